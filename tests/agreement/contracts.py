@@ -30,6 +30,7 @@ class Maker:
         self.choices.setstate(random.getstate())
         """Of what a request may choose: it leaves the other throws as they are, too."""
         self.paths = Random(f"paths {random.getstate()}")
+        self.puts = Random(f"puts {random.getstate()}")
         """Of values in paths: likewise."""
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}
@@ -379,6 +380,18 @@ class Maker:
                     "body": self._body(made, given or changeable),
                     **validators,
                     "responses": {200: content()},
+                },
+            )
+        serial = any(made.fields[each].get("on create") == "serial()" for each in made.identifier)
+        if changeable and not serial and len(made.identifier) == 1 and self.puts.random() < 0.4:
+            good_end = {200: content()}
+            found[f"PUT {one}"] = self._guarded(
+                made,
+                {
+                    "does": f"put {name}",
+                    "body": self._body(made, changeable),
+                    **validators,
+                    "responses": {"created": {201: content()}, "replaced": good_end, "unchanged": good_end},
                 },
             )
         if self.to_all:

@@ -25,7 +25,7 @@ from tests.reference.rows import Row, Rows
 from tests.reference.values import Broken, broken_rules, from_text
 
 from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.checked.operations import TRANSITION, PathName, PathValue, Update
+from ninefold.checked.operations import TRANSITION, Ensure, PathName, PathValue, Update
 from ninefold.checked.resources import Transition
 from ninefold.checked.service import Checked, Scheme
 from ninefold.expressions.tree import Variable
@@ -145,6 +145,8 @@ class _Asking:
                 self.failures.append(Failure("idempotency mismatch"))
             elif not self.failures:
                 return before.response
+        if endpoint.verb == "put" and admission is not None and values is not None:
+            work = work.as_it_comes(admission, given)
         if admission is not None and values is not None:
             self.failures += work.refusals(admission, given, self.request)
             self.told_of = work.told_of
@@ -153,7 +155,7 @@ class _Asking:
         if is_of_all(endpoint) and admission is not None:
             response = self._done_to_all(endpoint, admission, work, page, given)
         else:
-            response = self._done(endpoint, work, page, given)
+            response = self._done(work.endpoint, work, page, given)
         if held is not None and response.status < 400 and self.checked.limits.keys_kept is not None:
             until = moment(self.now) + timedelta(microseconds=self.checked.limits.keys_kept)
             self.of.kept[held] = Kept(self._whole_request(endpoint), response, until)
@@ -198,6 +200,10 @@ class _Asking:
                 continue
             try:
                 values[name.text] = from_text(name.type, text)
+                if self.endpoint.verb == "put" and not name.through:
+                    schema = self.checked.resources[name.resource].fields[name.field].schema
+                    broken = (rule for _, rule in broken_rules(schema, values[name.text], ()))
+                    self.failures += [invalid("path", name.text, rule) for rule in broken]
             except Broken:
                 self.failures.append(Failure("missing", name.resource))
         return values if len(values) == len({name.text for name in self.endpoint.names}) else None
@@ -328,6 +334,10 @@ class _Asking:
             case "read":
                 assert work.row is not None
                 return self._shown_row(endpoint, work.row, self._not_modified(endpoint, work.row))
+        put = None if self.endpoint is None else self.endpoint.operation
+        if isinstance(put, Ensure) and work.row is not None and work.leaves_it(given):
+            same = replace(endpoint, operation=replace(endpoint.operation, response=put.outcomes[-1]))
+            return self._shown_row(same, work.row, False)
         before = self.rows
         self.rows = work.reading.rows.copied()
         changed = writes.Change(replace(work, reading=self.all()), given)

@@ -17,11 +17,17 @@ from tests.reference.rows import Fields, Row
 from tests.reference.values import Path, broken_rules
 
 from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.checked.operations import Delete, PathName, Update
+from ninefold.checked.operations import Create, Delete, Ensure, PathName, Update
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import All, Call, Comprehension, MakeArray, MakeObject, Select, Typed, Variable
+from ninefold.language.verbs import VERBS
 from ninefold.values import Row as RowType
+
+_OF_BOTH = (
+    *("key", "place", "resource", "segments", "row", "where", "guards", "validator", "errors", "takes", "then", "sets"),
+)
+"""What `put` says of the row, whether it makes it or changes it."""
 
 
 def opaque_tag(endpoint: Endpoint, row: Row) -> str:
@@ -70,7 +76,7 @@ class Work:
         for name in self.endpoint.names:
             if name.through and not self.on_the_way:
                 self._find_parent(name)
-        if self.endpoint.verb == "create" or self.on_the_way:
+        if self.endpoint.verb in ("create", "put") or self.on_the_way:
             return
         rows = [row for row in self.reading.rows.all(self.resource.name) if self._is_meant(row)]
         condition = None if admission.of_request else admission.condition
@@ -89,6 +95,50 @@ class Work:
         else:
             self.told_of = self.row
             self.forbidden = condition is not None and not self._holds(condition, self.row)
+
+    def as_it_comes(self, admission: Admission, given: Given) -> Work:
+        """Of `put` (fixed meaning 41): the creation or the replacement that it comes to, by the row that is there."""
+        mutation = self.endpoint.mutation
+        assert isinstance(mutation, Ensure) and self.values is not None
+        own = {name.field: self.values[name.text] for name in self.endpoint.names if not name.through}
+        own |= {name: parent.key for name, parent in self.parents.items()} | given.values
+        for name in mutation.known_by:
+            made = self.resource.fields[name].on_create
+            if name not in own and made is not None:
+                value = self.reading.value_or_none(made)
+                own[name] = value.key if isinstance(value, Reference) else value
+        rows = self.reading.rows.all(self.resource.name)
+        row = next(
+            (row for row in rows if all(same(row.fields[each], own.get(each)) for each in mutation.known_by)), None
+        )
+        stated = {each: getattr(mutation, each) for each in _OF_BOTH}
+        if row is None or self.on_the_way:
+            made_new = Create(kind=VERBS["create"], response=mutation.outcomes[0], **stated)
+            return replace(self, endpoint=replace(self.endpoint, operation=made_new))
+        changed = Update(kind=VERBS["replace"], response=mutation.outcomes[1], **stated)
+        work = replace(self, endpoint=replace(self.endpoint, operation=changed), row=row)
+        condition = None if admission.of_request else admission.condition
+        if not self.is_seen(row):
+            work.presence = [Failure(self.checked.unseen_rows, self.resource.name)]
+        else:
+            work.told_of = row
+            work.forbidden = condition is not None and not self._holds(condition, row)
+        return work
+
+    def leaves_it(self, given: Given) -> bool:
+        """Whether the row would become nothing else, but for what is new each time."""
+        assert self.row is not None
+        change = Change(self, given)
+        for each in self.resource.fields.values():
+            is_given = each.name in given.values
+            if each.secret is not None and is_given:
+                return False
+            source = change._source(each, self.row) if not is_given else None
+            named = any(leaf.field == each.name for leaf in self.endpoint.takes.body or ())
+            if (is_given or named or each.name in change._stated) and (source is None or not _is_new_each_time(source)):
+                if not same(change.row.fields.get(each.name), self.row.fields.get(each.name)):
+                    return False
+        return True
 
     def of_one(self, row: Row, admission: Admission) -> Work:
         """The same of one of all the rows: what says which they are has been said."""
@@ -365,6 +415,9 @@ class Change:
             fields |= {leaf.field: None for leaf in self.endpoint.takes.body or ()}
         fields |= values
         fields |= {name: parent.key for name, parent in self.work.parents.items() if self.endpoint.verb == "create"}
+        if self.endpoint.verb == "create" and self.work.values is not None:
+            own = (name for name in self.endpoint.names if not name.through)
+            fields |= {name.field: self.work.values[name.text] for name in own}
         if machine is not None and old is None:
             fields[machine.field] = machine.initial
         self.as_given = dict(fields)
@@ -413,6 +466,8 @@ class Change:
             return None
         if each.name in sets:
             return sets[each.name]
+        if old is None and any(named.field == each.name and not named.through for named in endpoint.names):
+            return None
         if each.name in self.given.values or each.name in self.given.wrong or each.serial:
             return None
         if old is None:
@@ -528,6 +583,14 @@ def _stored_size(row: Row) -> int:
     """The bytes of a row, but for some of the database's own."""
     texts = [each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in row.fields.values()]
     return sum(len(each.encode("utf-8", "surrogatepass")) for each in texts)
+
+
+def _is_new_each_time(typed: Typed) -> bool:
+    return _reads(typed, "now") or _calls(typed, ("uuid", "random", "token", "serial"))
+
+
+def _calls(typed: Typed, names: tuple[str, ...]) -> bool:
+    return (isinstance(typed, Call) and typed.function in names) or any(_calls(each, names) for each in _within(typed))
 
 
 def _reads(typed: Typed, name: str) -> bool:

@@ -46,6 +46,8 @@ class Verb:
     """The resource that it acts on where it names none."""
     done_as: str | None = None
     """The verb that does the same to a resource, where it is another."""
+    arises: tuple[str, ...] = ()
+    """The verbs whose events arise of it, by its good ends; none: its own."""
 
     tells_events: bool = False
     """Whether somebody is told of events by it."""
@@ -119,7 +121,7 @@ class Verb:
     @property
     def compares(self) -> bool:
         """Whether a row that is there with other values refuses it."""
-        return self.may_make
+        return self.may_make and "replaced" not in self.outcomes
 
     @property
     def is_of_one(self) -> bool:
@@ -189,7 +191,7 @@ _ROWS: tuple[Verb, ...] = (
             _NAMED, "the fields that clients may change, or `none`", "the row, as it has become")),
     Verb(
         name="replace", word="replaces", told="replaces one `{}`", row="named", does="changes", is_whole=True,
-        also=("put", "overwrite"),
+        also=("overwrite",),
         takes_values=True, sets=True, effects=True, issues=True, ends=True,
         is_first=True, after_call=True, answer="the row",
         page=Page(
@@ -210,6 +212,15 @@ _ROWS: tuple[Verb, ...] = (
             "values is `different`. Good ends: `created`, `unchanged`.",
             "by its identifier or unique fields, from the path, the body and `on create` (fixed meaning 41)",
             "as of `create`", "the row")),
+    Verb(
+        name="put", word="creates or replaces", told="creates one `{}`, replaces the one that is there, or leaves it",
+        row="known", does="makes", is_whole=True, outcomes=("created", "replaced", "unchanged"),
+        arises=("create", "update"), takes_values=True, sets=True, effects=True,
+        by_itself=("may find the row in any state", "what else is to change can be said by `then`"), answer="the row",
+        page=Page(
+            "Makes a row where there is none, changes the one that is there in whole, as `replace` does, or finds it "
+            "as it is wanted: then nothing changes. Good ends: `created`, `replaced`, `unchanged`.",
+            "as of `ensure`", "the fields that clients give, or `none`", "the row, as it has become")),
     Verb(
         name="remove", word="deletes", told="deletes one `{}`, if there is one", row="known", does="removes",
         outcomes=("removed", "absent"), effects=True, by_itself=_NO_ROW_LEFT, answer="nothing",
@@ -284,10 +295,10 @@ TRANSITION: Final = Verb(
 )  # fmt: skip
 """Each transition of part 3, whatever the contract calls it."""
 
-OUTCOMES: Final = tuple(outcome for verb in _ROWS for outcome in verb.outcomes)
+OUTCOMES: Final = tuple(dict.fromkeys(outcome for verb in _ROWS for outcome in verb.outcomes))
 """The good ends of operations that have several."""
 
-UPON: Final = tuple(verb.name for verb in _ROWS if verb.writes and verb.acts_on == "a resource")
+UPON: Final = tuple(verb.name for verb in _ROWS if verb.writes and verb.acts_on == "a resource" and not verb.arises)
 """What an event may arise upon, besides the contract's own transitions."""
 
 
@@ -322,7 +333,8 @@ READ_ONLY: Final = {LOG: tuple(verb.name for verb in VERBS.values() if verb.read
 
 def arises(verb: str) -> tuple[str, ...]:
     """What an event arises upon where it is done: whoever subscribes creates a subscription."""
-    return (kind_of(verb).done_as or verb,)
+    kind = kind_of(verb)
+    return kind.arises or (kind.done_as or verb,)
 
 
 _OF_ALL_ROWS: Final = Page(

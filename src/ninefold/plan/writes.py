@@ -155,6 +155,14 @@ class Further(SameRow, frozen=True, tag="further"):
     write: Transition
 
 
+class Instead(SameRow, frozen=True, tag="instead"):
+    """Of `Put` alone, and in its place: the row that is there, which `find` gives the identifier of, is changed. That
+    is the root `$path` of it."""
+
+    write: Replace
+    find: Statement
+
+
 class Scopes(_Step, frozen=True, tag="scopes"):
     """The scopes of the credential that is issued (`$issued`): of the `scopes` that its scheme lists, those that `find`
     gives, an array of what the row is granted, by `$row`, and that are asked for (`$asked`)."""
@@ -189,9 +197,9 @@ class Issue(_Step, frozen=True, tag="issue"):
     store_scopes: Statement | None = None
 
 
-Step: TypeAlias = Subscription | Effects | Occurrences | Further | Scopes | ReadBack | Ending | Issue
+Step: TypeAlias = Subscription | Effects | Occurrences | Further | Instead | Scopes | ReadBack | Ending | Issue
 
-STEPS = (Subscription, Effects, Occurrences, Further, Scopes, ReadBack, Ending, Issue)
+STEPS = (Subscription, Effects, Occurrences, Further, Instead, Scopes, ReadBack, Ending, Issue)
 """In the order in which they follow."""
 
 _S = TypeVar("_S", bound=_Step)
@@ -281,6 +289,20 @@ class Ensure(WithValues, frozen=True, kw_only=True, tag="ensure"):
     precondition: Precondition | None = None
 
 
+class Put(Ensure, frozen=True, kw_only=True, tag="put"):
+    """The same, but that a row which is there with other values is changed `Instead`, if the judge finds nothing."""
+
+    @property
+    def ends_well(self) -> tuple[Response, ...]:
+        instead = self.step(Instead)
+        replaced = self.response if instead is None else instead.write.response
+        return self.response, replaced, self.untouched.response
+
+    def of_end(self, end: int) -> Write | None:
+        instead = self.step(Instead)
+        return instead.write if instead is not None and end == 1 else super().of_end(end)
+
+
 class Update(WithValues, frozen=True, kw_only=True, tag="update"):
     """A row that is there, changed. `was`: the row as it was, as far as anything reads it: the root `before`. Asked for
     before the statement. `current`: the row as it is, its revision first, where what is stored may depend on it: what
@@ -335,7 +357,7 @@ class SignOut(Write, frozen=True, kw_only=True, tag="sign out"):
     """A row, found: credentials of it end. The statement is a select."""
 
 
-Written: TypeAlias = Create | Ensure | Update | Replace | Transition | Delete | Remove | SignIn | Grant | SignOut
+Written: TypeAlias = Create | Ensure | Put | Update | Replace | Transition | Delete | Remove | SignIn | Grant | SignOut
 """Every kind of write."""
 
 Bulk: TypeAlias = Create | Update | Transition | Delete

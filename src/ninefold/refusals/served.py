@@ -21,6 +21,7 @@ from ninefold.plan.writes import (
     Delete,
     Ensure,
     Further,
+    Instead,
     Update,
     Write,
     given_values,
@@ -202,6 +203,10 @@ def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
                 # Where there is no such row, nothing happens (meaning 61).
                 own = of_operation(effect.write, who)
                 yield from _later(each for each in own if each.condition not in ("missing", "forbidden"))
+            if (instead := operation.step(Instead)) is not None:
+                # The row was found just now, and this caller sees it.
+                own = of_operation(instead.write, who)
+                yield from (each for each in own if each.condition not in ("missing", "forbidden", "gone"))
             for number, following in enumerate(further, 1):
                 yield from _later(of_operation(following.write, who), number)
         case Sweep():

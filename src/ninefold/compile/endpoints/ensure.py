@@ -1,4 +1,4 @@
-"""`ensure R`: a row that is created, or that is there already as it is wanted.
+"""`ensure R`: a row that is created, or that is there already as it is wanted; `put R`: or that is changed.
 
 Three texts are made of the same requirements. The insert asks them of the row as it would be; where the row is there,
 a select asks them of the row as it is; and where neither gives a row, the judge asks them of the one or the other and
@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
+from typing import Final
+
+from msgspec import structs
 
 from ninefold.checked import operations as stated
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.operations import Mutation
 from ninefold.checked.resources import Field, Resource
 from ninefold.compile import inputs
-from ninefold.compile.endpoints.assignments import failing
+from ninefold.compile.endpoints.assignments import failing, givers
 from ninefold.compile.endpoints.create import (
     belonging,
     of_the_row,
@@ -29,7 +32,8 @@ from ninefold.compile.endpoints.create import (
 from ninefold.compile.endpoints.held import can_be_made, made_columns, making
 from ninefold.compile.endpoints.representation import is_of_more, precondition
 from ninefold.compile.endpoints.rows import acted_on, answer, pieces, row_columns
-from ninefold.compile.endpoints.writes import invariants, pointers, told_after, uniques
+from ninefold.compile.endpoints.update import update, with_its_identifier
+from ninefold.compile.endpoints.writes import in_order, invariants, pointers, told_after, uniques
 from ninefold.compile.events import caused
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
@@ -47,13 +51,15 @@ from ninefold.compile.requirements import (
 )
 from ninefold.compile.subscribers import subscription
 from ninefold.compile.upheld import Change, upheld
+from ninefold.compile.which_rows import by_identifier
 from ninefold.expressions.functions import AT_RANDOM
 from ninefold.expressions.tree import Call, Typed, free_variables, walk
-from ninefold.language.verbs import arises
+from ninefold.language.verbs import VERBS, arises
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.problems import Condition
-from ninefold.plan.statement import Statement
-from ninefold.plan.writes import Ensure, Untouched
+from ninefold.plan.responses import Response
+from ninefold.plan.statement import ResultColumn, Statement
+from ninefold.plan.writes import Ensure, Instead, Put, Replace, Untouched
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Anything, Array, Object
 
@@ -114,7 +120,12 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
         perspective,
         held_values,
     )
-    return Ensure(
+    follows = told.follows
+    if not operation.kind.compares:
+        which = [_is_the_one(resource.name, operation, resource, from_path, wanted)]
+        follows = in_order(*follows, _instead(operation, admission, resource, which, perspective, created))
+    kind = Ensure if operation.kind.compares else Put
+    return kind(
         resource=resource.name,
         response=created,
         statement=Statement(pieces(insert), results),
@@ -127,8 +138,50 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
         details=told.details,
         precondition=condition,
         upholds=held,
-        follows=told.follows,
+        follows=follows,
     )
+
+
+_IN_WHOLE: Final = replace(VERBS["update"], is_whole=True)
+"""What `put` does with a row that is there, whose events are those of an update."""
+
+
+def _instead(
+    operation: stated.Ensure,
+    admission: Admission,
+    resource: Resource,
+    which: list[Fragment],
+    perspective: Perspective,
+    created: Response,
+) -> Instead:
+    """The change of the row that is there, by its identifier; its entity tags are those of the path."""
+    change = stated.Update(
+        key=operation.key,
+        place=operation.place,
+        kind=_IN_WHOLE,
+        resource=resource.name,
+        response=operation.outcomes[1],
+        segments=by_identifier(resource, perspective.checked),
+        validator=operation.validator,
+        errors=operation.errors,
+        takes=operation.takes,
+        then=operation.then,
+        host=operation,
+        sets=operation.sets,
+    )
+    write = update(with_its_identifier(change, perspective), admission, perspective)
+    assert isinstance(write, Replace)
+    keys = [column(resource.name, key) for key in resource.identifier]
+    name = identifier(resource.name)
+    found = "SELECT " + join(", ", keys) + f" FROM {name} AS {name} WHERE " + all_of(which)
+    results = tuple(ResultColumn(key, resource.fields[key].type) for key in resource.identifier)
+    write = structs.replace(
+        write,
+        response=structs.replace(write.response, tag_prefix=created.tag_prefix),
+        precondition=precondition(operation, admission, resource, perspective),
+        places=givers(change, resource, perspective),
+    )
+    return Instead(write, Statement(pieces(found), results))
 
 
 def _requirements(
@@ -156,7 +209,11 @@ def _requirements(
         required += _where(row, _Row.AS_IT_IS, [stale], resource)
     required += [guard(each, resource, perspective, Scope.EITHER) for each in operation.guards]
     required += _where(row, _Row.AS_IT_WOULD_BE, uniques(operation, resource, perspective, on_update=False), resource)
-    required += _where(row, _Row.AS_IT_IS, list(_same(operation, resource, made, perspective)), resource)
+    if row is _Row.EITHER and not operation.kind.compares:
+        changed = uniques(operation, resource, perspective, on_update=True)
+        required += _where(row, _Row.AS_IT_IS, changed, resource)
+    else:
+        required += _where(row, _Row.AS_IT_IS, list(_same(operation, resource, made, perspective)), resource)
     return required
 
 
@@ -174,20 +231,26 @@ def _where(row: _Row, about: _Row, requirements: list[Requirement], resource: Re
 def _same(
     operation: Mutation, resource: Resource, made: Mapping[str, Fragment], perspective: Perspective
 ) -> Iterator[Requirement]:
-    """The row is as it is wanted: what the request gives is what it has, and what `sets` gives."""
+    """The row is as it is wanted: what the request gives is what it has, and what `sets` gives. What `put` would change
+    in whole is wanted as it would become; a secret that it is given is another one."""
     sets = dict(operation.sets)
     given = pointers(operation)
     named = {(*name.through, name.field)[0] for name in operation.names}
     tests = []
     for field in resource.fields.values():
-        if field.secret is not None or field.name in operation.known_by or field.name in named:
+        if field.name in operation.known_by or field.name in named:
+            continue
+        if field.secret is not None:
+            is_left_out = "(" + bind(inputs.is_given(field.name)) + " IS NOT TRUE)"
+            tests += [is_left_out] if field.name in given and not operation.kind.compares else []
             continue
         if field.name in sets and not (field.name in given or _new_each_time(sets[field.name])):
             tests.append(_is(field, resource, made, perspective))
         elif field.name in given:
             same = _is(field, resource, made, perspective)
             # What the body leaves out is no value, unless the contract makes one.
-            made_of_nothing = field.name in sets or field.on_create is not None or field.on_change is not None
+            maker = sets.get(field.name) or field.on_create or field.on_change
+            made_of_nothing = maker is not None and (operation.kind.compares or _new_each_time(maker))
             left_out = "(" + bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + same + ")"
             tests.append(left_out if made_of_nothing else same)
     if tests:

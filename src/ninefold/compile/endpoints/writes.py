@@ -22,7 +22,7 @@ from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.tree import Call, Select, Typed, Variable, rewrite, walk
 from ninefold.plan.problems import Condition, said_by
 from ninefold.plan.statement import Piece, Statement
-from ninefold.plan.writes import STEPS, ReadBack, Step, Write
+from ninefold.plan.writes import STEPS, Instead, ReadBack, Step, Write
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Boolean
 
@@ -183,8 +183,12 @@ def told_after(
 
 
 def and_then(write: W, *steps: Step) -> W:
-    """The same write, with more that follows it."""
-    return structs.replace(write, follows=in_order(*write.follows, *steps))
+    """The same write, with more that follows it, or what is done instead."""
+    own = (
+        structs.replace(each, write=and_then(each.write, *steps)) if isinstance(each, Instead) else each
+        for each in write.follows
+    )
+    return structs.replace(write, follows=in_order(*own, *steps))
 
 
 def in_order(*steps: Step | None) -> tuple[Step, ...]:

@@ -70,7 +70,11 @@ class Write:
         was = plan.as_it_was(operation)
         self._was = None if was is None else Prepared(was)
         self._read_was = None if was is None else RowReader(was)
-        self._follows = tuple(map(_ready, operation.follows))
+        instead = operation.step(plan.Instead)
+        self._instead = None if instead is None else Write(instead.write)
+        self._find = None if instead is None else Prepared(instead.find)
+        self._read_found = None if instead is None else RowReader(instead.find)
+        self._follows = tuple(_ready(each) for each in operation.follows if not isinstance(each, plan.Instead))
         self._is_read_back = operation.step(plan.ReadBack) is not None
         issue, subscription = operation.step(plan.Issue), operation.step(plan.Subscription)
         self._issues = None if issue is None else credentials.Issue(issue)
@@ -184,7 +188,10 @@ class Write:
         if self._upholds:
             env[environment.AFFECTED] = constraints.values_before(self._upholds, session, env)
         known = [step.found(session, env) if step.before else None for step in self._follows]
-        row, touched = self._touch(session, call)
+        written = self._touch(session, call)
+        if written is None:
+            return self._done_instead(session, call)
+        row, touched = written
         after = {**env, environment.ROW: self._written(row)} if self._is_read_back else env
         for step, found in zip(self._follows, known, strict=True):
             if isinstance(step, _ReadBack):
@@ -198,9 +205,9 @@ class Write:
         tag = None if self._represented is None else self._represented.now(session, after)
         return row, self._shapes[call.end], tag
 
-    def _touch(self, session: Session, call: Call) -> tuple[Row, bool]:
-        """The row that is written, or that is there as it is wanted. What is made at random is made again where it is
-        taken. Raises what refuses it."""
+    def _touch(self, session: Session, call: Call) -> tuple[Row, bool] | None:
+        """The row that is written, or that is there as it is wanted; None: it is there, and something is done instead.
+        What is made at random is made again where it is taken. Raises what refuses it."""
         env, tries, switches = call.env, 0, self._statement.switches
         if switches:
             on = {f"new {name}" for name in env[environment.NEW]}
@@ -215,10 +222,32 @@ class Write:
             if self._untouched is not None and (rows := session.run(*self._untouched.bound(env))):
                 return rows[0], False
             refusal = self._judge.refusal(session.run(*self._judge.bound(env, True)), env)
+            if refusal is None and self._instead is not None:
+                return None
             tries += 1
             if not isinstance(refusal, Taken) or refusal.anew <= (call.body or {}).keys() or tries == MOST_ANEW:
                 raise refusal or NothingFound
             self._make_anew(call)
+
+    def _done_instead(self, session: Session, call: Call) -> tuple[Row, Shape, str | None]:
+        """Change the row that is there, for the same request. Passwords are hashed already."""
+        assert self._instead is not None and self._find is not None and self._read_found is not None
+        rows = session.run(*self._find.bound(call.env))
+        if not rows:
+            raise NothingFound
+        hashes = self._values.hashes(call.env[environment.NEW])
+        own = replace(
+            call, env={**call.env, environment.PATH: {**call.env[environment.PATH], **self._read_found(rows[0])}}
+        )
+        wanted = self._instead.wanted(own, frozenset(call.body or ()))
+        if wanted is not None:
+            self._instead.found(own, session.run(wanted.text, wanted.binds))
+        self._instead.prepare(own)
+        own.env[environment.NEW] |= {name: hash for name, hash in hashes.items() if name in own.env[environment.NEW]}
+        done = self._instead._work(own, session)
+        call.env |= {**own.env, environment.PATH: call.env[environment.PATH]}
+        call.end = 1
+        return done
 
     def _make_anew(self, call: Call) -> None:
         """The values once more. Passwords are hashed already."""
@@ -294,6 +323,8 @@ def _ready(step: plan.Step) -> _Step:
             return _Occurrences(step)
         case plan.Further():
             return _Further(step)
+        case plan.Instead():
+            raise AssertionError("it does not follow: it is done in the place of the write")
         case plan.Scopes():
             return _Scopes(step)
         case plan.ReadBack():
