@@ -128,7 +128,8 @@ class Endpoint:
         whole=lambda level: level.fact("does", deeds(level.called, level.known), main=True))
     row: Fact[Expression] | None = asked(
         "row", shapes.Expression(), "The row that it acts on, where the path names none.", DOES,
-        f"{NOT_SERVED}. Else they say which", when=When("neither the path nor `where` names the row that it acts on"))
+        f"{NOT_SERVED}. Else they say which", told="the row that it acts on",
+        when=When("neither the path nor `where` names the row that it acts on"))
     body: Fact[Body] | None = asked(
         "body", shapes.OneOf((shapes.Names("a field"), shapes.Template(), shapes.Members())),
         "What the body gives: a list of fields, a template read backwards, or `$ref`.", BODY,
@@ -152,7 +153,8 @@ class Endpoint:
         "filters", FILTERS, "Query parameters that narrow a list, or the rows that are all changed.",
         "There are no such parameters.", read=read_filters)
     where: Fact[Expression] | None = restricts(
-        "where", shapes.Expression(), "Which rows are listed or acted on.", "All rows that may be seen.")
+        "where", shapes.Expression(), "Which rows are listed or acted on.", "All rows that may be seen.",
+        told="only rows where", meanings=(9,))
     sorts: Fact[Sorts] | None = asked(
         "sorts", One(Sorts), "The order of a list.", ORDER, "the list is not served", says_none=True)
     pages: Fact[Pages] | None = instead("pages", One(Pages), key_of(Limits, "pages").meaning, 8, "pages", PAGES,
@@ -174,7 +176,8 @@ class Endpoint:
     idempotency_key: Fact[Name] | None = adds(
         "idempotency key", shapes.Word(("required", "optional")),
         "A request with the header Idempotency-Key is done once, and its response is given again. Where it is "
-        "`required`, a request without one is `invalid`.", "The header means nothing.")
+        "`required`, a request without one is `invalid`.", "The header means nothing.",
+        sentence="the header `Idempotency-Key` is {}")
     issues: Fact[Name] | None = adds(
         "issues", shapes.Name("a scheme"),
         "A credential of that scheme is made for the row, and is `caller.credential`.", "No credential is made.")
@@ -324,7 +327,8 @@ class Endpoints:
         "endpoints with a body or with parameters are not served")
     response_media_type: Fact[Name] | None = asked(
         "media type", shapes.MediaType(), "The media type of response bodies.", RESPONSE_MEDIA_TYPE,
-        "endpoints that answer with a body are not served", group=HOW_RESPONSES_ARE_WRITTEN)
+        "endpoints that answer with a body are not served", group=HOW_RESPONSES_ARE_WRITTEN,
+        told="media type of responses")
     cross_origin: Fact[CrossOrigin] | None = adds(
         "cross origin", One(CrossOrigin, of_values=True), "What scripts of other origins may do (CORS).",
         "No response has a CORS header.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ninefold.diagnostics.diagnostic import Label
@@ -47,20 +48,21 @@ class Requests:
     media_types: Fact[tuple[Name, ...]] | None = asked(
         "media type", shapes.OneOf((shapes.MediaType(), shapes.ListOf(shapes.MediaType()))),
         f"The media types of request bodies: of JSON, or `{shapes.FORM}`.", REQUEST_MEDIA_TYPE,
-        "endpoints with a body are not served", read=leaves.request_media_types)
+        "endpoints with a body are not served", read=leaves.request_media_types, told="media type of requests",
+        words=lambda names: ", ".join(each.text for each in names))
     unknown_members: Fact[Name] | None = asked(
         "unknown members", shapes.Word(("refused", "ignored")),
         "What happens to members of a body that no fact names.", UNKNOWN_MEMBERS,
-        "endpoints with a body are not served")
+        "endpoints with a body are not served", sentence="members that no fact names are {}")
     unknown_parameters: Fact[Name] | None = asked(
         "unknown parameters", shapes.Word(("refused", "ignored")),
         "What happens to query parameters that no fact names.", UNKNOWN_PARAMETERS,
-        "endpoints with parameters are not served")
+        "endpoints with parameters are not served", sentence="query parameters that no fact names are {}")
     texts: Fact[Name] | None = adds(
         "texts", shapes.Word(("read",)),
         "Where a field of the body, or each item of its array, is a number or a truth value, a text that JSON would "
         'read as one (`"1"`, `"true"`) is taken for it.', 'A text is a text: `"1"` is no number.',
-        says_none=True)
+        says_none=True, sentence="a text where a number or a truth value is meant is {} as one")
 
 
 # What a body gives
@@ -221,6 +223,11 @@ def read_written(r: Reading, node: Node, slot: Slot) -> str | None:
 WRITTEN = shapes.Word(("repeated", "comma separated"))
 SEVERAL = "How several names are given: the parameter is repeated, or its value has commas."
 ALONE = "The parameter gives one name."
+CHOSEN = 65
+
+
+def in_backticks(names: Iterable[Name]) -> str:
+    return ", ".join(f"`{each.text}`" for each in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,13 +236,14 @@ class Filter:
 
     name: str
     span: Span
-    condition: Fact[Expression] | None = asked("is", shapes.Expression(), "The condition.", DOES, NOT_SERVED)
+    condition: Fact[Expression] | None = asked(
+        "is", shapes.Expression(), "The condition.", DOES, NOT_SERVED, told="rows where", meanings=(5, 9))
     written: Fact[str] | None = adds(
         "written", WRITTEN, "How several values are given: the parameter is repeated, or its value has commas.",
-        "The parameter gives one value.", read=read_written)
+        "The parameter gives one value.", read=read_written, told="several values are", words=str)
     default: Fact[Expression] | None = adds(
         "default", shapes.Expression(), "The value where the parameter is not given.",
-        "The filter takes no part where it is not given.")
+        "The filter takes no part where it is not given.", told="where it is not given, the value is")
 
 
 FILTERS = Each(
@@ -312,14 +320,16 @@ class Projection:
 
     parameter: Fact[Name] | None = asked(
         "parameter", PARAMETER,
-        "The query parameter that names the members to show. Where it is not given all are shown.", DOES, NOT_SERVED)
+        "The query parameter that names the members to show. Where it is not given all are shown.", DOES, NOT_SERVED,
+        told="the query parameter that names the members to show", meanings=(CHOSEN,))
     offered: Fact[tuple[Name, ...]] | None = asked(
         "offered", shapes.Names("a member of what is shown of a row"), "The members that can be named.", DOES,
-        NOT_SERVED)
+        NOT_SERVED, told="members that can be named", words=in_backticks)
     always: Fact[tuple[Name, ...]] | None = adds(
         "always", shapes.Names("a member of what is shown of a row"), "Members that are shown whatever is named.",
-        "Only what is named is shown.")
-    written: Fact[str] | None = adds("written", WRITTEN, SEVERAL, ALONE, read=read_written)
+        "Only what is named is shown.", told="members that are shown whatever is named", words=in_backticks)
+    written: Fact[str] | None = adds(
+        "written", WRITTEN, SEVERAL, ALONE, read=read_written, told="several names are", words=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,12 +364,15 @@ class Expansion:
     """Which references a request may have shown as rows."""
 
     parameter: Fact[Name] | None = asked(
-        "parameter", PARAMETER, "The query parameter that names what is to be shown as rows.", DOES, NOT_SERVED)
+        "parameter", PARAMETER, "The query parameter that names what is to be shown as rows.", DOES, NOT_SERVED,
+        told="the query parameter that names what is shown as rows", meanings=(CHOSEN,))
     offered: Fact[tuple[Expanded, ...]] | None = asked(
         "offered", shapes.OneOf((shapes.Names("a reference"), shapes.MappingOf("names to what is shown"))),
         "What can be asked for: references, each shown as its whole row; or names, each with what is shown.", DOES,
-        NOT_SERVED, read=read_expanded, below=(
+        NOT_SERVED, read=read_expanded, told="what can be shown as rows",
+        words=lambda offered: in_backticks(Name(each.name, each.span) for each in offered), below=(
             named("NAME", Kind.ADDS,
                   "What is shown under that name: a view applied to the reference, a template, or the resource that "
                   "the reference leads to, for its whole row.", "It cannot be asked for.", shapes.Template()),))
-    written: Fact[str] | None = adds("written", WRITTEN, SEVERAL, ALONE, read=read_written)
+    written: Fact[str] | None = adds(
+        "written", WRITTEN, SEVERAL, ALONE, read=read_written, told="several names are", words=str)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 
 from ninefold.diagnostics.source import Place, Span
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
 from ninefold.language.routes import Literal
-from ninefold.meanings import Meaning, meanings
+from ninefold.meanings import CASES, Meaning, meanings
 from ninefold.pipeline import Loaded
 from ninefold.questions.ask import accepted_proposals
 from ninefold.tools.explain import (
     authentication,
-    choices,
     errors,
     limits,
     outcome,
@@ -39,15 +38,15 @@ def explain_endpoint(loaded: Loaded, endpoint: Endpoint, with_statements: bool =
     stops = outcome.obstacles(g, endpoint)
     sections = [
         Section("What stands in the way", tuple(stops)),
-        Section("What it does", (*requests.deeds(g, endpoint), *choices.chosen(g, endpoint))),
+        Section("What it does", (*requests.deeds(g, endpoint), *_chosen(g, endpoint))),
         Section("Who may call", tuple(authentication.callers(g, endpoint))),
         Section("Which rows they see", tuple(authentication.rows(g, endpoint))),
-        Section("The body", choices.in_each(g, endpoint, requests.body)),
+        Section("The body", _in_each(g, endpoint, requests.body)),
         Section("Parameters and headers", tuple(requests.parameters(g, endpoint))),
-        Section("Guards and transitions", choices.in_each(g, endpoint, writes.guards)),
-        Section("Values that the service gives", choices.in_each(g, endpoint, writes.values)),
-        Section("What other rows have to do with it", choices.in_each(g, endpoint, writes.bonds)),
-        Section("The response", choices.in_each(g, endpoint, responses.responses)),
+        Section("Guards and transitions", _in_each(g, endpoint, writes.guards)),
+        Section("Values that the service gives", _in_each(g, endpoint, writes.values)),
+        Section("What other rows have to do with it", _in_each(g, endpoint, writes.bonds)),
+        Section("The response", _in_each(g, endpoint, responses.responses)),
         Section("Events", tuple(writes.written_events(g, endpoint))),
         Section("Limits", tuple(limits.holding(g, endpoint))),
         Section("Versions", tuple(versioning.asked(g))),
@@ -69,6 +68,27 @@ def explain_endpoint(loaded: Loaded, endpoint: Endpoint, with_statements: bool =
         outcome=outcome.outcome(g, endpoint),
         sections=shown,
         meanings=cited(item for section in shown for item in every(section.items)),
+    )
+
+
+def _chosen(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    case = endpoint.case
+    if case is None:
+        return []
+    names = [f"`{name}`" for name in case.all] + (["`otherwise`"] if case.has_rest else [])
+    listed = " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return g.expression(f"its case is {listed}, by" if listed else "its case, by", case.by, (CASES,))
+
+
+def _in_each(g: Grounds, endpoint: Endpoint, told: Callable[[Grounds, Endpoint], Iterable[Item]]) -> tuple[Item, ...]:
+    """What is told of an endpoint; where it differs from case to case, under each."""
+    every = [(each, tuple(told(g, each))) for each in g.cases.get(endpoint.key, ())]
+    if len(every) < 2 or all(items == every[0][1] for _, items in every):
+        return tuple(told(g, endpoint))
+    return tuple(
+        g.item(f"in the case `{each.case.name or 'otherwise'}`", each.case.span, items)
+        for each, items in every
+        if each.case is not None and items
     )
 
 

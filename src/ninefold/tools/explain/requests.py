@@ -19,10 +19,10 @@ from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT, TRANSITION, kind_of
 from ninefold.meanings import BESIDE_FIELDS, ENDED, FORMS, GRANTED, GRANTS, PATHS
 from ninefold.tools.explain import resources
-from ninefold.tools.explain.choices import choices
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 from ninefold.tools.explain.limits import pages
+from ninefold.tools.explain.told import told
 
 SEVERAL, ALL_ROWS, CALLED = 66, 75, 76
 """The fixed meanings of several operations, operations on all rows, and functions that are called."""
@@ -47,9 +47,7 @@ def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
     if any(signs_out_caller(endpoint, action) for action in actions(endpoint)):
         items.append(g.item("of the caller's own row", endpoint.span, meanings=(ENDED,)))
     items += _known_by(g, endpoint)
-    items += g.expression("the row that it acts on", endpoint.row)
-    items += g.expression("only rows where", endpoint.where, (9,))
-    return items
+    return items + told(g, endpoint, "row", "where")
 
 
 def _meanings(action: Action) -> tuple[int, ...]:
@@ -144,8 +142,7 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
         words = "`/grant_type` and `/scope` say what is asked for"
         items.append(g.item(words, endpoint.span, meanings=(GRANTS, GRANTED)))
     if value_of(of_all) is not None or endpoint.requests is not None:
-        items += g.sentence("unknown members", requests.unknown_members, "members that no fact names are {}")
-        items += g.sentence("texts", requests.texts, "a text where a number or a truth value is meant is {} as one")
+        items += told(g, requests, "unknown_members", "texts")
     if stated is not None and forms:
         items.append(g.item("a member of a form that is repeated is an array", meanings=(FORMS,)))
     if stated is not None and (not forms or len(forms) < len(types)):
@@ -188,19 +185,17 @@ def parameters(g: Grounds, endpoint: Endpoint) -> list[Item]:
     items += _parameters(g, "header", endpoint.request_headers)
     items += [_filter(g, each) for each in value_of(endpoint.filters) or ()] or g.fact("filters", endpoint.filters)
     items += _sorts(g, endpoint)
-    items += choices(g, endpoint)
+    items += told(g, endpoint, "projection", "expand")
     if any(action.verb == "list" for action in actions(endpoint)):
         items += pages(g, endpoint.pages, g.contract.limits.pages)
-    items += g.sentence("idempotency key", endpoint.idempotency_key, "the header `Idempotency-Key` is {}")
+    items += told(g, endpoint, "idempotency_key")
     if isinstance(endpoint.validators, StatedNone):
         items += g.fact("validators", endpoint.validators)
     elif endpoint.validators is not None:
         items += [each for words in _conditional(endpoint) for each in _told(g, endpoint, words)]
     requests = g.contract.endpoints.requests_of(endpoint)
     if value_of(g.contract.endpoints.requests) is not None or endpoint.requests is not None:
-        items += g.sentence(
-            "unknown parameters", requests.unknown_parameters, "query parameters that no fact names are {}"
-        )
+        items += told(g, requests, "unknown_parameters")
     return items
 
 
@@ -228,10 +223,7 @@ def _parameters(g: Grounds, kind: str, fact: Fact[tuple[Parameter, ...]] | None)
 
 
 def _filter(g: Grounds, each: Filter) -> Item:
-    facts = g.expression("rows where", each.condition, (5, 9))
-    facts += g.fact("several values are", each.written, str)
-    facts += g.expression("where it is not given, the value is", each.default)
-    return g.together(f"the query parameter `{each.name}` filters", each.span, facts, (5,))
+    return g.together(f"the query parameter `{each.name}` filters", each.span, told(g, each), (5,))
 
 
 def _sorts(g: Grounds, endpoint: Endpoint) -> list[Item]:

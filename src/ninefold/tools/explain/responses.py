@@ -17,7 +17,6 @@ from ninefold.language.verbs import BUILT_IN
 from ninefold.meanings import CHOSEN, ENDED
 from ninefold.tools.explain import resources
 from ninefold.tools.explain.authentication import ISSUED
-from ninefold.tools.explain.choices import on_request
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 
@@ -78,8 +77,14 @@ def _response(g: Grounds, endpoint: Endpoint, each: Response) -> Item:
     first = g.acted_on(endpoint)
     listed = first if any(action.verb == "list" or action.all for action in actions(endpoint)) else None
     shown = [*_content(g, template, "", first, listed, 0)]
-    shown += [_expanded(g, asked, first) for asked in on_request(endpoint)]
+    shown += [_expanded(g, asked, first) for asked in _on_request(endpoint)]
     return g.item(f"{head}, with the body", each.span, shown, (1, 2))
+
+
+def _on_request(endpoint: Endpoint) -> Iterator[Expanded]:
+    """What a request may ask for beside what is stated of the response."""
+    expand = value_of(endpoint.expand)
+    yield from () if expand is None else value_of(expand.offered) or ()
 
 
 def _expanded(g: Grounds, each: Expanded, first: str | None) -> Item:

@@ -124,17 +124,7 @@ def _states(g: Grounds) -> list[Item]:
 def _endpoints(g: Grounds) -> list[Item]:
     facts = g.contract.endpoints
     items = g.fact("base", facts.base, lambda base: f"`{base}` comes before every path", whole=True)
-    stated = value_of(facts.requests)
-    if stated is None:
-        items += g.fact("requests", facts.requests)
-    else:
-        items += g.names("media type of requests", stated.media_types)
-        items += g.sentence("unknown members", stated.unknown_members, "members that no fact names are {}")
-        items += g.sentence("texts", stated.texts, "a text where a number or a truth value is meant is {} as one")
-        items += g.sentence(
-            "unknown parameters", stated.unknown_parameters, "query parameters that no fact names are {}"
-        )
-    items += g.word("media type of responses", facts.response_media_type)
+    items += told(g, facts, "requests", "response_media_type")
     items += g.fact("cross origin", facts.cross_origin)
     if not g.survey.endpoints:
         return items + g.fact("endpoints", facts.endpoints)
