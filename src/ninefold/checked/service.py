@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -15,6 +15,8 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
+from ninefold.syntax.nodes import Document, Node, Scalar, Sequence
+from ninefold.syntax.nodes import Mapping as MappingNode
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,16 @@ class Places:
     part: `("errors", "codes", "taken", "when")`. Items of a list are called by their positions, and where they are
     words by these too: `("endpoints", "responses", "media type")`, `("resources", "order", "required", "lines")`."""
 
-    found: Mapping[tuple[str, ...], Place] = field(default_factory=dict, repr=False)
+    document: Document = field(repr=False)
+
+    @cached_property
+    def found(self) -> Mapping[tuple[str, ...], Place]:
+        """All of them: they are looked for when a plan is made."""
+        found: dict[tuple[str, ...], Place] = {}
+        for part in self.document.parts:
+            for path, start in _stated(part.facts, (part.name,)):
+                found.setdefault(path, self.document.source.place(start))
+        return found
 
     def at(self, *path: str) -> tuple[Place, ...]:
         """The place, or none where nothing is stated there."""
@@ -37,6 +48,23 @@ class Places:
                 return (self.found[path],)
             path = path[:-1]
         return ()
+
+
+def _stated(node: Node, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
+    match node:
+        case MappingNode(entries=entries):
+            for entry in entries:
+                below = (*path, entry.name)
+                yield below, entry.key.span.start
+                yield from _stated(entry.value, below)
+        case Sequence(items=items):
+            for number, item in enumerate(items):
+                yield (*path, str(number)), item.span.start
+                if isinstance(item, Scalar):
+                    yield (*path, item.text), item.span.start
+                yield from _stated(item, (*path, str(number)))
+        case Scalar():
+            pass
 
 
 Algorithm: TypeAlias = Literal["fixed window", "sliding window", "token bucket", "gcra"]

@@ -32,7 +32,7 @@ from ninefold.checks.without_effect import without_effect
 from ninefold.contract.service import Contract
 from ninefold.contract.writes import verbs
 from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
-from ninefold.diagnostics.source import Place, Span
+from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
 from ninefold.language.expressions import expressions_in
@@ -40,34 +40,7 @@ from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, is_open, va
 from ninefold.plan.events import EVENT, SUBSCRIPTION
 from ninefold.questions.ask import accepted_proposals
 from ninefold.questions.question import OpenQuestion
-from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Sequence
 from ninefold.syntax.proposals import proposals
-
-
-def places(document: Document) -> Places:
-    found: dict[tuple[str, ...], Place] = {}
-    for part in document.parts:
-        for path, start in _stated(part.facts, (part.name,)):
-            found.setdefault(path, document.source.place(start))
-    return Places(found)
-
-
-def _stated(node: Node, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
-    match node:
-        case Mapping(entries=entries):
-            for entry in entries:
-                below = (*path, entry.name)
-                yield below, entry.key.span.start
-                yield from _stated(entry.value, below)
-        case Sequence(items=items):
-            for number, item in enumerate(items):
-                yield (*path, str(number)), item.span.start
-                if isinstance(item, Scalar):
-                    yield (*path, item.text), item.span.start
-                yield from _stated(item, (*path, str(number)))
-        case Scalar():
-            pass
-
 
 CHECKS = (
     odd_states,
@@ -160,7 +133,7 @@ def _checked(contract: Contract, open_questions: tuple[OpenQuestion, ...], findi
         not_in_force=tuple(sorted(findings.not_in_force, key=lambda each: each.place)),
         left_out=tuple(f"{question.text}: {question.left_out} (line {line})" for question, line in left_out),
         proposals=tuple(_accepted(contract)),
-        places=places(contract.document),
+        places=Places(contract.document),
         **_words(findings),
     )
 

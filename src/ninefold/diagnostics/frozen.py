@@ -65,14 +65,46 @@ def _compared(cls: type, order: bool) -> dict[str, Any]:
 
 
 def _init_of(cls: type) -> Any:
-    """The first instance has the real one made, in its place."""
+    """The first instances are given their values one by one; then the real one is made, in its place. So it is at once
+    where these do not fit, for it to say so."""
+    left = _FIRST
 
     def __init__(self: Any, *given: Any, **named: Any) -> None:
+        nonlocal left
+        left -= 1
+        if left >= 0 and _filled(self, cls, given, named):
+            return
         real = _compiled(cls)
         cls.__init__ = real  # type: ignore[misc]
         real(self, *given, **named)
 
     return __init__
+
+
+_FIRST = 8
+"""Instances for which an `__init__` is not worth its compilation: half of the classes have no more."""
+
+
+def _filled(made: Any, cls: type, given: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    """Gives an instance its values; False where some are missing, or too many."""
+    own = cls.__dataclass_fields__  # type: ignore[attr-defined]
+    values = dict(zip([name for name, each in own.items() if not each.kw_only], given, strict=False))
+    if len(values) < len(given) or not named.keys() <= own.keys() - values.keys():
+        return False
+    values |= named
+    for name, each in own.items():
+        if name not in values:
+            if each.default is not dataclasses.MISSING:
+                values[name] = each.default
+            elif each.default_factory is not dataclasses.MISSING:
+                values[name] = each.default_factory()
+            else:
+                return False
+    for name, value in values.items():
+        object.__setattr__(made, name, value)
+    if hasattr(cls, "__post_init__"):
+        made.__post_init__()
+    return True
 
 
 def _compiled(cls: type) -> Any:

@@ -255,21 +255,25 @@ def key_of(record: type, attribute: str) -> Key:
 
 def rows(record: type, part: int, at: str = "") -> tuple[Key, ...]:
     """The rows of the table for a record that stands at a path of a part."""
-    return tuple(replace(key, part=part, path=join(at, key.path)) for key in _rows(record))
+    return tuple(_rows(record, part, at))
 
 
-def _rows(record: type) -> Iterator[Key]:
+def _rows(record: type, part: int, at: str) -> Iterator[Key]:
+    def placed(key: Key, *before: str) -> Key:
+        return replace(key, part=part, path=join(at, *before, key.path))
+
     groups: set[str] = set()
     for each in members(record):
         if each.group is not None and each.group.path not in groups:
             groups.add(each.group.path)
-            yield each.group
-        yield from each.beside
+            yield placed(each.group)
+        yield from map(placed, each.beside)
+        own = placed(each.key)
         if each.key.path:
-            yield each.key
-        yield from (replace(row, path=join(each.key.path, row.path)) for row in each.below)
+            yield own
+        yield from (placed(row, each.key.path) for row in each.below)
         if each.holding is not None:
-            yield from below(each.key, each.holding)
+            yield from below(own, each.holding)
 
 
 def join(*paths: str) -> str:
@@ -285,9 +289,9 @@ def below(key: Key, holding: Holding) -> Iterator[Key]:
     if row is not None:
         path = join(path, row.path)
         yield replace(row, part=key.part, path=path)
-    for each in _rows(holding.record):
-        found = replace(each, part=key.part, path=join(path, each.path))
+    for each in _rows(holding.record, key.part, path):
         if key.line is not None:
-            asks = found.question if key.is_asked else None
-            found = falling_back(replace(found, question=asks), key.line[0], f"{key.line[1]}.{each.path}")
-        yield found
+            part, line = key.line
+            asks = each.question if key.is_asked else None
+            each = falling_back(replace(each, question=asks), part, join(line, each.path.removeprefix(f"{path}.")))
+        yield each

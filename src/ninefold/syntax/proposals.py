@@ -48,6 +48,8 @@ class Written:
 
 def proposals(document: Document) -> tuple[Written, ...]:
     """All proposals of a document, in the order of the parts."""
+    if "proposed" not in document.source.text:
+        return ()
     return tuple(found for part in document.parts for found in _of_part(document.source.text, part))
 
 
