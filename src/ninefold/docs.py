@@ -15,6 +15,7 @@ from pathlib import Path
 from ninefold.language.conditions import CONDITIONS
 from ninefold.language.json_schema import KEYWORDS, REFUSED, keywords
 from ninefold.language.question import SUBJECTS
+from ninefold.language.shapes import Sight
 from ninefold.language.verbs import table as verbs_table
 from ninefold.meanings import meanings as fixed_meanings
 from ninefold.questions.question import QUESTIONS
@@ -22,7 +23,7 @@ from ninefold.syntax.nodes import TITLES
 from ninefold.tools.blank import EXAMPLES
 from ninefold.tools.propose.conventions import CONVENTIONS
 from ninefold.vocabulary import VOCABULARY, Key, describe
-from ninefold.vocabulary.sight import SIGHTS, Sight
+from ninefold.vocabulary.table import sights as sights_of_places
 
 REFERENCE = Path("docs/language.md")
 
@@ -52,7 +53,7 @@ def sights() -> str:
     """Which rows an expression reads, place by place."""
     rows = []
     for sight in Sight:
-        found = [f"`{path}` (part {part})" for (part, path), of in SIGHTS.items() if of is sight]
+        found = [f"`{path}` (part {part})" for (part, path), of in sights_of_places().items() if of is sight]
         rows.append((sight.value, ", ".join(found)))
     return _table(("reads", "an expression at"), rows)
 

@@ -1,4 +1,4 @@
-"""Which rows an expression reads, by the place where it stands (`ninefold.vocabulary.sight`): of each place a contract
+"""Which rows an expression reads, by the place where it stands (`Sight`): of each place a contract
 is made in which it counts rows, and callers who see three, one and none of these ask. What they find is compared with
 what the table says, in the service and, as far as it knows the place, in the reference interpreter."""
 
@@ -16,9 +16,10 @@ from tests.agreement.test_found import KEYED, NOW, contract, give
 from tests.agreement.writing import NONE
 from tests.reference.messages import Request, Response
 
-from ninefold.vocabulary import VOCABULARY
-from ninefold.vocabulary.sight import SIGHTS, Sight, holds_expressions, place_of
+from ninefold.language.shapes import Sight
+from ninefold.vocabulary.table import sights
 
+SIGHTS: Final = sights()
 ALL: Final = 3
 SEES: Final = {"high": 3, "low": 1, "nobody": 0}
 """How many items each caller sees."""
@@ -465,11 +466,6 @@ WITHOUT_CALLER: Final = {
     (6, "delivery.webhooks.secret"),
 }
 """What is evaluated when nobody asks."""
-
-
-def test_every_place_is_in_the_table() -> None:
-    places = {place_of(key) for key in VOCABULARY if holds_expressions(key.shape)}
-    assert places == SIGHTS.keys()
 
 
 def test_every_place_that_reads_rows_is_asked() -> None:

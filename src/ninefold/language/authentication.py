@@ -112,7 +112,7 @@ class Scheme:
         "of the same resource that is `secret: password`.",
         CREDENTIAL, _NOT_NAMED, when=When("the service makes or looks up the credential, and no `issued to` is there"))
     credential: Fact[Expression] | None = asked(
-        "credential", shapes.Expression(),
+        "credential", shapes.Expression(shapes.Sight.NONE),
         "Of `mutualTLS`: what of the client's certificate is looked up, such as `claims.fingerprint`.",
         CREDENTIAL, f"{_NOT_NAMED}. Else nothing is looked up",
         when=When("`matches` names a field and the type is `mutualTLS`"), told="of the certificate")
@@ -124,10 +124,12 @@ class Scheme:
         "lasts", shapes.Duration(), "How long an issued credential is good; `none`: as long as its row is there.",
         LASTS, _NOT_NAMED, when=When(_MADE), says_none=True)
     open_id_connect_url: Fact[Expression] | None = asked(
-        "openIdConnectUrl", shapes.Expression(), "The issuer, or where its configuration is: `operator.NAME`.",
+        "openIdConnectUrl", shapes.Expression(shapes.Sight.NONE),
+        "The issuer, or where its configuration is: `operator.NAME`.",
         CREDENTIAL, _NOT_NAMED, when=says("the type is `openIdConnect`", "type", "openIdConnect"))
     issuer: Fact[Expression] | None = asked(
-        "issuer", shapes.Expression(), "Who signs the tokens: `operator.NAME`.", CREDENTIAL, _NOT_NAMED,
+        "issuer", shapes.Expression(shapes.Sight.NONE),
+        "Who signs the tokens: `operator.NAME`.", CREDENTIAL, _NOT_NAMED,
         when=When("somebody else signs the tokens, and no `openIdConnectUrl` is there"))
     audience: Fact[Name] | None = asked(
         "audience", shapes.Name("an audience"), "The audience that a signed token is for.", AUDIENCE, _NOT_NAMED,
@@ -136,7 +138,7 @@ class Scheme:
         "algorithms", shapes.Names("a signature algorithm"), "The signature algorithms (RFC 7518) that are taken.",
         CREDENTIAL, _DISCOVERED, when=When("the scheme states its own `keys`"), read=leaves.name_or_names)
     keys: Fact[Expression] | None = asked(
-        "keys", shapes.Expression(), "The issuer's key set, or where it is: `operator.NAME`.",
+        "keys", shapes.Expression(shapes.Sight.NONE), "The issuer's key set, or where it is: `operator.NAME`.",
         CREDENTIAL, _DISCOVERED, when=When("there is no `openIdConnectUrl` that leads to them"))
     scopes: Fact[tuple[Name, ...]] | None = names(
         "scopes", shapes.Names("a new name"), "Scopes that conditions may ask for.",
@@ -156,7 +158,7 @@ class Scheme:
         "caller", shapes.MappingOf("names to expressions"),
         "What the scheme adds to `caller`, from `claims.NAME`.", "Each use of such a name is an error.",
         read=added_to_callers,
-        below=(key.names(0, "NAME", shapes.Expression(), "The value of `caller.NAME`.",
+        below=(key.names(0, "NAME", shapes.Expression(shapes.Sight.NONE), "The value of `caller.NAME`.",
                          "Each use of the name is an error."),))
 
     @property

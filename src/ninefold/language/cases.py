@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 BY = named(
     "by", Kind.ASKED, "What says which case it is: `request.body.NAME`, or a text that reads no row and no body.",
-    "A gap: E is not served.", shapes.Expression(), DOES)
+    "A gap: E is not served.", shapes.Expression(shapes.Sight.NONE), DOES)
 CASE = named(
     "CASE", Kind.ADDS, "What holds where `by` is that text; `otherwise`: where it is the name of no case.",
     "A request that is of no case is refused.")

@@ -60,7 +60,8 @@ class Effect:
         "All rows of which it holds are updated, deleted or take the transition; `this` is the row acted on.",
         "An effect on rows that are there names one by `row`.")
     each: Expression | None = adds(
-        "each", shapes.Expression(), "A row is created for each item of this array; the item is `each`.",
+        "each", shapes.Expression(shapes.Sight.NONE),
+        "A row is created for each item of this array; the item is `each`.",
         "One row is created.")
     sets: tuple[Assignment, ...] = adds(
         "sets", shapes.MappingOf("fields to expressions"), "Values that it gives.", "It gives no values of its own.",

@@ -127,11 +127,11 @@ class Endpoint:
         "a `call` comes before all of it.", DOES, NOT_SERVED,
         whole=lambda level: level.fact("does", deeds(level.called, level.known), main=True))
     row: Fact[Expression] | None = asked(
-        "row", shapes.Expression(), "The row that it acts on, where the path names none.", DOES,
+        "row", shapes.Expression(shapes.Sight.CALLERS), "The row that it acts on, where the path names none.", DOES,
         f"{NOT_SERVED}. Else they say which", told="the row that it acts on",
         when=When("neither the path nor `where` names the row that it acts on"))
     body: Fact[Body] | None = asked(
-        "body", shapes.OneOf((shapes.Names("a field"), shapes.Template(), shapes.Members())),
+        "body", shapes.OneOf((shapes.Names("a field"), shapes.Template(shapes.Sight.NONE), shapes.Members())),
         "What the body gives: a list of fields, a template read backwards, or `$ref`.", BODY,
         f"{NOT_SERVED}. Else a body is not read", when=When("E takes values"), says_none=True, read=read_body, below=(
             named("$ref", Kind.NAMES, "The body is as that schema says; its members that are no fields are "
@@ -153,7 +153,8 @@ class Endpoint:
         "filters", FILTERS, "Query parameters that narrow a list, or the rows that are all changed.",
         "There are no such parameters.", read=read_filters)
     where: Fact[Expression] | None = restricts(
-        "where", shapes.Expression(), "Which rows are listed or acted on.", "All rows that may be seen.",
+        "where", shapes.Expression(shapes.Sight.CALLERS),
+        "Which rows are listed or acted on.", "All rows that may be seen.",
         told="only rows where", meanings=(9,))
     sorts: Fact[Sorts] | None = asked(
         "sorts", One(Sorts), "The order of a list.", ORDER, "the list is not served", says_none=True)
@@ -200,13 +201,14 @@ class Endpoint:
     headers: Fact[tuple[Assignment, ...]] | None = adds(
         "headers", shapes.MappingOf("headers to expressions"), "Headers of the good responses.",
         "There are no such headers.", below=(
-            named("HEADER", Kind.ADDS, "The header's value.", "There is no such header.", shapes.Expression()),))
+            named("HEADER", Kind.ADDS, "The header's value.", "There is no such header.",
+                  shapes.Expression(shapes.Sight.CALLERS)),))
     called_with: Fact[tuple[Assignment, ...]] | None = asked(
         "with", shapes.MappingOf("names to expressions"),
         "What the function that it calls is called with, of the request and of who calls.", DOES, NOT_SERVED,
         when=When("the function takes something"), below=(
             named("NAME", Kind.ADDS, "The value of what the function takes by that name.",
-                  "An error where the function takes it.", shapes.Expression()),))
+                  "An error where the function takes it.", shapes.Expression(shapes.Sight.NONE)),))
     then: Fact[tuple[Effect, ...]] | None = adds("then", EFFECTS, OTHER_ROWS, NO_OTHER_ROW)
     case: Case | None = adds(
         "cases", shapes.Members(), "Bodies, values, guards and responses that an expression chooses.",

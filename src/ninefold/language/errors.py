@@ -130,7 +130,10 @@ class ErrorCode:
         "title", shapes.Text(), "What it is, in plain text: `error.title`.", "`error.title` has no value."
     )
     detail: Fact[Expression] | None = adds(
-        "detail", shapes.Expression(), "What is so this time: `error.detail`.", "`error.detail` has no value."
+        "detail",
+        shapes.Expression(shapes.Sight.CALLERS),
+        "What is so this time: `error.detail`.",
+        "`error.detail` has no value.",
     )
     about: Fact[Name] | None = adds(
         "about", shapes.Name("a name"),
@@ -142,7 +145,8 @@ class ErrorCode:
         "Headers of its responses, such as the `Location` of a conflict; they read what `detail` reads. One without a "
         "value is left out, and so is one whose value is no field value (RFC 9110, 5.5), which the log is told.",
         "There are no such headers.", below=(
-            named("HEADER", Kind.ADDS, "The header's value.", "There is no such header.", shapes.Expression()),),
+            named("HEADER", Kind.ADDS, "The header's value.", "There is no such header.",
+                  shapes.Expression(shapes.Sight.CALLERS)),),
     )  # fmt: skip
     when: Fact[tuple[ConditionName, ...]] | None = asked(
         "when", shapes.Names("a condition", alone=True),
@@ -169,7 +173,8 @@ class Shape:
         sentence="errors are written as {}",
     )  # fmt: skip
     body: Fact[Template] | None = asked(
-        "body", shapes.Template(), "The body, from `error.code`, `error.title` and so on.", SHAPE, _NO_BODY,
+        "body", shapes.Template(shapes.Sight.NONE),
+        "The body, from `error.code`, `error.title` and so on.", SHAPE, _NO_BODY,
         told="the body of an error",
     )  # fmt: skip
 

@@ -115,7 +115,7 @@ class Envelope:
     format: Fact[Name] | None = asked(
         "format", shapes.Word(("cloudevents 1.0",)), "The envelope's form.", DELIVERY, NOT_DELIVERED)
     source: Fact[Expression] | None = asked(
-        "source", shapes.Expression(), "The CloudEvents attribute `source`.", DELIVERY, NOT_DELIVERED)
+        "source", shapes.Expression(shapes.Sight.NONE), "The CloudEvents attribute `source`.", DELIVERY, NOT_DELIVERED)
 
 
 OF_OPERATOR = re.compile(r"operator\.[A-Za-z_][A-Za-z0-9_]*")

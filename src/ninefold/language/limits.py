@@ -63,7 +63,7 @@ class Rate:
     name: str
     span: Span
     of: Fact[Name | Expression] | None = asked(
-        "of", shapes.OneOf((COUNTED, shapes.Expression())),
+        "of", shapes.OneOf((COUNTED, shapes.Expression(shapes.Sight.NONE))),
         "What is counted: each caller, each address, or each value of an expression over the request.", RATE, NO_RATE,
         asks="what {} counts: each `caller`, each `address`, or the values of an expression", read=counted)
     allow: Fact[int] | None = asked(

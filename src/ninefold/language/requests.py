@@ -237,19 +237,20 @@ class Filter:
     name: str
     span: Span
     condition: Fact[Expression] | None = asked(
-        "is", shapes.Expression(), "The condition.", DOES, NOT_SERVED, told="rows where", meanings=(5, 9))
+        "is", shapes.Expression(shapes.Sight.CALLERS),
+        "The condition.", DOES, NOT_SERVED, told="rows where", meanings=(5, 9))
     written: Fact[str] | None = adds(
         "written", WRITTEN, "How several values are given: the parameter is repeated, or its value has commas.",
         "The parameter gives one value.", read=read_written, told="several values are", words=str)
     default: Fact[Expression] | None = adds(
-        "default", shapes.Expression(), "The value where the parameter is not given.",
+        "default", shapes.Expression(shapes.Sight.NONE), "The value where the parameter is not given.",
         "The filter takes no part where it is not given.", told="where it is not given, the value is")
 
 
 FILTERS = Each(
     Filter,
     named("FILTER", Kind.ADDS, "A condition on the row and on `value`, what the parameter gives.",
-          "There is no such parameter.", shapes.OneOf((shapes.Expression(), shapes.Members()))),
+          "There is no such parameter.", shapes.OneOf((shapes.Expression(shapes.Sight.CALLERS), shapes.Members()))),
     "parameters to conditions")
 
 
@@ -373,6 +374,7 @@ class Expansion:
         words=lambda offered: in_backticks(Name(each.name, each.span) for each in offered), below=(
             named("NAME", Kind.ADDS,
                   "What is shown under that name: a view applied to the reference, a template, or the resource that "
-                  "the reference leads to, for its whole row.", "It cannot be asked for.", shapes.Template()),))
+                  "the reference leads to, for its whole row.", "It cannot be asked for.",
+                  shapes.Template(shapes.Sight.CALLERS)),))
     written: Fact[str] | None = adds(
         "written", WRITTEN, SEVERAL, ALONE, read=read_written, told="several names are", words=str)

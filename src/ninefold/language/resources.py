@@ -110,7 +110,8 @@ class Field:
         "The value, worked out from the row and from all others, the same for everyone; never stored.",
         "The field is a stored one.", meanings=(9,))
     normalise: Fact[Expression] | None = adds(
-        "normalise", shapes.Expression(), "The value that is validated and stored, from `value` as it came.",
+        "normalise", shapes.Expression(shapes.Sight.NONE),
+        "The value that is validated and stored, from `value` as it came.",
         "Values are taken as they come.", told="normalised before it is judged")
     refers_to: Fact[Name] | None = asked(
         "refers to", shapes.Name("a resource"), "The field is a reference to a row of that resource.", TYPE, NO_TYPE,
@@ -269,7 +270,7 @@ class Resource:
         read=read_views, below=(
             named("VIEW", Kind.NAMES,
                   "What the view shows: a list of fields, with mappings for what is not a field, or a template.",
-                  "Each use of its name is an error.", shapes.Template()),))
+                  "Each use of its name is an error.", shapes.Template(shapes.Sight.OF_USE)),))
 
 
 # Shared types, and terms
@@ -342,4 +343,4 @@ class Resources:
         "Each use of a term is an error.", default=(),
         whole=lambda level: tuple(each.name for each in level.reading.terms.values()), below=(
             named("TERM", Kind.NAMES, "A named expression.", "Each use of its name is an error.",
-                  shapes.Expression()),))
+                  shapes.Expression(shapes.Sight.OF_USE)),))

@@ -23,7 +23,7 @@ from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 
 RESPONSES = Question("responses", 4, "the responses of {}", "blocks", "E", "E")
 
-SHOWN = shapes.OneOf((shapes.Template(), shapes.Word(("stream",))))
+SHOWN = shapes.OneOf((shapes.Template(shapes.Sight.CALLERS), shapes.Word(("stream",))))
 OF_AN_OUTCOME = shapes.MappingOf("statuses to what is shown")
 RESPONSE_ROWS = (
     named("STATUS", Kind.ASKED, "What a response with that status shows.", "A gap: E is not served.", SHOWN, RESPONSES),

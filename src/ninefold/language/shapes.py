@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
@@ -37,9 +38,28 @@ class Boolean:
     only_true: bool = False
 
 
+class Sight(Enum):
+    """Which rows an expression reads besides the one in question, by the place where it stands (fixed meaning 17).
+
+    `ALL`: every row, those that are gone too. `CALLERS`: those that the caller may see by its row rules, and that are
+    not gone. `OF_USE`: as the place that uses it. `NONE`: no row but what came with the request, such as the caller's.
+
+    A value is the same for everyone who may see it. So what computes, judges and makes reads all rows; what is shown to
+    a caller, or by which it says what it wants to be shown, reads those that the caller sees. A computed field that is
+    read in such a place keeps its value, which is made of all rows.
+    """
+
+    ALL = "all rows"
+    CALLERS = "the rows that the caller sees"
+    OF_USE = "those of the place that uses it"
+    NONE = "no rows: it is judged before any is read"
+
+
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """CEL; text has inner quotes."""
+    """CEL; text has inner quotes. `reads`: which rows."""
+
+    reads: Sight = Sight.ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +113,9 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A JSON value whose leaves are expressions, or a view."""
+    """A JSON value whose leaves are expressions, or a view. `reads`: which rows these do."""
+
+    reads: Sight = Sight.ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +227,19 @@ def describe(shape: Shape) -> str:
             return f"a list, each item {describe(item)}"
         case OneOf(shapes):
             return ", or ".join(describe(each) for each in shapes)
+
+
+def sight_of(shape: Shape) -> Sight | None:
+    """Which rows are read by an expression that stands there; None: none may, nor a template of expressions."""
+    match shape:
+        case Expression(reads) | Template(reads):
+            return reads
+        case OneOf(shapes):
+            return next((found for each in shapes if (found := sight_of(each)) is not None), None)
+        case ListOf(item):
+            return sight_of(item)
+        case _:
+            return None
 
 
 def _article(noun: str) -> str:

@@ -229,7 +229,7 @@ class Change:
         "With `remove` or `change` of a field: its value in a row that is created in the older version, where the "
         "client gives none.", "It is as in the version above.")
     stored: Expression | None = adds(
-        "stored", shapes.Expression(),
+        "stored", shapes.Expression(shapes.Sight.NONE),
         "With `is`: what is stored of a `value` that a client of the older version gives.",
         "Clients of the older version cannot give it.")
     endpoint: Endpoint | None = adds(
@@ -239,7 +239,8 @@ class Change:
         "permissions", ADMISSIONS, "With `add` of an endpoint: who may call it, as in part 5.", "`all others` holds.",
         whole=permissions_as_they_were)
     view: View | None = adds(
-        "view", shapes.Template(), "With `add` or `change` of a view (`order.views.short`): what it showed.", THE_SAME,
+        "view", shapes.Template(shapes.Sight.OF_USE),
+        "With `add` or `change` of a view (`order.views.short`): what it showed.", THE_SAME,
         whole=was("view", view_as_it_was))
     kind: EventKind | None = adds(
         "kind", shapes.Members(), "With `add` or `change` of a kind of event: what it was, in the keys of part 6.",
@@ -346,7 +347,7 @@ class Versioning:
              "versions to the way back to them"),
         "The versions, newest first; the document describes the newest.", VERSIONS, NO_VERSIONS)
     default: Fact[Name | Expression] | None = asked(
-        "default", shapes.OneOf((shapes.Name("a version"), shapes.Expression())),
+        "default", shapes.OneOf((shapes.Name("a version"), shapes.Expression(shapes.Sight.NONE))),
         "The version of a request that names none; or what gives its name, of who calls.", DEFAULT,
         "such a request is `unknown version`", says_none=True, read=default, words=default_in_words, sentence="{}")
     compatible: Fact[tuple[Name, ...]] | None = asked(

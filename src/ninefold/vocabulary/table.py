@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from ninefold.language.authentication import Authentication
@@ -12,6 +13,7 @@ from ninefold.language.events import Events
 from ninefold.language.key import Key
 from ninefold.language.limits import Limits
 from ninefold.language.resources import Resources
+from ninefold.language.shapes import Sight, sight_of
 from ninefold.language.states import RESOURCE, Machine
 from ninefold.language.versioning import Versioning
 
@@ -61,3 +63,15 @@ def names_under(part: int, path: str) -> tuple[str, ...]:
 def is_open(part: int, path: str) -> bool:
     """Whether the contract chooses the names in the mapping at `path`."""
     return any(key.is_placeholder for key in keys_under(part, path))
+
+
+def place_of(key: Key) -> tuple[int, str]:
+    """Where a key stands: what stands in a case stands for the same key of its endpoint."""
+    return key.part, key.path.replace("ENDPOINT.cases.CASE.", "ENDPOINT.")
+
+
+@cache
+def sights() -> Mapping[tuple[int, str], Sight]:
+    """Which rows an expression reads, by the part and path of each place where one may stand."""
+    found = ((place_of(key), sight_of(key.shape)) for key in VOCABULARY)
+    return {place: sight for place, sight in found if sight is not None}
