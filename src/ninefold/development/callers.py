@@ -30,7 +30,7 @@ from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.writes import Issue, Scopes, Write
 from ninefold.runtime.messages.problems import Failure
-from ninefold.runtime.operations.credentials import is_password
+from ninefold.runtime.operations.credentials import digest, is_password
 from ninefold.runtime.operations.execute import Call
 from ninefold.runtime.operations.judge import NothingFound, Refusal
 from ninefold.runtime.request import schemes
@@ -173,7 +173,7 @@ class _Maker:
             adding, own = Adding(operations, plan), Caller(self.caller.given, _derived(self.key, turn))
             row = adding.stored(self._prepared(adding, plan, own, session, turn, 0), session)
             key = {name: row[name] for name in plan.create.key}
-            env |= {environment.ISSUED: {**proof, "expires": None}, environment.ROW: key}
+            env[environment.ISSUED], env[environment.ROW] = {"digest": digest(token), "expires": None}, key
             session.run(*Prepared(issue.store).bound(env))
             if scopes is not None and issue.store_scopes is not None:
                 # For trying out: all that there are.

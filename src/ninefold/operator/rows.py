@@ -15,6 +15,7 @@ import msgspec
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import equal
 from ninefold.plan import environment
+from ninefold.plan.environment import Environment
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations, Record, Records
 from ninefold.plan.service import ServicePlan
@@ -56,11 +57,11 @@ class Caller:
     key: bytes | None = None
 
     def call(self, operations: OperatorOperations) -> Call:
-        env = {
+        env: Environment = {
             **constants(self.sources, self.given, self.key),
             "now": self.sources.now(),
             "caller": {},
-            "request": {"path": {}, "query": {}, "headers": {}},
+            "request": environment.NO_PARAMETERS,
         }
         return Call(_NO_REQUEST, env, self.sources, Cursors(bytes(32)), f"rows of {operations.resource}", OPERATOR)
 

@@ -1,48 +1,8 @@
 """The roots that a plan's expressions read, and where the server takes their values from.
 
-Names with a dollar sign cannot be written in a contract: they are between planner and server.
-
-| root       | value                                                                                   |
-|------------|-----------------------------------------------------------------------------------------|
-| `now`      | the time of the request, one value per request                                          |
-| `caller`   | `R`: the row that the credential belongs to (as loaded), and what the scheme adds        |
-| `issued`   | secrets just made, by field                                                             |
-| `operator` | what the operator gives, by name                                                        |
-| `page`     | `next`, `total` of a list (its items are rows of the statement)                         |
-| `error`    | part 7: code, title, status, detail, fields, messages                                   |
-| `R`        | in a value given on create or on change: the row as it is being made, field by field    |
-| `$path`    | path values by the name in braces, as written                                           |
-| `$body`    | decoded body values by field; a field that was not given is not there                   |
-| `$new`     | the values that a write stores, by field                                                |
-| `$given`   | of `ensure`: true, by field, for what the body gives                                     |
-| `$filter`  | filter values by parameter                                                              |
-| `$chosen`  | the switches of what the request chooses of the response (`ninefold.plan.chosen`)       |
-| `$list`    | `limit` (one more than the page holds), `offset`, and `k0`, `k1` … the keys of a cursor   |
-| `$if`      | `match`: the revisions of If-Match, a JSON array of texts; `there`: true if it came     |
-| `$write`   | `revision`: the revision that this write gives; `was`: that of the row as it was read    |
-| `$credential` | of the one presented: `digest` (SHA-256), or `user` and the `hash` of its password    |
-| `$issued`  | of a credential just made: `digest`, when it `expires`, and its `scopes`                |
-| `result`   | what the function that was called gives, by its name                                     |
-| `granted`  | what comes with it: `expires_in`, in seconds, `scope` and `scopes`                      |
-| `$asked`   | of `grant token`: the `scopes` that are asked for; null: all                            |
-| `$verified` | `hash`: that of the password in the body, once it was found to be right                |
-| `$row`     | the identifier of the row written, by field, for the select that reads it back            |
-| `$several` | of a write of several rows: `wanted`, what is known of each before, and `written`, the keys   |
-|            | of those that were written; JSON arrays of arrays of stored forms                        |
-| `this`     | in what follows: the row that the operation acts on                                      |
-| `each`     | in what follows: the item that a row is made of                                          |
-| `before`   | `R`: the row acted on as it was, field by field; a computed one that is shown, as `shown F` |
-| `$affected` | keys as they were before a write, of rows whose invariants are asked again after it      |
-| `$log`     | `position`: in the event log, the last one seen, or the one that was just given; then    |
-|            | `lane`, `due`, `version` of the deliveries, and the `subscription` that alone is meant   |
-| `event`    | where deliveries go to rows of the contract's own: what has just happened               |
-| `$due`     | of a sweep: `until`, the last time of entering that is due; `beyond`, the last that is not   |
-|            | asked for; `skip`, how many rows to leave; `most`, how many are wanted                  |
-| `$signing` | `key`: from which the secrets of subscriptions are made                                  |
-| `$requested` | true, by field, for what the body gives fields of the row that the request is about       |
-| `$refused` | `body`, `parameters`: true of what the request gives there and is refused for           |
-| `$judge`   | `values`: whether the values of the body are all there (`$new`); `read`: whether it was  |
-|            | read at all; `wrong F`: whether the value of the field F is not what was meant           |
+Names with a dollar sign cannot be written in a contract: they are between planner and server. Rows are roots, too, by
+the names of their resources (`with_rows`): in a value given on create or on change the row as it is being made, field
+by field, and in what follows the row acted on.
 
 A bind whose expression cannot be evaluated (the caller has no such member, the body did not give the field) is
 NULL, which no condition holds for.
@@ -50,31 +10,156 @@ NULL, which no condition holds for.
 
 from __future__ import annotations
 
-PATH = "$path"
-BODY = "$body"
-NEW = "$new"
-GIVEN = "$given"
-FILTER = "$filter"
-CHOSEN = "$chosen"
-RESULT = "result"
-LIST = "$list"
-IF = "$if"
-WRITE = "$write"
-CREDENTIAL = "$credential"
-ISSUED = "$issued"
-ASKED = "$asked"
-VERIFIED = "$verified"
-ROW = "$row"
-JUDGE = "$judge"
-DUE = "$due"
-LOG = "$log"
-AFFECTED = "$affected"
-SEVERAL = "$several"
-REFUSED = "$refused"
-REQUESTED = "$requested"
-THIS = "this"
-EACH = "each"
-SIGNING = "$signing"
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias, TypedDict, cast
+
+PATH: Final = "$path"
+BODY: Final = "$body"
+NEW: Final = "$new"
+GIVEN: Final = "$given"
+FILTER: Final = "$filter"
+CHOSEN: Final = "$chosen"
+RESULT: Final = "result"
+LIST: Final = "$list"
+IF: Final = "$if"
+WRITE: Final = "$write"
+CREDENTIAL: Final = "$credential"
+ISSUED: Final = "$issued"
+ASKED: Final = "$asked"
+VERIFIED: Final = "$verified"
+ROW: Final = "$row"
+JUDGE: Final = "$judge"
+DUE: Final = "$due"
+LOG: Final = "$log"
+AFFECTED: Final = "$affected"
+SEVERAL: Final = "$several"
+REFUSED: Final = "$refused"
+REQUESTED: Final = "$requested"
+THIS: Final = "this"
+EACH: Final = "each"
+SIGNING: Final = "$signing"
+
+Values: TypeAlias = dict[str, Any]
+"""Values by the names that the contract gives them: of fields, of parameters, of what the operator gives."""
+
+
+class Asked(TypedDict, total=False):
+    """`scopes`: None: all."""
+
+    scopes: list[str] | None
+
+
+class Granted(TypedDict):
+    """What comes with a token: for how many seconds, and what it may."""
+
+    expires_in: int | None
+    scope: str | None
+    scopes: list[str]
+
+
+class Issued(TypedDict, total=False):
+    """Of a credential just made."""
+
+    digest: bytes
+    expires: str | None
+    scopes: list[str]
+
+
+class Precondition(TypedDict, total=False):
+    """`there`: an If-Match came; `match`: the revisions that it names; without them, any."""
+
+    there: bool
+    match: list[str]
+
+
+class Refused(TypedDict, total=False):
+    """Of what the request gives there, something is refused."""
+
+    body: bool
+    parameters: bool
+
+
+class Several(TypedDict, total=False):
+    """Of a write of several rows: what is known of each before, and the keys of those that were written; JSON arrays of
+    arrays of stored forms."""
+
+    wanted: str
+    written: str
+
+
+class Written(TypedDict, total=False):
+    """`revision`: that this write gives; `was`: that of the row as it was read."""
+
+    revision: str
+    was: Any
+
+
+Environment = TypedDict(
+    "Environment",
+    {
+        # Of every call. `caller`: the row that the credential belongs to, as loaded under its resource's name, and what
+        # the scheme adds; `request`: values of the path that are no fields, query, headers, and of the body what is no
+        # field.
+        "now": str,
+        "caller": Mapping[str, Any],
+        "request": dict[str, Any],
+        "operator": Mapping[str, object],
+        "$sources": Any,
+        # Of the request. `$path`: values by the name in braces, as written; `$body`: decoded values by field, where
+        # they were given; `$requested`: true, by field, for what the body gives fields of the row that it is about.
+        "$path": Values,
+        "$body": Values,
+        "$requested": dict[str, bool],
+        "$refused": Refused,
+        "$filter": Values,
+        "$chosen": frozenset[str],
+        "$list": Values,
+        "$if": Precondition,
+        "page": Mapping[str, Any],
+        "result": Any,
+        # Of who calls: `$credential` is what the one presented is found by, `$asked` and `granted` are of
+        # `grant token`, `$verified` is the hash of the password in the body once it was found to be right, and `issued`
+        # are secrets just made, by field.
+        "$credential": Mapping[str, Any],
+        "$issued": Issued,
+        "$asked": Asked,
+        "$verified": Values,
+        "issued": Values,
+        "granted": Granted,
+        "$signing": Mapping[str, bytes],
+        # Of a write. `$new`: the values that it stores, by field; `$given`: of these, true for what the body gives;
+        # `$row`: the identifier of the row written, by field, for the select that reads it back; `before`: rows as they
+        # were, by resource; `$affected`: keys as they were, of rows whose invariants are asked again after it.
+        "$new": Values,
+        "$given": dict[str, bool],
+        "$write": Written,
+        "$row": Values,
+        "before": Values,
+        "$affected": Values,
+        "$several": Several,
+        "$judge": Mapping[str, bool],
+        # Of what follows: `this` is the row that the operation acts on, `each` the item that a row is made of.
+        "this": Values,
+        "each": Any,
+        # Of the event log: `position`, the last one seen, or the one that was just given; then `lane`, `due`, `version`
+        # of the deliveries, and the `subscription` that alone is meant. Of a sweep: `until`, the last time of entering
+        # that is due; `beyond`, the last that is not asked for; `skip`, how many rows to leave; `most`, how many.
+        "$log": Mapping[str, Any],
+        "$due": Mapping[str, Any],
+    },
+    total=False,
+)
+"""What the expressions of one call read, by their roots."""
+
+
+NO_PARAMETERS: Final[dict[str, Any]] = {"path": {}, "query": {}, "headers": {}}
+"""The root `request` where there is none."""
+
+
+def with_rows(env: Environment, rows: Mapping[str, Any]) -> Environment:
+    """The same with rows under the names of their resources, which are the contract's and so no type's."""
+    return cast(Environment, {**env, **rows})
+
 
 REVISION_COLUMN = "$revision"
 """The hidden column from which entity tags are made: random, and new at every write."""

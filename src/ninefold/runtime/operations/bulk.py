@@ -12,6 +12,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.rows import BEFORE
 from ninefold.plan import environment
 from ninefold.plan import writes as plan
+from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.problems import Failure, FieldFailure, failed_condition
 from ninefold.runtime.operations import constraints
 from ninefold.runtime.operations.constraints import Unfit, making
@@ -55,7 +56,7 @@ class Several(Generic[T]):
     def __init__(
         self,
         effect: plan.Effect,
-        values: Callable[[T, dict[str, Any], dict[str, Value]], Mapping[str, Any]],
+        values: Callable[[T, Environment, dict[str, Value]], Mapping[str, Any]],
         then: Effects[T] | None,
     ) -> None:
         write = effect.write
@@ -83,15 +84,15 @@ class Several(Generic[T]):
         self._was = None if was is None else Prepared(was)
         self._read_was = None if was is None else RowReader(was)
 
-    def do(self, session: Session, call: T, asking: Asking, env: dict[str, Any]) -> None:
+    def do(self, session: Session, call: T, asking: Asking, env: Environment) -> None:
         """All of it, under the roots that it reads; raises what refuses it."""
         wanted, own = self.settled(session, call, asking, env)
         if wanted.rows:
             self.write(session, call, asking, own, wanted)
 
     def settled(
-        self, session: Session, call: T, asking: Asking, env: dict[str, Any], switches: frozenset[str] = NO_SWITCHES
-    ) -> tuple[Wanted, dict[str, Any]]:
+        self, session: Session, call: T, asking: Asking, env: Environment, switches: frozenset[str] = NO_SWITCHES
+    ) -> tuple[Wanted, Environment]:
         """What is known of the rows, and the roots of their write. What is made at random is made again where it is
         taken. Raises Refusal."""
         for tries in range(1, MOST_ANEW + 1):
@@ -103,14 +104,15 @@ class Several(Generic[T]):
                     raise
         raise AssertionError("it was tried at least once")
 
-    def judged(self, session: Session, asking: Asking, env: dict[str, Any], wanted: Wanted) -> dict[str, Any]:
+    def judged(self, session: Session, asking: Asking, env: Environment, wanted: Wanted) -> Environment:
         """The roots of the write of these rows, none of which is refused; raises Refusal."""
-        many: dict[str, Value] = {"wanted": _encode(wanted.rows).decode()}
-        own = {**env, environment.SEVERAL: many, environment.WRITE: {"revision": asking.sources.revision()}}
+        own = env.copy()
+        own[environment.SEVERAL] = {"wanted": _encode(wanted.rows).decode()}
+        own[environment.WRITE] = {"revision": asking.sources.revision()}
         self._judged(session, own)
         return own
 
-    def write(self, session: Session, call: T, asking: Asking, own: dict[str, Any], wanted: Wanted) -> None:
+    def write(self, session: Session, call: T, asking: Asking, own: Environment, wanted: Wanted) -> None:
         """Write them all, with what arises from that. `own` tells then which were written."""
         many, env = own[environment.SEVERAL], own
         if self._upholds:
@@ -146,7 +148,7 @@ class Several(Generic[T]):
             for row in rows:
                 event.write(session, within, row, asking.sources)
 
-    def _as_they_were(self, session: Session, env: dict[str, Any]) -> dict[tuple[Stored, ...], dict[str, Value]] | None:
+    def _as_they_were(self, session: Session, env: Environment) -> dict[tuple[Stored, ...], dict[str, Value]] | None:
         """What is read of the rows as they were, by identifier; None: nothing is."""
         if self._was is None or self._read_was is None:
             return None
@@ -154,23 +156,25 @@ class Several(Generic[T]):
         return {tuple(map(_in_json, row[: self._width])): self._read_was(row) for row in rows}
 
     def _of_one(
-        self, env: dict[str, Any], key: list[Stored], was: Mapping[tuple[Stored, ...], dict[str, Value]]
-    ) -> dict[str, Any]:
+        self, env: Environment, key: list[Stored], was: Mapping[tuple[Stored, ...], dict[str, Value]]
+    ) -> Environment:
         """The roots of one of the rows that were written: `before` is that row as it was."""
-        one = {**env[environment.SEVERAL], "written": _encode([key]).decode()}
-        return {**env, environment.SEVERAL: one, BEFORE: {**env[BEFORE], self._resource: was.get(tuple(key))}}
+        own = env.copy()
+        own[environment.SEVERAL] = {**env[environment.SEVERAL], "written": _encode([key]).decode()}
+        own[BEFORE] = {**env[BEFORE], self._resource: was.get(tuple(key))}
+        return own
 
-    def found(self, session: Session, call: T, env: dict[str, Any], switches: frozenset[str] = NO_SWITCHES) -> Wanted:
+    def found(self, session: Session, call: T, env: Environment, switches: frozenset[str] = NO_SWITCHES) -> Wanted:
         """What is known of each row that is there: its identifier and the values that it is to have."""
         assert self._find is not None and self._read_found is not None
         wanted: list[list[Stored]] = []
         new: Mapping[str, Any] = {}
         for row in session.run(*self._find.bound(env, switches)):
-            new = self._values(call, dict(env), self._read_found(row))
+            new = self._values(call, env.copy(), self._read_found(row))
             wanted.append([*map(_in_json, row[: self._width]), *self._forms(new)])
         return Wanted(wanted, frozenset(f"new {name}" for name in new))
 
-    def _made(self, call: T, env: dict[str, Any]) -> Wanted:
+    def _made(self, call: T, env: Environment) -> Wanted:
         """The values of a new row for each item. What is wrong with any of them is told at once."""
         assert self._each is not None
         try:
@@ -197,7 +201,7 @@ class Several(Generic[T]):
             forms.append(_in_json(value if write is None else write(value)))
         return forms
 
-    def _judged(self, session: Session, env: dict[str, Any]) -> None:
+    def _judged(self, session: Session, env: Environment) -> None:
         """Each row by itself, before any is written. Of new rows all that is wrong is told; of others, what is wrong
         with the first."""
         failures: list[Failure] = []
@@ -214,7 +218,7 @@ class Several(Generic[T]):
         if failures:
             raise (Taken if are_taken else Refusal)(tuple(dict.fromkeys(failures)), details)
 
-    def _hold(self, session: Session, env: dict[str, Any], each_in: Sequence[dict[str, Any]]) -> None:
+    def _hold(self, session: Session, env: Environment, each_in: Sequence[Environment]) -> None:
         """The invariants, of the rows as they have become and of others that read them."""
         failed: list[Failure] = []
         told: dict[str, Any] = {}

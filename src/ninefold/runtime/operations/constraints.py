@@ -9,6 +9,7 @@ from ninefold.expressions.evaluate import Env, EvaluationError, TooMuch, compile
 from ninefold.expressions.tree import Call, Typed
 from ninefold.plan import environment, held
 from ninefold.plan import writes as plan
+from ninefold.plan.environment import Environment
 from ninefold.plan.held import CANNOT_BE_MADE
 from ninefold.runtime.messages.problems import Failure, FieldFailure, failed_condition
 from ninefold.runtime.messages.problems import pointer as json_pointer
@@ -124,7 +125,7 @@ def making(typed: Typed, planned: held.Held | None) -> Callable[[Env], Value]:
     return narrowed
 
 
-def requested(env: dict[str, Any], body: Mapping[str, Any]) -> None:
+def requested(env: Environment, body: Mapping[str, Any]) -> None:
     """Remember which fields the request gives, for what follows from it, too."""
     env.setdefault(environment.REQUESTED, dict.fromkeys(body, True))
 

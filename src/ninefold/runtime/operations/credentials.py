@@ -13,12 +13,13 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import cache, partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.operations import new_token
 from ninefold.plan import authentication, environment
 from ninefold.plan import writes as plan
+from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.forms import decoded
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.problems import Failure, FieldFailure, field_failure
@@ -83,9 +84,6 @@ def basic(credential: str) -> UserAndPassword | None:
     return UserAndPassword(user, password)
 
 
-Env: TypeAlias = dict[str, Any]
-
-
 def digest(credential: str) -> bytes:
     """What is stored of a random credential (SHA-256): it is found by that, and cannot be read from it."""
     return sha256(credential.encode("utf-8", "surrogateescape")).digest()
@@ -98,7 +96,7 @@ class Issue:
         self._scheme = issue.scheme
         self._lasts = issue.lasts_microseconds
 
-    def make(self, env: Env, sources: Sources) -> None:
+    def make(self, env: Environment, sources: Sources) -> None:
         """Make it: from here on it is `caller.credential`."""
         credential = new_token(sources.of_expressions())
         expires = None if self._lasts is None else _later(env["now"], self._lasts)
@@ -117,7 +115,7 @@ class Scopes:
         self._find = Prepared(scopes.find)
         self._read = sqlite_reader(scopes.find.columns[0].type)
 
-    def find(self, session: Session, env: Env) -> None:
+    def find(self, session: Session, env: Environment) -> None:
         """From here on they are `granted`."""
         [(stored,)] = session.run(*self._find.bound(env))
         value = stored if stored is None or self._read is None else self._read(stored)
@@ -134,7 +132,7 @@ class PasswordCheck:
         self._field = check.field
         self._find = None if check.find is None else Prepared(check.find)
 
-    def step(self, env: Env, then: Callable[[bool], Next]) -> Next:
+    def step(self, env: Environment, then: Callable[[bool], Next]) -> Next:
         """Check it, and go on. Where there is no such row it takes as long, and the password is not right either. A
         random secret is found by its digest: the row says whether it is its own."""
         if self._find is None:
@@ -143,14 +141,14 @@ class PasswordCheck:
             return then(True)
         return Wait(Select(*self._find.bound(env)), partial(self._found, env, then))
 
-    def _found(self, env: Env, then: Callable[[bool], Next], rows: list[Row]) -> Next:
+    def _found(self, env: Environment, then: Callable[[bool], Next], rows: list[Row]) -> Next:
         hash = rows[0][0] if rows else None
         password = env[environment.BODY].get(self._field)
         verified = Compute(partial(is_password, hash, password if isinstance(password, str) else ""))
         return Wait(verified, partial(_verified, env, then, hash))
 
 
-def _verified(env: Env, then: Callable[[bool], Next], hash: Stored, is_right: bool) -> Next:
+def _verified(env: Environment, then: Callable[[bool], Next], hash: Stored, is_right: bool) -> Next:
     env[environment.VERIFIED] = {"hash": hash} if is_right else {}
     return then(is_right)
 
@@ -205,7 +203,7 @@ def narrowed(failure: Failure) -> tuple[Failure, ...]:
     return (unsupported, *((Failure("invalid", fields=others),) if others else ()))
 
 
-def asked(body: Mapping[str, Any]) -> dict[str, Any]:
+def asked(body: Mapping[str, Any]) -> environment.Asked:
     """The root `$asked`: the scopes that are asked for, which a space tells apart (RFC 6749, section 3.3)."""
     scope = body.get(authentication.ASKED_FIELD)
     return {"scopes": list(dict.fromkeys(scope.split(" "))) if isinstance(scope, str) else None}

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from ninefold.expressions.evaluate import Env
 from ninefold.plan import environment
 from ninefold.plan import writes as plan
+from ninefold.plan.environment import Environment, with_rows
 from ninefold.runtime.store.protocol import Session
 from ninefold.runtime.store.statements import Prepared, RowReader
 from ninefold.values import Value
 
 T = TypeVar("T")
 
-Do: TypeAlias = Callable[[Session, T, dict[str, Any]], None]
+Do: TypeAlias = Callable[[Session, T, Environment], None]
 """Does a write for a call, under the roots that it reads; raises what refuses it."""
 
 
@@ -42,17 +43,17 @@ class Effects(Generic[T]):
         """The same of each row, where the write is of several."""
         return [self._read(row) for row in session.run(*self._acted_on.bound(env))]
 
-    def take_place(self, session: Session, call: T, env: Env, acted_on: dict[str, Value]) -> None:
+    def take_place(self, session: Session, call: T, env: Environment, acted_on: dict[str, Value]) -> None:
         """One after another; what refuses one of them refuses the whole. What one of them issues, the whole does."""
         for do in self._effects:
-            own: dict[str, Any] = {**env, self._resource: acted_on, environment.THIS: acted_on}
+            own = with_rows(env, {self._resource: acted_on, environment.THIS: acted_on})
             do(session, call, own)
             for name, secret in own.get("issued", {}).items():
                 env.get("issued", {}).setdefault(name, secret)
 
 
 def _of_one(row: _Row, do: Do[T]) -> Do[T]:
-    def done(session: Session, call: T, env: dict[str, Any]) -> None:
+    def done(session: Session, call: T, env: Environment) -> None:
         if row.found(session, env):
             do(session, call, env)
 
@@ -66,7 +67,7 @@ class _Row:
         self._find = None if effect.find is None else Prepared(effect.find)
         self._key = None if effect.find is None else RowReader(effect.find)
 
-    def found(self, session: Session, env: dict[str, Any]) -> bool:
+    def found(self, session: Session, env: Environment) -> bool:
         """Whether there is one; it goes to `$path`."""
         if self._find is None or self._key is None:
             return True

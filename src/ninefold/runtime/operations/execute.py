@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
+from ninefold.plan.environment import Environment
 from ninefold.runtime.messages import conditional
 from ninefold.runtime.messages.encode import NO_ROW, Shape
 from ninefold.runtime.messages.message import Request, Response
@@ -41,7 +42,7 @@ class Call:
     ends it came to."""
 
     request: Request
-    env: dict[str, Any]
+    env: Environment
     sources: Sources
     cursors: Cursors
     route: str

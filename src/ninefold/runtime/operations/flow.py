@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.operations.audience import Concerns
 from ninefold.runtime.store.protocol import Row, Session, Stored
@@ -140,7 +141,7 @@ class Over(Enum):
 class Holds:
     """The same request would be answered now. `env`: what its expressions read, with the caller as of now."""
 
-    env: dict[str, Any]
+    env: Environment
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from ninefold.expressions.evaluate import Env
 from ninefold.plan import environment
 from ninefold.plan import writes as plan
+from ninefold.plan.environment import Environment
 from ninefold.runtime.messages import conditional
 from ninefold.runtime.messages.encode import Shape
 from ninefold.runtime.store.protocol import Row, Session, Stored
@@ -33,7 +34,7 @@ class Represented:
         """The select of the row as it is, by the path."""
         return self._before.bound(env)
 
-    def narrow(self, env: dict[str, object], if_match: str, rows: Sequence[Row]) -> None:
+    def narrow(self, env: Environment, if_match: str, rows: Sequence[Row]) -> None:
         """Of the revisions that If-Match names, leave those whose tag GET would give now."""
         if env[environment.IF] == {"there": True}:
             return  # any will do

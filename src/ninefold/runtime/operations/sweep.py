@@ -9,6 +9,7 @@ from typing import Any
 
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
+from ninefold.plan.environment import Environment
 from ninefold.plan.writes import Delete, Effects
 from ninefold.runtime.messages.encode import NO_ROW, Shape
 from ninefold.runtime.messages.parameters import FilterReader
@@ -47,7 +48,7 @@ class Sweep:
         requested(call.env, body)
         call.env |= {environment.BODY: body, environment.GIVEN: dict.fromkeys(body, True), "issued": {}}
 
-    def _values(self, call: Call, env: dict[str, Any], current: dict[str, Value]) -> dict[str, Any]:
+    def _values(self, call: Call, env: Environment, current: dict[str, Value]) -> dict[str, Any]:
         self._write.prepare(replace(call, env=env, current=current, on_current=False))
         new: dict[str, Any] = env[environment.NEW]
         return new

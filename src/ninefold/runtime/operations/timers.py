@@ -11,14 +11,14 @@ and is taken as of the time at which it could be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan import environment, jobs
+from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.operations.constraints import NOT_MADE
 from ninefold.runtime.operations.execute import Call
@@ -60,7 +60,7 @@ class Timer:
         self._next = Prepared(timer.next)
         self._take = Write(timer.take)
 
-    def due(self, session: Session, env: Mapping[str, Any], until: str, beyond: str, skip: int, most: int) -> list[Row]:
+    def due(self, session: Session, env: Environment, until: str, beyond: str, skip: int, most: int) -> list[Row]:
         """Rows that fell due up to `until` and after `beyond`: identifier, and when they entered their state."""
         window = {"until": self._entered(until), "beyond": self._entered(beyond), "skip": skip, "most": most}
         return session.run(*self._due.bound({**env, environment.DUE: window}))
@@ -68,7 +68,7 @@ class Timer:
     def fell_due(self, row: Row) -> str:
         return moved(str(row[-1]), self.after)
 
-    def take(self, session: Session, row: Row, env: Mapping[str, Any], sources: Sources, now: str) -> bool:
+    def take(self, session: Session, row: Row, env: Environment, sources: Sources, now: str) -> bool:
         """Take the transition of a row as of `now`. False: it cannot be taken, and nothing of it was done."""
         path = {
             name: stored if read is None else read(stored) for (name, read), stored in zip(self._key, row, strict=False)
@@ -79,7 +79,7 @@ class Timer:
                 **env,
                 "now": now,
                 "caller": {},
-                "request": {"path": {}, "query": {}, "headers": {}},
+                "request": environment.NO_PARAMETERS,
                 environment.PATH: path,
             },
             sources,
@@ -102,7 +102,7 @@ class Timer:
         session.run(savepoints.END, ())
         return taken
 
-    def next(self, session: Session, env: Mapping[str, Any], now: str) -> tuple[str | None, bool]:
+    def next(self, session: Session, env: Environment, now: str) -> tuple[str | None, bool]:
         """When a row falls due next after `now`, and whether one is due and waits."""
         bound = {**env, environment.DUE: {"until": self._entered(now)}}
         rows = session.run(*self._next.bound(bound))
@@ -151,7 +151,7 @@ class Timers:
     sweeps themselves happens on the event loop's thread. `changed` is called whenever `due` may have become earlier."""
 
     timers: tuple[Timer, ...]
-    env: Mapping[str, Any]
+    env: Environment
     sources: Sources
     due: str | None = EVER
     changed: Callable[[], None] = lambda: None
@@ -298,7 +298,7 @@ class Timers:
             any(waits and timer.by_the_clock for timer, _, waits in found),
         )
 
-    def _at(self, progress: Progress) -> dict[str, Any]:
+    def _at(self, progress: Progress) -> Environment:
         return {**self.env, "now": progress.now}
 
 

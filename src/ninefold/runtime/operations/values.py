@@ -11,6 +11,7 @@ from ninefold.expressions.reads import of_request
 from ninefold.expressions.tree import free_variables
 from ninefold.plan import environment
 from ninefold.plan import writes as plan
+from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.problems import Failure, failed_condition
 from ninefold.runtime.operations.constraints import Unfit, making
 from ninefold.runtime.operations.credentials import hashed
@@ -50,7 +51,7 @@ class Values:
         gives."""
         return any(_leans(assign, given) for assign, _ in self._assigns)
 
-    def make(self, env: dict[str, Any], body: Mapping[str, Any], made: dict[str, Value]) -> list[Failure]:
+    def make(self, env: Environment, body: Mapping[str, Any], made: dict[str, Value]) -> list[Failure]:
         """Make them: `$new`, and `issued` where what is stored is a digest; what cannot be stored as it is. `made`:
         the row as it is; what becomes of it goes there."""
         new, issued = env[environment.NEW], env["issued"]

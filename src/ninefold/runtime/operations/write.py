@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias, assert_never
+from typing import Any, assert_never
 
 from ninefold.expressions.rows import BEFORE
 from ninefold.plan import environment
 from ninefold.plan import writes as plan
+from ninefold.plan.environment import Environment
 from ninefold.plan.events import SECRET
 from ninefold.runtime.messages import conditional
 from ninefold.runtime.messages.encode import Shape
@@ -27,8 +28,6 @@ from ninefold.runtime.operations.values import Values, hash_all
 from ninefold.runtime.store.protocol import Conflicting, Row, Session, Stored
 from ninefold.runtime.store.statements import Prepared, RowReader
 from ninefold.values import Value
-
-Env: TypeAlias = dict[str, Any]
 
 AS_IT_WAS = "as it was"
 """The switch under which a write acts on the revision that was read, and on no other."""
@@ -80,7 +79,7 @@ class Write:
         self._issues = None if issue is None else credentials.Issue(issue)
         self._signs = subscription is not None and subscription.signed
 
-    def do(self, session: Session, call: Call, env: Env) -> None:
+    def do(self, session: Session, call: Call, env: Environment) -> None:
         """Do it as a part of another write, for the same call."""
         own = replace(call, env=env, body={}, valid=None, wrong=frozenset(), current=None, on_current=False)
         wanted = self.wanted(own)
@@ -89,11 +88,10 @@ class Write:
         self.prepare(own)
         flow.at_once(self.perform(own), session)
 
-    def values(self, call: Call, env: Env, current: dict[str, Value]) -> Env:
+    def values(self, call: Call, env: Environment, current: dict[str, Value]) -> dict[str, Any]:
         """The values of one row of several, of which `current` was read."""
         self.prepare(replace(call, env=env, body={}, valid=None, wrong=frozenset(), current=current, on_current=False))
-        new: Env = env[environment.NEW]
-        return new
+        return env[environment.NEW]
 
     def wanted(self, call: Call, given: frozenset[str] = frozenset(), merging: bool = False) -> Select | None:
         """What has to be read of the row as it is before the values are made. `given`: the fields that the body gives;
@@ -255,7 +253,7 @@ class Write:
         self.prepare(call)
         call.env[environment.NEW] |= hashes
 
-    def _remember(self, session: Session, env: Env) -> None:
+    def _remember(self, session: Session, env: Environment) -> None:
         """The root `before`: the row as it is before it changes. Of what follows on one row, it is that row before the
         first; a row that is new was nothing."""
         if self._was is not None and self._read_was is not None:
@@ -264,11 +262,11 @@ class Write:
         elif self._is_new:
             env[BEFORE] = {**env[BEFORE], self._row: None}
 
-    def _written(self, row: Row) -> Env:
+    def _written(self, row: Row) -> dict[str, Any]:
         """The root `$row`: what says which row was written; of a row that was removed, all of it."""
         return dict(zip(self._key, row, strict=False)) if self._removed is None else self._removed(row)
 
-    def _hold(self, session: Session, row: Row, env: Env) -> None:
+    def _hold(self, session: Session, row: Row, env: Environment) -> None:
         """The invariants, of the row as it has become (its last columns say which it fails, and those before them what
         the codes say of it), and of other rows. Raises Refusal."""
         start = len(row) - len(self._invariants)
@@ -305,10 +303,10 @@ class _Step:
 
     before = False
 
-    def found(self, session: Session, env: Env) -> Any:
+    def found(self, session: Session, env: Environment) -> Any:
         """What is found before the write."""
 
-    def take_place(self, session: Session, call: Call, env: Env, found: Any) -> None:
+    def take_place(self, session: Session, call: Call, env: Environment, found: Any) -> None:
         """Do it. `env` tells which row was written (`$row`)."""
         raise NotImplementedError
 
@@ -341,7 +339,7 @@ class _Subscription(_Step):
     def __init__(self, step: plan.Subscription) -> None:
         self._version = step.version
 
-    def take_place(self, session: Session, call: Call, env: Env, found: None) -> None:
+    def take_place(self, session: Session, call: Call, env: Environment, found: None) -> None:
         subscribe(session, list(env[environment.ROW].values()), call.who, env["caller"], self._version)
 
 
@@ -349,10 +347,10 @@ class _Effects(_Step):
     def __init__(self, step: plan.Effects) -> None:
         self._effects, self.before = effects(step), step.before
 
-    def found(self, session: Session, env: Env) -> dict[str, Value] | None:
+    def found(self, session: Session, env: Environment) -> dict[str, Value] | None:
         return self._effects.acted_on(session, env)
 
-    def take_place(self, session: Session, call: Call, env: Env, found: dict[str, Value] | None) -> None:
+    def take_place(self, session: Session, call: Call, env: Environment, found: dict[str, Value] | None) -> None:
         acted_on = found if self.before else self.found(session, env)
         if acted_on is not None:
             self._effects.take_place(session, call, env, acted_on)
@@ -362,10 +360,10 @@ class _Occurrences(_Step):
     def __init__(self, step: plan.Occurrences) -> None:
         self._events, self.before = tuple(map(Event, step.events)), step.before
 
-    def found(self, session: Session, env: Env) -> list[Row | None]:
+    def found(self, session: Session, env: Environment) -> list[Row | None]:
         return [event.found(session, env) for event in self._events]
 
-    def take_place(self, session: Session, call: Call, env: Env, found: list[Row | None] | None) -> None:
+    def take_place(self, session: Session, call: Call, env: Environment, found: list[Row | None] | None) -> None:
         rows = self.found(session, env) if found is None else found
         for event, row in zip(self._events, rows, strict=True):
             if row is not None:
@@ -376,8 +374,9 @@ class _Further(_Step):
     def __init__(self, step: plan.Further) -> None:
         self._write = Write(step.write)
 
-    def take_place(self, session: Session, call: Call, env: Env, found: None) -> None:
-        own = {**env, environment.PATH: env[environment.ROW]}
+    def take_place(self, session: Session, call: Call, env: Environment, found: None) -> None:
+        own = env.copy()
+        own[environment.PATH] = env[environment.ROW]
         self._write.do(session, call, own)
         call.env["issued"] |= own["issued"]
 
@@ -386,7 +385,7 @@ class _Scopes(_Step):
     def __init__(self, step: plan.Scopes) -> None:
         self._scopes = credentials.Scopes(step)
 
-    def take_place(self, session: Session, call: Call, env: Env, found: None) -> None:
+    def take_place(self, session: Session, call: Call, env: Environment, found: None) -> None:
         self._scopes.find(session, env)
 
 
@@ -394,7 +393,7 @@ class _ReadBack(_Step):
     def __init__(self, step: plan.ReadBack) -> None:
         self._select = Prepared(step.select)
 
-    def row(self, session: Session, env: Env) -> Row:
+    def row(self, session: Session, env: Environment) -> Row:
         return session.run(*self._select.bound(env))[0]
 
 
@@ -402,7 +401,7 @@ class _Ending(_Step):
     def __init__(self, step: plan.Ending) -> None:
         self._fields, self._statement = step.fields, Prepared(step.statement)
 
-    def take_place(self, session: Session, call: Call, env: Env, found: None) -> None:
+    def take_place(self, session: Session, call: Call, env: Environment, found: None) -> None:
         written = env[environment.NEW]
         if not self._fields or any(field in written for field in self._fields):
             session.run(*self._statement.bound(env))
@@ -412,6 +411,6 @@ class _Issue(_Step):
     def __init__(self, step: plan.Issue) -> None:
         self._statements = [Prepared(each) for each in (step.store, step.store_scopes, step.clean) if each is not None]
 
-    def take_place(self, session: Session, call: Call, env: Env, found: None) -> None:
+    def take_place(self, session: Session, call: Call, env: Environment, found: None) -> None:
         for statement in self._statements:
             session.run(*statement.bound(env))

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import HeaderFields, Request, Response, header_value
 from ninefold.runtime.messages.parameters import Query, parse_query
 from ninefold.runtime.messages.patches import Edit, blamed, in_body
@@ -84,7 +85,7 @@ class Exchange(msgspec.Struct, eq=False):
     service: Service
     request: Request
     query: Query
-    env: dict[str, Any]
+    env: Environment
     version: Version
     endpoint: Endpoint = _NO_ENDPOINT
     values: tuple[str, ...] = ()
@@ -173,7 +174,7 @@ class Exchange(msgspec.Struct, eq=False):
 
 
 def arrived(service: Service, request: Request) -> Exchange:
-    env = {**service.env, "now": service.sources.now(), "caller": NOBODY.values, "request": {}}
+    env: Environment = {**service.env, "now": service.sources.now(), "caller": NOBODY.values, "request": {}}
     return Exchange(service, request, parse_query(request.query), env, service.versions.newest)
 
 

@@ -6,12 +6,12 @@ shows is what the same request would be shown that came now.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, assert_never
+from typing import assert_never
 
-from ninefold.plan.environment import CREDENTIAL
+from ninefold.plan.environment import CREDENTIAL, Environment
 from ninefold.runtime.operations.flow import Asks, Fetch, Fetched, Follow, Holds, Over, Select, Standing, Unreachable
 from ninefold.runtime.request.certificates import read as read_certificate
 from ninefold.runtime.request.exchange import Exchange
@@ -51,7 +51,8 @@ def _presented(caller: Caller) -> tuple[object, ...]:
 
 def standing(x: Exchange, last: _Last) -> Standing:
     """Whether the caller of a request is still known by its credential, and permitted."""
-    env, caller = {**x.env, "now": x.service.sources.now()}, x.caller
+    env, caller = x.env.copy(), x.caller
+    env["now"] = x.service.sources.now()
     if caller.who == ANYONE:
         return _permitted(x, caller, env)
     if caller.until is not None and x.service.sources.clock().timestamp() >= caller.until:
@@ -70,7 +71,7 @@ def standing(x: Exchange, last: _Last) -> Standing:
             assert_never(scheme.known_by)
 
 
-def _found(x: Exchange, last: _Last, scheme: Scheme, env: dict[str, Any], rows: Sequence[Row]) -> Standing:
+def _found(x: Exchange, last: _Last, scheme: Scheme, env: Environment, rows: Sequence[Row]) -> Standing:
     """The credential's row as it is now, if there is one."""
     if not rows:
         return Over.ENDED
@@ -81,7 +82,7 @@ def _found(x: Exchange, last: _Last, scheme: Scheme, env: dict[str, Any], rows: 
     return _permitted(x, last.caller, env) if last.caller is not None and same else Over.ENDED
 
 
-def _caller(x: Exchange, scheme: Scheme, env: dict[str, Any], row: Row) -> Caller | None:
+def _caller(x: Exchange, scheme: Scheme, env: Environment, row: Row) -> Caller | None:
     """The caller of a credential's row, as when the request came."""
     was = x.caller
     match scheme.known_by:
@@ -95,7 +96,7 @@ def _caller(x: Exchange, scheme: Scheme, env: dict[str, Any], row: Row) -> Calle
             return None if certificate is None else scheme.holder(certificate, row, env, was.proof)
 
 
-def _verified(x: Exchange, scheme: Scheme, issuer: Issuer, env: dict[str, Any]) -> Standing:
+def _verified(x: Exchange, scheme: Scheme, issuer: Issuer, env: Environment) -> Standing:
     token = x.caller.credential or ""
     outcome = issuer.verify(token, x.service.sources, again=True)
     match outcome:
@@ -116,7 +117,7 @@ def _verified(x: Exchange, scheme: Scheme, issuer: Issuer, env: dict[str, Any]) 
             assert_never(outcome)
 
 
-def _permitted(x: Exchange, caller: Caller, env: Mapping[str, Any]) -> Standing:
+def _permitted(x: Exchange, caller: Caller, env: Environment) -> Standing:
     """Whether the endpoint's permission holds of the caller."""
     assert x.admission is not None
     env = {**env, "caller": caller.root, CREDENTIAL: caller.proof}

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import SOURCES
 from ninefold.expressions.rows import BEFORE
 from ninefold.plan import environment
 from ninefold.plan import versioning as plan_of
+from ninefold.plan.environment import Environment
 from ninefold.plan.routes import Blocked, Route
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.problems import Problems
@@ -31,25 +32,6 @@ from ninefold.runtime.request.schemes import Scheme
 from ninefold.runtime.request.versions import Link, Version, Versions, headers_of, link
 from ninefold.runtime.sources import Sources
 
-_ROOTS = (
-    environment.PATH,
-    environment.BODY,
-    environment.NEW,
-    environment.GIVEN,
-    environment.FILTER,
-    environment.LIST,
-    environment.IF,
-    environment.WRITE,
-    environment.CREDENTIAL,
-    environment.ISSUED,
-    environment.VERIFIED,
-    environment.ROW,
-    environment.JUDGE,
-    environment.RESULT,
-    environment.LOG,
-    BEFORE,
-)
-
 LARGEST_BODY = 1024 * 1024
 """Bytes that are read of a body where the contract states no limit: what protects the machine is the operator's."""
 
@@ -63,7 +45,7 @@ class Service:
     schemes: tuple[Scheme, ...]
     cursors: Cursors
     sources: Sources
-    env: Mapping[str, Any]
+    env: Environment
     body_bytes: int
     seconds: float | None
     headers_of_rates: rates.Headers = rates.Headers()
@@ -210,11 +192,27 @@ def _log(plan: ServicePlan, operator: Mapping[str, object]) -> Log | None:
     return Log(Form(plan.delivery.envelope, operator), kept)
 
 
-def constants(sources: Sources, operator: Mapping[str, object], key: bytes | None = None) -> dict[str, Any]:
+def constants(sources: Sources, operator: Mapping[str, object], key: bytes | None = None) -> Environment:
     """The environment that is the same for every call of an operation: see `ninefold.plan.environment`. `key`: the
     service's secret, from which the signing secrets of subscriptions are made; without it none can be."""
-    return {root: {} for root in _ROOTS} | {
+    return {
         "operator": operator,
         SOURCES: sources.of_expressions(),
         environment.SIGNING: {} if key is None else {"key": signing_key(key)},
+        environment.PATH: {},
+        environment.BODY: {},
+        environment.NEW: {},
+        environment.GIVEN: {},
+        environment.FILTER: {},
+        environment.LIST: {},
+        environment.IF: {},
+        environment.WRITE: {},
+        environment.CREDENTIAL: {},
+        environment.ISSUED: {},
+        environment.VERIFIED: {},
+        environment.ROW: {},
+        environment.JUDGE: {},
+        environment.RESULT: {},
+        environment.LOG: {},
+        BEFORE: {},
     }
