@@ -36,7 +36,7 @@ from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.problems import Failure
-from ninefold.runtime.operations.judge import NothingFound, Refusal
+from ninefold.runtime.operations.constraints import NothingFound, Refusal
 from ninefold.runtime.store.protocol import Session
 from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
 from ninefold.sql import credentials

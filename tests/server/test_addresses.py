@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from ninefold.runtime.http.addresses import client_address
+from ninefold.runtime.http.capacity import client_address
 
 PROXY, CLIENT = "10.0.0.1", "203.0.113.9"
 

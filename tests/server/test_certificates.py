@@ -27,7 +27,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http.access_log import Record
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.run import Stop, serve
-from ninefold.runtime.request import certificates
+from ninefold.runtime.request.proofs import read_certificate
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
@@ -166,7 +166,7 @@ class Works:
     def press(self, name: str) -> Issued:
         """A press with a certificate of its own."""
         issued = self.authority.client(name)
-        read = certificates.read(issued.certificate.read_text())
+        read = read_certificate(issued.certificate.read_text())
         assert read is not None
         with self.client() as anyone:
             body = {"name": name, "certificate": read.claims["fingerprint"]}
@@ -297,8 +297,8 @@ def test_plain_http_has_no_certificates(tmp_path: Path) -> None:
 
 
 def test_a_certificate_is_read_or_is_none() -> None:
-    assert certificates.read("") is None
-    assert certificates.read("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n") is None
+    assert read_certificate("") is None
+    assert read_certificate("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n") is None
 
 
 def test_a_stream_is_its_certificates_as_of_now(tmp_path: Path) -> None:

@@ -13,9 +13,8 @@ import httpx
 import pytest
 from tests.server.test_credentials import plan
 
-from ninefold.runtime.http.addresses import client_address
 from ninefold.runtime.http.app import Application
-from ninefold.runtime.http.capacity import Capacity
+from ninefold.runtime.http.capacity import Capacity, client_address
 from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.http.work import MOST_COMPUTATIONS as THREADS
 from ninefold.runtime.http.work import Computations

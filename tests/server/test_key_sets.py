@@ -12,7 +12,7 @@ from tests.server.identity import part
 
 from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC
 from ninefold.runtime.http.work import kept_seconds
-from ninefold.runtime.request.tokens import Expected, Key, claim_values, fitting, read, read_keys
+from ninefold.runtime.request.proofs import Expected, Key, claim_values, fitting, read_keys, read_token
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -42,12 +42,12 @@ def test_what_is_no_key_set_is_said_to_be_none(data: bytes) -> None:
 
 @given(st.text() | st.builds(lambda a, b, c: f"{a}.{b}.{c}", *[st.binary().map(part)] * 3))
 def test_no_text_is_a_token_by_chance(text: str) -> None:
-    assert read(text) is None
+    assert read_token(text) is None
 
 
 @given(JSON, CLAIMS)
 def test_a_token_is_read_or_is_none(header: Any, claims: dict[str, Any]) -> None:
-    token = read(".".join((part(json.dumps(header).encode()), part(json.dumps(claims).encode()), "AA")))
+    token = read_token(".".join((part(json.dumps(header).encode()), part(json.dumps(claims).encode()), "AA")))
     assert token is None or (token.claims == claims and "alg" in header)
 
 

@@ -44,7 +44,7 @@ CLAIMS = Object(
         **dict.fromkeys(("san_dns", "san_email", "san_uri", "san_ip"), Array(items=Text())),
     }
 )
-"""What can be read of a certificate: see `ninefold.runtime.request.certificates`."""
+"""What can be read of a certificate: see `ninefold.runtime.request.proofs`."""
 
 
 def certificate(

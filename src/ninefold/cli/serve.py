@@ -44,8 +44,8 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.jobs import jobs
 from ninefold.runtime.http import run
 from ninefold.runtime.http.access_log import Record, access_log
-from ninefold.runtime.http.addresses import client_address
 from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.capacity import client_address
 from ninefold.runtime.request.service import Service, ready
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Clock, Sources

@@ -30,9 +30,9 @@ from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.writes import Issue, Scopes, Write
 from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.operations.constraints import NothingFound, Refusal
 from ninefold.runtime.operations.credentials import digest, is_password
-from ninefold.runtime.operations.execute import Call
-from ninefold.runtime.operations.judge import NothingFound, Refusal
+from ninefold.runtime.operations.read import Call
 from ninefold.runtime.request import schemes
 from ninefold.runtime.request.schemes import Passwords, Tokens
 from ninefold.runtime.request.service import constants

@@ -16,9 +16,8 @@ from typing import Any, TypeAlias, assert_never
 from urllib.parse import quote
 
 from ninefold.runtime.http.access_log import Observe, Reason, Record
-from ninefold.runtime.http.addresses import ClientAddress, client_address
 from ninefold.runtime.http.body import Body, Disconnected, Stalled, headers_of, is_last
-from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity
+from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity, ClientAddress, client_address
 from ninefold.runtime.http.cycle import Message, Receive, Send
 from ninefold.runtime.http.streams import HEARTBEAT, Streams
 from ninefold.runtime.http.work import Beside, Callers, Computations, Fetcher, is_much

@@ -16,8 +16,8 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.problems import Failure, FieldFailure, field_failure
 from ninefold.runtime.messages.schemas import Schemas, validator
 from ninefold.runtime.messages.violations import MOST, broken
+from ninefold.runtime.operations.constraints import Refusal
 from ninefold.runtime.operations.flow import Failed, Gave, Invoke
-from ninefold.runtime.operations.judge import Refusal
 from ninefold.values import Value, json_reader, to_json
 
 Function = Callable[..., Any]

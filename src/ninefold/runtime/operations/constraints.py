@@ -1,23 +1,32 @@
-"""What a write is held to: the values that the contract gives, and the invariants of other rows."""
+"""What a write is held to, and what refuses an operation: the values that the contract gives, invariants of other rows,
+the judge that says why nothing was found, and conditions on what GET shows.
+
+Where entity tags are of all that GET shows, other rows too, If-Match asks of a write what it asks of GET: whether this
+caller would be given that tag still (RFC 9110 13.1.1). It is asked in the transaction of the write, before it; and
+after it, what GET would show now gives the tag of the response."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
 
 from ninefold.expressions.evaluate import Env, EvaluationError, TooMuch, compile
 from ninefold.expressions.tree import Call, Typed
-from ninefold.plan import environment, held
+from ninefold.plan import environment, held, problems
 from ninefold.plan import writes as plan
 from ninefold.plan.environment import Environment
-from ninefold.plan.held import CANNOT_BE_MADE
+from ninefold.plan.held import CANNOT_BE_MADE, HeldColumns
+from ninefold.runtime.messages import conditional
+from ninefold.runtime.messages.encode import Shape
 from ninefold.runtime.messages.problems import Failure, FieldFailure, failed_condition
 from ninefold.runtime.messages.problems import pointer as json_pointer
 from ninefold.runtime.messages.schemas import Schemas
 from ninefold.runtime.messages.violations import Path, broken
-from ninefold.runtime.store.protocol import NoValue, Session, Stored, TooLong
+from ninefold.runtime.operations.flow import Next, Select, Wait
+from ninefold.runtime.store.protocol import NoValue, Row, Session, Stored, TooLong
 from ninefold.runtime.store.statements import Prepared, RowReader
-from ninefold.values import Invalid, Value, json_reader, required, to_json
+from ninefold.values import Invalid, Value, json_reader, required, sqlite_reader, to_json
 
 NOT_MADE = (EvaluationError, TooMuch, NoValue, TooLong)
 """What is raised, besides refusals, where a value that the contract gives cannot be made, or not be stored."""
@@ -160,3 +169,144 @@ def broken_invariants(
     for each in upheld:
         for row in session.run(*each.failing.bound(env)):
             yield each.failure, dict(zip(each.details, row, strict=False))
+
+
+class Refusal(Exception):
+    """The operation is refused. `details` are those of the codes that read rows."""
+
+    def __init__(self, failures: Sequence[Failure], details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(*failures)
+        self.failures = tuple(failures)
+        self.details = details or {}
+
+
+class Taken(Refusal):
+    """It is refused for values alone that are made at random, of these `anew`: others may do."""
+
+    anew: frozenset[str] = frozenset()
+
+
+MOST_ANEW: Final = 32
+"""How often values are made at random, before it is told that they are taken."""
+
+
+class NothingFound(Exception):
+    """A statement found nothing, and the judge sees no reason: the rows changed in between, or values made at
+    random were taken. Trying once more tells."""
+
+
+class Judge:
+    """The select that names why nothing was found or touched."""
+
+    def __init__(self, judge: problems.Judge, made: Sequence[HeldColumns] = ()) -> None:
+        self._statement = Prepared(judge.statement)
+        self._anew = judge.anew
+        self.failures = tuple(map(failed_condition, judge.conditions))
+        columns = judge.statement.columns[len(self.failures) :]
+        self._made = tuple(
+            (
+                each.fails,
+                each.value,
+                None if each.value is None else sqlite_reader(judge.statement.columns[each.value].type),
+                Held(each.held),
+            )
+            for each in made
+        )
+        self.holds = any(each.value is not None for each in made)
+        """Whether what a statement makes has to be held to a schema."""
+        self._details = tuple(
+            (code, sqlite_reader(columns[index].type) if index < len(columns) else None)
+            for index, code in enumerate(judge.details)
+        )
+
+    def bound(
+        self, env: Mapping[str, Any], values: bool, wrong: Collection[str] | None = None
+    ) -> tuple[str, list[Stored]]:
+        """`values`: all that the request gives is there. `wrong`: the fields of which that is not so; None: the body
+        was not read."""
+        judging = {
+            "values": values,
+            "read": values or wrong is not None,
+            **{f"wrong {name}": True for name in wrong or ()},
+        }
+        return self._statement.bound({**env, environment.JUDGE: judging})
+
+    def refusal(self, rows: Sequence[Row], env: Mapping[str, Any]) -> Refusal | None:
+        """What the judge's row says; None: nothing stands in the way."""
+        row = rows[0]
+        failures = [failure for failure, failed in zip(self.failures, row, strict=False) if failed]
+        # What is made of a value that is refused, or of a row that is not there, says nothing.
+        if not any(each.condition in ("invalid", "conflict") for each in failures):
+            failures += self._unfit(row, env)
+        if not failures:
+            return None
+        details = {
+            code: stored if read is None or stored is None else read(stored)
+            for (code, read), stored in zip(self._details, row[len(self.failures) :], strict=False)
+        }
+        return self._taken(row, Refusal(failures, details))
+
+    def _taken(self, row: Row, refusal: Refusal) -> Refusal:
+        """The same, told apart where nothing but what is made at random stands in the way."""
+        failed = [number for number in range(len(self.failures)) if row[number]]
+        if len(failed) != len(refusal.failures) or not self._anew or not all(map(self._anew.__getitem__, failed)):
+            return refusal
+        taken = Taken(refusal.failures, refusal.details)
+        taken.anew = frozenset(name for number in failed for name in self._anew[number])
+        return taken
+
+    def _unfit(self, row: Row, env: Mapping[str, Any]) -> list[Failure]:
+        """What the statement cannot make, and what is not as its field says."""
+        failures: list[Failure] = []
+        refused: set[str] = set()
+        for fails, at, read, own in self._made:
+            value = None if at is None else row[at]
+            try:
+                if row[fails]:
+                    raise Unfit(own.failure((), CANNOT_BE_MADE, env))
+                own.fits(value if read is None or value is None else read(value), env)
+            except Unfit as unfit:
+                failures += [] if own.is_made_of(refused) else [unfit.failure]
+                refused.add(own.field)
+        return failures
+
+    def raised(self, env: Mapping[str, Any], rows: Sequence[Row]) -> Next:
+        """A step: nothing was found, and this is why."""
+        raise self.refusal(rows, env) or NothingFound
+
+    def asked(self, env: Mapping[str, Any]) -> Next:
+        """Ask why nothing was found."""
+        return Wait(Select(*self.bound(env, False)), partial(self.raised, env))
+
+
+class Represented:
+    """A representation of the plan, made ready."""
+
+    def __init__(self, planned: plan.Represented) -> None:
+        self._before = Prepared(planned.before)
+        self._after = None if planned.after is None else Prepared(planned.after)
+        self._shape = Shape(planned.response, planned.before.columns)
+
+    @property
+    def tag_prefix(self) -> str:
+        return self._shape.tag_prefix
+
+    def asked(self, env: Env) -> tuple[str, list[Stored]]:
+        """The select of the row as it is, by the path."""
+        return self._before.bound(env)
+
+    def narrow(self, env: Environment, if_match: str, rows: Sequence[Row]) -> None:
+        """Of the revisions that If-Match names, leave those whose tag GET would give now."""
+        if env[environment.IF] == {"there": True}:
+            return  # any will do
+        if not conditional.names(if_match, self._opaque(rows, env)):
+            env[environment.IF] = {"there": True, "match": []}
+
+    def now(self, session: Session, env: Env) -> str | None:
+        """The opaque part of the tag that GET would give of the row `$row`; None: it would show none."""
+        return None if self._after is None else self._opaque(session.run(*self._after.bound(env)), env)
+
+    def _opaque(self, rows: Sequence[Row], env: Env) -> str | None:
+        if not rows:
+            return None
+        return self._shape.opaque(rows[0], self._shape.body(rows[0], (), env), env)

@@ -19,10 +19,10 @@ from ninefold.runtime.messages.encode import Shape
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.messages.problems import invalid
 from ninefold.runtime.operations.audience import Concerns
+from ninefold.runtime.operations.constraints import Judge, Refusal
 from ninefold.runtime.operations.events import Form, Logged
-from ninefold.runtime.operations.execute import Call
 from ninefold.runtime.operations.flow import Chunk, Follow, Holds, Next, Select, Wait
-from ninefold.runtime.operations.judge import Judge, Refusal
+from ninefold.runtime.operations.read import Call
 from ninefold.runtime.store.protocol import Row
 from ninefold.runtime.store.statements import Prepared
 from ninefold.sql.events import POSITIONS

@@ -14,10 +14,9 @@ from ninefold.plan.writes import Delete, Effects
 from ninefold.runtime.messages.encode import NO_ROW, Shape
 from ninefold.runtime.messages.parameters import FilterReader
 from ninefold.runtime.operations.bulk import Asking, Several
-from ninefold.runtime.operations.constraints import requested
-from ninefold.runtime.operations.execute import Call
+from ninefold.runtime.operations.constraints import Judge, requested
 from ninefold.runtime.operations.flow import Next, Transact, Wait
-from ninefold.runtime.operations.judge import Judge
+from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.write import Write, effects
 from ninefold.runtime.store.protocol import Row, Session
 from ninefold.runtime.store.statements import Prepared

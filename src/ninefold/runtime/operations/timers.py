@@ -20,11 +20,9 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan import environment, jobs
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Request
-from ninefold.runtime.operations.constraints import NOT_MADE
-from ninefold.runtime.operations.execute import Call
+from ninefold.runtime.operations.constraints import NOT_MADE, NothingFound, Refusal
 from ninefold.runtime.operations.flow import Next, Sweep, Wait, at_once
-from ninefold.runtime.operations.judge import NothingFound, Refusal
-from ninefold.runtime.operations.pages import Cursors
+from ninefold.runtime.operations.read import Call, Cursors
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Row, Session

@@ -16,14 +16,19 @@ from ninefold.runtime.messages import conditional
 from ninefold.runtime.messages.encode import Shape
 from ninefold.runtime.messages.problems import failed_condition
 from ninefold.runtime.operations import constraints, credentials, flow, signing
-from ninefold.runtime.operations.bulk import Asking, Several
-from ninefold.runtime.operations.constraints import requested
-from ninefold.runtime.operations.effects import Do, Effects
+from ninefold.runtime.operations.bulk import Asking, Do, Effects, Several
+from ninefold.runtime.operations.constraints import (
+    MOST_ANEW,
+    Judge,
+    NothingFound,
+    Refusal,
+    Represented,
+    Taken,
+    requested,
+)
 from ninefold.runtime.operations.events import Event, subscribe
-from ninefold.runtime.operations.execute import Call
 from ninefold.runtime.operations.flow import Next, Select, Transact, Wait
-from ninefold.runtime.operations.judge import MOST_ANEW, Judge, NothingFound, Refusal, Taken
-from ninefold.runtime.operations.representation import Represented
+from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.values import Values, hash_all
 from ninefold.runtime.store.protocol import Conflicting, Row, Session, Stored
 from ninefold.runtime.store.statements import Prepared, RowReader

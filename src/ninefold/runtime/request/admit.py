@@ -9,8 +9,8 @@ from ninefold.plan import environment
 from ninefold.runtime.messages.parameters import Declared, Query
 from ninefold.runtime.messages.problems import Failure, invalid, no_value
 from ninefold.runtime.messages.violations import MOST
-from ninefold.runtime.operations.execute import Call, List, Read
 from ninefold.runtime.operations.flow import Next
+from ninefold.runtime.operations.read import Call, List, Read
 from ninefold.runtime.operations.sweep import Sweep
 from ninefold.runtime.request.decode import read_body
 from ninefold.runtime.request.exchange import RATE_LIMITED, Asked, Exchange

@@ -13,10 +13,9 @@ from ninefold.runtime.operations import credentials
 from ninefold.runtime.operations.credentials import UserAndPassword, basic, is_password
 from ninefold.runtime.operations.flow import Compute, Fetch, Fetched, Next, Select, Unreachable, Wait
 from ninefold.runtime.request.admit import admit, count_it, counted
-from ninefold.runtime.request.certificates import Certificate
-from ninefold.runtime.request.certificates import read as read_certificate
 from ninefold.runtime.request.exchange import RATE_LIMITED, Exchange, unavailable
 from ninefold.runtime.request.issuers import Issuer, Verified
+from ninefold.runtime.request.proofs import Certificate, read_certificate
 from ninefold.runtime.request.schemes import (
     ANYONE,
     NOBODY,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, assert_never
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError, compile, holds
 from ninefold.expressions.reads import of_request
 from ninefold.language.conditions import Step
+from ninefold.plan import operations
 from ninefold.plan import routes as plan
+from ninefold.plan.writes import Write as PlannedWrite
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.served import of_case, of_operation
 from ninefold.runtime.messages.decode import Body
@@ -18,12 +20,34 @@ from ninefold.runtime.messages.message import HeaderFields, header_value
 from ninefold.runtime.messages.parameters import Declared
 from ninefold.runtime.messages.problems import Failure, Problems, Shape, field_failure
 from ninefold.runtime.operations.call import Calling, Function
-from ninefold.runtime.operations.execute import List, Read
-from ninefold.runtime.operations.operation import Operation, ready
+from ninefold.runtime.operations.read import Compute, List, Read
+from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.operations.sweep import Sweep
+from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.rates import Rate
 from ninefold.runtime.request.schemes import Scheme
 from ninefold.values import Type, Value
+
+Operation: TypeAlias = Read | List | Write | Sweep | Compute | Stream
+
+
+def ready(operation: operations.Operation) -> Operation:
+    """An operation of the plan, made ready."""
+    match operation:
+        case operations.Read():
+            return Read(operation)
+        case operations.List():
+            return List(operation)
+        case PlannedWrite():
+            return Write(operation)
+        case operations.Sweep():
+            return Sweep(operation)
+        case operations.Compute():
+            return Compute(operation)
+        case operations.Stream():
+            return Stream(operation)
+        case _:
+            assert_never(operation)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,14 @@ from ninefold.runtime.messages.message import HeaderFields, Request, Response, h
 from ninefold.runtime.messages.parameters import Query, parse_query
 from ninefold.runtime.messages.patches import Edit, blamed, in_body
 from ninefold.runtime.messages.problems import Failure
-from ninefold.runtime.operations.execute import Call
 from ninefold.runtime.operations.flow import Follow
+from ninefold.runtime.operations.read import Call
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.idempotency import Held
-from ninefold.runtime.request.match import Found
 from ninefold.runtime.request.rates import TRY_AGAIN, Told
+from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller, after_scheme
 from ninefold.runtime.request.service import Service
-from ninefold.runtime.request.versions import Version
 
 log = logging.getLogger("ninefold.server")
 

@@ -23,7 +23,7 @@ from ninefold.plan import authentication as plan
 from ninefold.plan.authentication import ASYMMETRIC, WELL_KNOWN, Discovered, Published
 from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.operations.flow import Fetch, Fetched, Unreachable
-from ninefold.runtime.request.tokens import Expected, Key, Token, fitting, is_signed, read, read_keys
+from ninefold.runtime.request.proofs import Expected, Key, Token, fitting, is_signed, read_keys, read_token
 from ninefold.runtime.sources import Sources
 
 log = logging.getLogger("ninefold.server")
@@ -96,7 +96,7 @@ class Issuer:
     def verify(self, text: str, sources: Sources, again: bool = False) -> Outcome:
         """What comes of a credential. After a `Fetch`, `take` its result and ask again. `again`: it is asked of it time
         and again, and its signature is verified once with each key."""
-        token = read(text)
+        token = read_token(text)
         if token is None or not self._may_be_ours(token, sources):
             return None
         elapsed = sources.elapsed()

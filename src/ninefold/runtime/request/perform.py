@@ -9,10 +9,10 @@ from functools import partial
 from ninefold.plan import environment
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.operations.call import Calling
+from ninefold.runtime.operations.constraints import Judge, Refusal
 from ninefold.runtime.operations.credentials import PasswordCheck
-from ninefold.runtime.operations.execute import Call, List
 from ninefold.runtime.operations.flow import Failed, Gave, Next, Select, Wait
-from ninefold.runtime.operations.judge import Judge, Refusal
+from ninefold.runtime.operations.read import Call, List
 from ninefold.runtime.operations.sweep import Sweep
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Admission

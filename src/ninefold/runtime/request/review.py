@@ -13,9 +13,9 @@ from typing import assert_never
 
 from ninefold.plan.environment import CREDENTIAL, Environment
 from ninefold.runtime.operations.flow import Asks, Fetch, Fetched, Follow, Holds, Over, Select, Standing, Unreachable
-from ninefold.runtime.request.certificates import read as read_certificate
 from ninefold.runtime.request.exchange import Exchange
 from ninefold.runtime.request.issuers import Issuer, Verified
+from ninefold.runtime.request.proofs import read_certificate
 from ninefold.runtime.request.schemes import (
     ANYONE,
     AnyCertificate,

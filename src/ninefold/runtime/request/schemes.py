@@ -16,10 +16,8 @@ from ninefold.plan.environment import CREDENTIAL, ROW
 from ninefold.runtime.messages.message import Request, header_value
 from ninefold.runtime.messages.parameters import Query
 from ninefold.runtime.operations.credentials import digest
-from ninefold.runtime.request import certificates, tokens
-from ninefold.runtime.request.certificates import Certificate
 from ninefold.runtime.request.issuers import Issuer, Verified
-from ninefold.runtime.request.tokens import LEEWAY, claim_values, scopes_of
+from ninefold.runtime.request.proofs import LEEWAY, Certificate, claim_values, load_certificates, load_tokens, scopes_of
 from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.runtime.store.statements import Prepared, RowReader
 from ninefold.values import Invalid, from_text
@@ -179,9 +177,9 @@ class Scheme:
         """Loads what verifies its credentials; None: there is nothing to load."""
         match self.known_by:
             case Issuer():
-                return tokens.load
+                return load_tokens
             case Certificates() | AnyCertificate():
-                return certificates.load
+                return load_certificates
             case _:
                 return None
 

@@ -19,17 +19,15 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.problems import Problems
 from ninefold.runtime.operations.call import Function
 from ninefold.runtime.operations.events import Form
-from ninefold.runtime.operations.execute import Log
-from ninefold.runtime.operations.pages import Cursors
+from ninefold.runtime.operations.read import Cursors, Log
 from ninefold.runtime.operations.signing import signing_key
 from ninefold.runtime.operations.timers import Timer, Timers
 from ninefold.runtime.request import endpoints, rates
 from ninefold.runtime.request.cross_origin import CrossOrigin
 from ninefold.runtime.request.endpoints import NO_CHALLENGE, Challenges, Common, Endpoint
 from ninefold.runtime.request.idempotency import Keys
-from ninefold.runtime.request.match import Routes
+from ninefold.runtime.request.routes import Link, Routes, Version, Versions, headers_of, link
 from ninefold.runtime.request.schemes import Scheme
-from ninefold.runtime.request.versions import Link, Version, Versions, headers_of, link
 from ninefold.runtime.sources import Sources
 
 LARGEST_BODY = 1024 * 1024

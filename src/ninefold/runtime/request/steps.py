@@ -19,16 +19,15 @@ from ninefold.plan import environment
 from ninefold.runtime.messages import media_types
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.operations.constraints import NothingFound, Refusal
 from ninefold.runtime.operations.flow import Next
-from ninefold.runtime.operations.judge import NothingFound, Refusal
 from ninefold.runtime.request.authenticate import Recognition, authenticate
 from ninefold.runtime.request.decode import look
 from ninefold.runtime.request.endpoints import Endpoint
 from ninefold.runtime.request.exchange import Exchange, only, unavailable
-from ninefold.runtime.request.match import Found, Match, NotAllowed
 from ninefold.runtime.request.perform import perform, refused
+from ninefold.runtime.request.routes import Found, Match, NotAllowed, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
-from ninefold.runtime.request.versions import Version
 from ninefold.runtime.store.protocol import TooLong, Unavailable
 from ninefold.values import Invalid, from_text
 

@@ -14,7 +14,7 @@ from ninefold.runtime.messages.message import HeaderFields, Response
 from ninefold.runtime.messages.problems import Failure, FieldFailure
 from ninefold.runtime.operations.flow import Follow
 from ninefold.runtime.request.exchange import RATE_LIMITED, Exchange
-from ninefold.runtime.request.match import Found
+from ninefold.runtime.request.routes import Found
 from ninefold.trace.identifier import (
     HEADER,
     MOST_NAMES,
