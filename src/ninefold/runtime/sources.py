@@ -38,6 +38,21 @@ class Sources:
         return urlsafe_b64encode(self.random_bytes(12)).decode("ascii")
 
 
+EVER = ""
+"""Before every time: a time is compared as text (`ninefold.values`)."""
+
+
+def moved(time: str, microseconds: int) -> str:
+    """A timestamp so much later. Before the first year there is no time, and after the last none that comes."""
+    if time == EVER:
+        return EVER
+    try:
+        found = datetime.fromisoformat(time.removesuffix("Z")) + timedelta(microseconds=microseconds)
+    except OverflowError:
+        return EVER if microseconds < 0 else "9999-12-31T23:59:59.999999Z"
+    return found.isoformat(timespec="microseconds") + "Z"
+
+
 ROOM = timedelta(days=366 * 100)
 """How far from the first and the last year a clock stays."""
 

@@ -11,7 +11,6 @@ import asyncio
 import logging
 from asyncio import Future
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 
 from ninefold.plan.events import Delivery
 from ninefold.plan.schema import Schema
@@ -19,6 +18,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.sender import Network
 from ninefold.runtime.background.webhooks import Webhooks
 from ninefold.runtime.request.service import Service
+from ninefold.runtime.sources import moved
 from ninefold.runtime.store.bell import Bell, Job
 from ninefold.runtime.store.protocol import Database, Session, Unavailable
 from ninefold.sql.events import CLEAN, CLEAN_DEAD, CLEAN_DELIVERED, CLEAN_DELIVERED_AND_SENT, CLEAN_SENT, OLDEST
@@ -34,14 +34,14 @@ FIRST = 3.0
 EVERY = 30.0
 """Seconds between two rounds."""
 
-DEAD_ARE_KEPT = timedelta(days=30)
-"""How long the operator can deliver again what was given up."""
+DEAD_ARE_KEPT = 30 * 24 * 3600 * 1_000_000
+"""Microseconds for which the operator can deliver again what was given up."""
 
 
 class Cleaning:
-    """`kept`: how long streams go back."""
+    """`kept`: how many microseconds streams go back."""
 
-    def __init__(self, service: Service, schema: Schema, kept: timedelta, database: Database) -> None:
+    def __init__(self, service: Service, schema: Schema, kept: int, database: Database) -> None:
         self._service = service
         self._delivered = schema.subscriptions
         self._sent = () if schema.broker is None else (schema.broker,)
@@ -63,28 +63,20 @@ class Cleaning:
         """Whether there is anything to remove: a service at rest writes nothing."""
         rows = self._database.select(OLDEST, ())
         rows = await rows if isinstance(rows, Future) else rows
-        return bool(rows) and str(rows[0][0]) < _before(self._service.sources.now(), self._kept)
+        return bool(rows) and str(rows[0][0]) < moved(self._service.sources.now(), -self._kept)
 
     def clean(self, session: Session) -> bool:
         """Remove some of what need not be kept, in a transaction. Whether there may be more."""
         now = self._service.sources.now()
         removed = 0
         if self._delivered:
-            removed = len(session.run(CLEAN_DEAD, [_before(now, DEAD_ARE_KEPT), MOST]))
+            removed = len(session.run(CLEAN_DEAD, [moved(now, -DEAD_ARE_KEPT), MOST]))
         if self._sent:
             statement = CLEAN_DELIVERED_AND_SENT if self._delivered else CLEAN_SENT
         else:
             statement = CLEAN_DELIVERED if self._delivered else CLEAN
-        removed = max(removed, len(session.run(statement, [_before(now, self._kept), *self._sent, MOST])))
+        removed = max(removed, len(session.run(statement, [moved(now, -self._kept), *self._sent, MOST])))
         return removed >= MOST
-
-
-def _before(now: str, kept: timedelta) -> str:
-    try:
-        time = datetime.fromisoformat(now) - kept
-    except OverflowError:
-        return ""
-    return time.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def jobs(plan: ServicePlan, service: Service, database: Database, allowed: Sequence[Network] = ()) -> tuple[Job, ...]:
@@ -109,10 +101,10 @@ def jobs(plan: ServicePlan, service: Service, database: Database, allowed: Seque
     return tuple(found)
 
 
-def _kept(delivery: Delivery) -> timedelta | None:
-    """How long events are kept for those who come back to them; None: without an end."""
+def _kept(delivery: Delivery) -> int | None:
+    """For how many microseconds events are kept for those who come back to them; None: without an end."""
     streamed = delivery.kept_microseconds or 0
     if delivery.log is None:
-        return timedelta(microseconds=streamed)
+        return streamed
     lasts = delivery.log.lasts_microseconds
-    return None if lasts is None else timedelta(microseconds=max(streamed, lasts))
+    return None if lasts is None else max(streamed, lasts)

@@ -15,7 +15,7 @@ import time
 from asyncio import Future, Task
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, assert_never
 
 from ninefold.plan import events as plan
@@ -36,6 +36,7 @@ from ninefold.runtime.background.sender import (
 from ninefold.runtime.operations import signing
 from ninefold.runtime.operations.events import Form, Logged, lane
 from ninefold.runtime.request.service import Service
+from ninefold.runtime.sources import moved
 from ninefold.runtime.store.bell import Bell
 from ninefold.runtime.store.protocol import Database, Row, Session, Unavailable
 from ninefold.sql import events as sql
@@ -218,12 +219,12 @@ class Webhooks:
             case Failed(why, slow, pause):
                 wait = max(self._wait(attempts), pause or 0.0)
                 if slow:
-                    session.run(sql.PAUSE, [_later(now, wait), subscription])
+                    session.run(sql.PAUSE, [moved(now, round(wait * 1_000_000)), subscription])
                 if attempts >= self._attempts:
                     session.run(sql.DEAD, [attempts, why, subscription, position])
                     session.run(sql.NEXT_IN_LANE, [now, subscription, lane])
                 else:
-                    session.run(sql.FAILED, [attempts, _later(now, wait), subscription, position])
+                    session.run(sql.FAILED, [attempts, moved(now, round(wait * 1_000_000)), subscription, position])
             case _:
                 assert_never(outcome)
 
@@ -234,12 +235,3 @@ class Webhooks:
 
 def _time(text: str) -> datetime:
     return datetime.fromisoformat(text)
-
-
-def _later(now: str, seconds: float) -> str:
-    """A time after another, in the form of `ninefold.values`."""
-    try:
-        later = _time(now) + timedelta(seconds=seconds)
-    except OverflowError:
-        later = datetime.max
-    return later.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

@@ -3,8 +3,9 @@ other rows, in its transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
@@ -15,7 +16,7 @@ from ninefold.expressions.rows import BEFORE
 from ninefold.plan import environment
 from ninefold.plan import writes as plan
 from ninefold.plan.environment import Environment, with_rows
-from ninefold.runtime.messages.problems import Failure, FieldFailure, failed_condition
+from ninefold.runtime.messages.problems import Failure, FieldFailure
 from ninefold.runtime.operations import constraints
 from ninefold.runtime.operations.constraints import MOST_ANEW, Judge, Refusal, Taken, Unfit, making
 from ninefold.runtime.operations.events import Event, subscribe
@@ -72,9 +73,7 @@ class Several(Generic[T]):
         self._statement = Prepared(write.statement)
         read = write.step(plan.ReadBack)
         self._read = None if read is None else Prepared(read.select)
-        self._invariants = tuple(map(failed_condition, plan.own_invariants(write)))
-        self._details = write.details if isinstance(write, plan.WithValues) else ()
-        self._upholds = tuple(map(constraints.Upheld, write.upholds))
+        self._invariants = constraints.Invariants(write)
         self._events = tuple(map(Event, write.events))
         subscription = write.step(plan.Subscription)
         self._version = None if subscription is None else subscription.version
@@ -115,8 +114,7 @@ class Several(Generic[T]):
     def write(self, session: Session, call: T, asking: Asking, own: Environment, wanted: Wanted) -> None:
         """Write them all, with what arises from that. `own` tells then which were written."""
         many, env = own[environment.SEVERAL], own
-        if self._upholds:
-            own[environment.AFFECTED] = constraints.values_before(self._upholds, session, own)
+        self._invariants.before(session, own)
         before, after = (self._events, ()) if self._deletes else ((), self._events)
         events = [(event, event.all_found(session, own), own) for event in before]
         was = self._as_they_were(session, own)
@@ -142,7 +140,8 @@ class Several(Generic[T]):
                 acted_on_each = self._then.all_acted_on(session, within) if deleted is None else deleted
                 for acted_on in acted_on_each:
                     self._then.take_place(session, call, within, acted_on)
-        self._hold(session, own, each_in)
+        read = () if self._read is None else (session.run(*self._read.bound(each)) for each in each_in)
+        self._invariants.hold(session, chain.from_iterable(read), own)
         events += [(event, event.all_found(session, within), within) for within in each_in for event in after]
         for event, rows, within in events:
             for row in rows:
@@ -217,24 +216,6 @@ class Several(Generic[T]):
                     break
         if failures:
             raise (Taken if are_taken else Refusal)(tuple(dict.fromkeys(failures)), details)
-
-    def _hold(self, session: Session, env: Environment, each_in: Sequence[Environment]) -> None:
-        """The invariants, of the rows as they have become and of others that read them."""
-        failed: list[Failure] = []
-        told: dict[str, Any] = {}
-        read = self._read
-        for row in [] if read is None else [row for own in each_in for row in session.run(*read.bound(own))]:
-            end = len(row) - len(self._invariants)
-            broken = [each for each, fails in zip(self._invariants, row[end:], strict=True) if fails]
-            if broken:
-                failed += [each for each in broken if each not in failed]
-                told = told or dict(zip(self._details, row[end - len(self._details) : end], strict=True))
-        for other, of_codes in constraints.broken_invariants(self._upholds, session, env):
-            if other not in failed:
-                failed.append(other)
-                told |= of_codes
-        if failed:
-            raise Refusal(failed, told)
 
     def _at(self, failure: Failure, position: int) -> Failure:
         """A failure at the item that it is of, where the body gives the items."""

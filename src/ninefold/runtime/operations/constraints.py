@@ -7,7 +7,7 @@ after it, what GET would show now gives the tag of the response."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -139,8 +139,47 @@ def requested(env: Environment, body: Mapping[str, Any]) -> None:
     env.setdefault(environment.REQUESTED, dict.fromkeys(body, True))
 
 
-class Upheld:
-    """One of the plan, made ready."""
+class Invariants:
+    """Those of the rows that a write makes or changes, and of other rows."""
+
+    def __init__(self, write: plan.Write) -> None:
+        self._own = tuple(map(failed_condition, plan.own_invariants(write)))
+        self._details = write.details if isinstance(write, plan.WithValues) else ()
+        self._others = tuple(map(_Upheld, write.upholds))
+
+    def before(self, session: Session, env: Environment) -> None:
+        """Keep the keys of other rows as they are before the write, by name: the root `$affected`. Where several rows
+        are written, those of all of them."""
+        if self._others:
+            keys: dict[str, list[Any]] = {}
+            for each in self._others:
+                if each.before is not None and each.read is not None:
+                    for row in session.run(*each.before.bound(env)):
+                        for name, found in each.read(row).items():
+                            keys.setdefault(name, []).extend(found if isinstance(found, list) else ())
+            env[environment.AFFECTED] = dict(keys)
+
+    def hold(self, session: Session, rows: Iterable[Row], env: Environment) -> None:
+        """Hold the rows as they have become to them (their last columns say which they fail, and those before them what
+        the codes say of it), and other rows. Raises Refusal."""
+        failed, told = dict[Failure, None](), dict[str, Stored]()
+        for row in rows:
+            start = len(row) - len(self._own)
+            broken = [failure for failure, fails in zip(self._own, row[start:], strict=True) if fails]
+            if broken:
+                failed |= dict.fromkeys(broken)
+                told = told or dict(zip(self._details, row[start - len(self._details) : start], strict=True))
+        for other in self._others:
+            for row in session.run(*other.failing.bound(env)):
+                if other.failure not in failed:
+                    failed[other.failure] = None
+                    told |= zip(other.details, row, strict=False)
+        if failed:
+            raise Refusal([*failed], told)
+
+
+class _Upheld:
+    """An invariant of other rows, made ready."""
 
     def __init__(self, planned: plan.Upheld) -> None:
         self.failure = failed_condition(planned.condition)
@@ -148,27 +187,6 @@ class Upheld:
         self.failing = Prepared(planned.failing)
         self.before = None if planned.before is None else Prepared(planned.before)
         self.read = None if planned.before is None else RowReader(planned.before)
-
-
-def values_before(upheld: Sequence[Upheld], session: Session, env: Env) -> dict[str, Value]:
-    """The keys as they are before the write, by name: the root `$affected`. Where several rows are written, those of
-    all of them."""
-    keys: dict[str, list[Any]] = {}
-    for each in upheld:
-        if each.before is not None and each.read is not None:
-            for row in session.run(*each.before.bound(env)):
-                for name, found in each.read(row).items():
-                    keys.setdefault(name, []).extend(found if isinstance(found, list) else ())
-    return dict(keys)
-
-
-def broken_invariants(
-    upheld: Sequence[Upheld], session: Session, env: Env
-) -> Iterator[tuple[Failure, dict[str, Stored]]]:
-    """Those that some row now fails, with the details of its codes."""
-    for each in upheld:
-        for row in session.run(*each.failing.bound(env)):
-            yield each.failure, dict(zip(each.details, row, strict=False))
 
 
 class Refusal(Exception):

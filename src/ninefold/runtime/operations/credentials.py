@@ -10,7 +10,6 @@ from __future__ import annotations
 import binascii
 from base64 import b64decode
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
 from functools import cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,7 @@ from ninefold.runtime.messages.forms import decoded
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.problems import Failure, FieldFailure, field_failure
 from ninefold.runtime.operations.flow import Compute, Next, Select, Wait
-from ninefold.runtime.sources import Sources
+from ninefold.runtime.sources import Sources, moved
 from ninefold.runtime.store.protocol import Row, Session, Stored
 from ninefold.runtime.store.statements import Prepared
 from ninefold.values import sqlite_reader
@@ -99,7 +98,7 @@ class Issue:
     def make(self, env: Environment, sources: Sources) -> None:
         """Make it: from here on it is `caller.credential`."""
         credential = new_token(sources.of_expressions())
-        expires = None if self._lasts is None else _later(env["now"], self._lasts)
+        expires = None if self._lasts is None else moved(env["now"], self._lasts)
         env[environment.ISSUED] = {"digest": digest(credential), "expires": expires}
         env["issued"] = {self._scheme: credential, **env["issued"]}
         seconds = None if self._lasts is None else self._lasts // 1_000_000
@@ -151,15 +150,6 @@ class PasswordCheck:
 def _verified(env: Environment, then: Callable[[bool], Next], hash: Stored, is_right: bool) -> Next:
     env[environment.VERIFIED] = {"hash": hash} if is_right else {}
     return then(is_right)
-
-
-def _later(now: str, microseconds: int) -> str:
-    """A time after another, in the form of `ninefold.values`. One beyond the last year is at its end."""
-    try:
-        time = datetime.fromisoformat(now) + timedelta(microseconds=microseconds)
-    except OverflowError:
-        time = datetime.max
-    return time.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def is_clients(request: Request) -> bool:

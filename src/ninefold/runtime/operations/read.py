@@ -13,7 +13,6 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from datetime import timedelta
 from functools import partial
 from hashlib import sha512
 from typing import Any, TypeAlias
@@ -72,7 +71,7 @@ class Log:
     """How the event log is shown, and how long streams go back in it."""
 
     form: Form
-    kept: timedelta
+    kept: int
 
 
 STALE = Failure("stale")

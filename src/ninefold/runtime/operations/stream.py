@@ -8,7 +8,6 @@ another one ended.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -23,6 +22,7 @@ from ninefold.runtime.operations.constraints import Judge, Refusal
 from ninefold.runtime.operations.events import Form, Logged
 from ninefold.runtime.operations.flow import Chunk, Follow, Holds, Next, Select, Wait
 from ninefold.runtime.operations.read import Call
+from ninefold.runtime.sources import moved
 from ninefold.runtime.store.protocol import Row
 from ninefold.runtime.store.statements import Prepared
 from ninefold.sql.events import POSITIONS
@@ -60,7 +60,7 @@ class Stream:
 
     def _begun(self, call: Call) -> Next:
         assert call.log is not None
-        return Wait(Select(POSITIONS, [_before(call.env["now"], call.log.kept)]), partial(self._from, call))
+        return Wait(Select(POSITIONS, [moved(call.env["now"], -call.log.kept)]), partial(self._from, call))
 
     def _from(self, call: Call, rows: Sequence[Row]) -> Next:
         assert call.log is not None
@@ -119,12 +119,3 @@ def _shown(form: Form, sealed: Callable[[int], str], rows: Sequence[Row], positi
 def _line(text: str) -> bytes:
     """A name in one line: a line's end would end the field."""
     return " ".join(text.splitlines()).encode()
-
-
-def _before(now: str, kept: timedelta) -> str:
-    """The time before which nothing is kept. A time beyond the calendar's beginning is its beginning."""
-    try:
-        time = datetime.fromisoformat(now) - kept
-    except OverflowError:
-        return ""
-    return time.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from ninefold.diagnostics.frozen import dataclass
@@ -24,7 +24,7 @@ from ninefold.runtime.operations.constraints import NOT_MADE, NothingFound, Refu
 from ninefold.runtime.operations.flow import Next, Sweep, Wait, at_once
 from ninefold.runtime.operations.read import Call, Cursors
 from ninefold.runtime.operations.write import Write
-from ninefold.runtime.sources import Sources
+from ninefold.runtime.sources import EVER, Sources, moved
 from ninefold.runtime.store.protocol import Row, Session
 from ninefold.runtime.store.statements import Prepared
 from ninefold.sql import savepoints
@@ -35,9 +35,6 @@ BATCH = 200
 
 AGAIN = 1_000_000
 """Microseconds after which what waits for the time to pass is asked again."""
-
-EVER = ""
-"""Before every time: a time is compared as text (`ninefold.values`)."""
 
 TIMER = "timer"
 """Who calls. No expression can read it."""
@@ -303,14 +300,3 @@ class Timers:
 def _passed_over(progress: Progress, index: int) -> Progress:
     refused = progress.refused
     return replace(progress, refused=(*refused[:index], refused[index] + 1, *refused[index + 1 :]))
-
-
-def moved(time: str, microseconds: int) -> str:
-    """A timestamp so much later. Before the first year there is no time, and after the last none that comes."""
-    if time == EVER:
-        return EVER
-    try:
-        found = datetime.fromisoformat(time.removesuffix("Z")) + timedelta(microseconds=microseconds)
-    except OverflowError:
-        return EVER if microseconds < 0 else "9999-12-31T23:59:59.999999Z"
-    return found.isoformat(timespec="microseconds") + "Z"

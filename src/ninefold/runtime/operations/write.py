@@ -14,11 +14,11 @@ from ninefold.plan.environment import Environment
 from ninefold.plan.events import SECRET
 from ninefold.runtime.messages import conditional
 from ninefold.runtime.messages.encode import Shape
-from ninefold.runtime.messages.problems import failed_condition
-from ninefold.runtime.operations import constraints, credentials, flow, signing
+from ninefold.runtime.operations import credentials, flow, signing
 from ninefold.runtime.operations.bulk import Asking, Do, Effects, Several
 from ninefold.runtime.operations.constraints import (
     MOST_ANEW,
+    Invariants,
     Judge,
     NothingFound,
     Refusal,
@@ -59,8 +59,6 @@ class Write:
         untouched = plan.untouched(operation)
         self._untouched = None if untouched is None else Prepared(untouched.statement)
         self._removed = RowReader(operation.statement) if isinstance(operation, plan.Remove) else None
-        self._invariants = tuple(map(failed_condition, plan.own_invariants(operation)))
-        self._details = () if own is None else own.details
         self._values = Values(operation)
         current = operation.current if isinstance(operation, plan.Update) else None
         self._current = None if current is None else Prepared(current)
@@ -69,7 +67,7 @@ class Write:
         self._validator = condition is not None
         represented = None if condition is None else condition.represented
         self._represented = None if represented is None else Represented(represented)
-        self._upholds = tuple(map(constraints.Upheld, operation.upholds))
+        self._invariants = Invariants(operation)
         self.password = credentials.PasswordCheck(operation.password) if isinstance(operation, plan.SignIn) else None
         was = plan.as_it_was(operation)
         self._was = None if was is None else Prepared(was)
@@ -188,8 +186,7 @@ class Write:
             refusal = self._judge.refusal(session.run(*self._judge.bound(env, True)), env)
             if refusal is not None and not isinstance(refusal, Taken):
                 raise refusal
-        if self._upholds:
-            env[environment.AFFECTED] = constraints.values_before(self._upholds, session, env)
+        self._invariants.before(session, env)
         known = [step.found(session, env) if step.before else None for step in self._follows]
         written = self._touch(session, call)
         if written is None:
@@ -204,7 +201,7 @@ class Write:
         if not touched:
             call.end = len(self._shapes) - 1
         else:
-            self._hold(session, row, after)
+            self._invariants.hold(session, (row,), after)
         tag = None if self._represented is None else self._represented.now(session, after)
         return row, self._shapes[call.end], tag
 
@@ -270,19 +267,6 @@ class Write:
     def _written(self, row: Row) -> dict[str, Any]:
         """The root `$row`: what says which row was written; of a row that was removed, all of it."""
         return dict(zip(self._key, row, strict=False)) if self._removed is None else self._removed(row)
-
-    def _hold(self, session: Session, row: Row, env: Environment) -> None:
-        """The invariants, of the row as it has become (its last columns say which it fails, and those before them what
-        the codes say of it), and of other rows. Raises Refusal."""
-        start = len(row) - len(self._invariants)
-        failed = [failure for failure, fails in zip(self._invariants, row[start:], strict=True) if fails]
-        told: dict[str, Stored] = dict(zip(self._details, row[start - len(self._details) : start], strict=True))
-        for broken, of_codes in constraints.broken_invariants(self._upholds, session, env):
-            if broken not in failed:
-                failed.append(broken)
-                told |= of_codes
-        if failed:
-            raise Refusal(failed, told)
 
 
 def effects(planned: plan.Effects) -> Effects[Call]:

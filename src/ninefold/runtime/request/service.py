@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -186,8 +185,7 @@ def _links(plan: ServicePlan, version: plan_of.Version, above: plan_of.Version) 
 def _log(plan: ServicePlan, operator: Mapping[str, object]) -> Log | None:
     if plan.delivery is None:
         return None
-    kept = timedelta(microseconds=plan.delivery.kept_microseconds or 0)
-    return Log(Form(plan.delivery.envelope, operator), kept)
+    return Log(Form(plan.delivery.envelope, operator), plan.delivery.kept_microseconds or 0)
 
 
 def constants(sources: Sources, operator: Mapping[str, object], key: bytes | None = None) -> Environment:
