@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
+from functools import cached_property
 
+from ninefold.contract.shared_types import types_in
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import (
     Ast,
@@ -24,7 +26,8 @@ from ninefold.expressions.ast import (
     Unary,
 )
 from ninefold.language.expressions import Items, Leaf, Members, Template
-from ninefold.language.fact import value_of
+from ninefold.language.fact import StatedNone, value_of
+from ninefold.language.requests import Body
 from ninefold.language.resources import Field, Resource
 from ninefold.language.verbs import LOG
 
@@ -45,6 +48,57 @@ class Graph:
         """What the log of events is called as a resource; None: the contract has a resource of that name."""
         return None if LOG in self.resources else LOG
 
+    @cached_property
+    def of_types(self) -> Mapping[str, frozenset[str]]:
+        """For each shared type, the resources whose fields refer to it."""
+        found: dict[str, set[str]] = {}
+        for resource, fields in self.fields.items():
+            for each in fields.values():
+                schema = value_of(each.schema)
+                for name in () if schema is None else types_in(schema.json):
+                    found.setdefault(name, set()).add(resource)
+        return {name: frozenset(resources) for name, resources in found.items()}
+
+    @cached_property
+    def referring(self) -> Mapping[str, tuple[tuple[str, Field], ...]]:
+        """For each resource, the fields that refer to its rows, each with the resource that has it."""
+        found: dict[str, list[tuple[str, Field]]] = {}
+        for name, fields in self.fields.items():
+            for each in fields.values():
+                if (target := value_of(each.refers_to)) is not None:
+                    found.setdefault(target.text, []).append((name, each))
+        return {target: tuple(fields) for target, fields in found.items()}
+
+    def is_one_row(self, resource: str | None) -> bool:
+        """Whether it is stated that there is one row of a resource."""
+        found = self.resources.get(resource or "")
+        return found is not None and isinstance(found.identifier, StatedNone)
+
+    def expires(self, resource: str) -> bool:
+        """Whether rows of a resource end by themselves, be it through a cascade."""
+        return any(
+            each.expires is not None and resource in self.falling_with(each.name) for each in self.resources.values()
+        )
+
+    def falling_with(self, resource: str) -> frozenset[str]:
+        found, waiting = {resource}, [resource]
+        while waiting:
+            more = self._cascades.get(waiting.pop(), frozenset()) - found
+            found |= more
+            waiting += more
+        return frozenset(found)
+
+    @cached_property
+    def _cascades(self) -> Mapping[str, frozenset[str]]:
+        """For each resource, those whose rows are deleted with the row that they refer to."""
+        found: dict[str, set[str]] = {}
+        for name, fields in self.fields.items():
+            for each in fields.values():
+                target, word = value_of(each.refers_to), value_of(each.on_delete)
+                if target is not None and word is not None and word.text == "cascade":
+                    found.setdefault(target.text, set()).add(name)
+        return {target: frozenset(names) for target, names in found.items()}
+
 
 def graph_of(resources: tuple[Resource, ...]) -> Graph:
     named = {resource.name: resource for resource in resources}
@@ -56,6 +110,19 @@ def graph_of(resources: tuple[Resource, ...]) -> Graph:
             if target and called and target.text in back:
                 back[target.text][called.text] = name
     return Graph(named, fields, back)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """`touches`: the resources whose gaps concern an endpoint: those that it acts on, reads or judges by, those
+    that its callers are rows of, and those that any of these refer to. `sees`: those among them whose row rules decide
+    what it shows or finds; a resource of which it only shows the row that it has just created is not among
+    them."""
+
+    touches: frozenset[str]
+    sees: frozenset[str]
+    why: Mapping[str, str]
+    """In what it first meets each of those, in words."""
 
 
 @dataclass
@@ -200,6 +267,31 @@ class Walk:
                 rows = self.read(call.target, roots) if call.target is not None else None
                 self.each(call.arguments, roots)
                 return rows if call.function in ("distinct", "sort", "reverse") else None
+
+
+def body_names(body: Body, own: str | None) -> Iterator[tuple[str, str]]:
+    """What the leaves of a body name: a field of the resource acted on, or a path `resource.field`."""
+
+    def leaf(ast: Ast) -> Iterator[tuple[str, str]]:
+        match ast:
+            case Name(name) if own is not None:
+                yield own, name
+            case Member(Name(resource), name):
+                yield resource, name
+
+    def walk(template: Template) -> Iterator[tuple[str, str]]:
+        match template:
+            case Leaf(expression):
+                yield from leaf(expression.ast)
+            case Members(members):
+                for member in members:
+                    yield from walk(member.value)
+            case Items(items):
+                for item in items:
+                    yield from walk(item)
+
+    if body.template is not None:
+        yield from walk(body.template)
 
 
 def names_in(ast: Ast) -> Iterator[str]:

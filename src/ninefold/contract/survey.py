@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from ninefold.contract.reach import Graph, Walk, graph_of
+from ninefold.contract.reach import Graph, Reach, Walk, body_names, graph_of
 from ninefold.contract.service import Contract
-from ninefold.contract.shared_types import types_in
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.ast import Ast, Member, Name
+from ninefold.expressions.ast import Name
 from ninefold.language.actions import Action
 from ninefold.language.authentication import ANY, Admission, Every, Permission, Scheme
 from ninefold.language.effects import Effect
@@ -19,7 +18,6 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
 from ninefold.language.fact import Fact, StatedNone, is_open, value_of
 from ninefold.language.requests import Body
-from ninefold.language.resources import Field
 from ninefold.language.routes import PathName
 from ninefold.language.states import Machine, Transition
 from ninefold.language.verbs import GRANT, kind_of
@@ -29,19 +27,6 @@ SUBSCRIPTION = "subscription"
 
 WITHOUT_CONTENT = frozenset({"GET", "HEAD", "DELETE"})
 """The methods for which RFC 9110 gives content no meaning: no question asks for their body."""
-
-
-@dataclass(frozen=True)
-class Reach:
-    """`touches`: the resources whose gaps concern an endpoint: those that it acts on, reads or judges by, those
-    that its callers are rows of, and those that any of these refer to. `sees`: those among them whose row rules decide
-    what it shows or finds; a resource of which it only shows the row that it has just created is not among
-    them."""
-
-    touches: frozenset[str]
-    sees: frozenset[str]
-    why: Mapping[str, str]
-    """In what it first meets each of those, in words."""
 
 
 @dataclass(frozen=True)
@@ -61,17 +46,6 @@ class Survey:
     @cached_property
     def graph(self) -> Graph:
         return graph_of(value_of(self.contract.resources.resources) or ())
-
-    @cached_property
-    def of_types(self) -> Mapping[str, frozenset[str]]:
-        """For each shared type, the resources whose fields refer to it."""
-        found: dict[str, set[str]] = {}
-        for resource, fields in self.graph.fields.items():
-            for field in fields.values():
-                schema = value_of(field.schema)
-                for name in () if schema is None else types_in(schema.json):
-                    found.setdefault(name, set()).add(resource)
-        return {name: frozenset(resources) for name, resources in found.items()}
 
     @cached_property
     def machines(self) -> Mapping[str, Fact[Machine]]:
@@ -187,60 +161,7 @@ class Survey:
         """The resources of which an endpoint deletes rows: its own, and those that a deletion cascades to."""
         own = {a.subject for a in actions(endpoint) if kind_of(a.verb).removes and a.subject}
         own |= {each.subject for each in self.effects(endpoint) if each.verb == "delete"}
-        return frozenset().union(*(self.falling_with(each) for each in own))
-
-    @cached_property
-    def referring(self) -> Mapping[str, tuple[tuple[str, Field], ...]]:
-        """For each resource, the fields that refer to its rows, each with the resource that has it."""
-        found: dict[str, list[tuple[str, Field]]] = {}
-        for name, fields in self.graph.fields.items():
-            for each in fields.values():
-                if (target := value_of(each.refers_to)) is not None:
-                    found.setdefault(target.text, []).append((name, each))
-        return {target: tuple(fields) for target, fields in found.items()}
-
-    def is_one_row(self, resource: str | None) -> bool:
-        """Whether it is stated that there is one row of a resource."""
-        found = self.graph.resources.get(resource or "")
-        return found is not None and isinstance(found.identifier, StatedNone)
-
-    def expires(self, resource: str) -> bool:
-        """Whether rows of a resource end by themselves, be it through a cascade."""
-        return any(
-            each.expires is not None and resource in self.falling_with(each.name)
-            for each in self.graph.resources.values()
-        )
-
-    def falling_with(self, resource: str) -> frozenset[str]:
-        found, waiting = {resource}, [resource]
-        while waiting:
-            more = self._cascades.get(waiting.pop(), frozenset()) - found
-            found |= more
-            waiting += more
-        return frozenset(found)
-
-    @cached_property
-    def refusing(self) -> frozenset[str]:
-        """The resources whose rows cannot be deleted while others refer to them."""
-        return frozenset(
-            target.text
-            for fields in self.graph.fields.values()
-            for each in fields.values()
-            if (target := value_of(each.refers_to)) is not None
-            and (word := value_of(each.on_delete)) is not None
-            and word.text == "refuse"
-        )
-
-    @cached_property
-    def _cascades(self) -> Mapping[str, frozenset[str]]:
-        """For each resource, those whose rows are deleted with the row that they refer to."""
-        found: dict[str, set[str]] = {}
-        for name, fields in self.graph.fields.items():
-            for each in fields.values():
-                target, word = value_of(each.refers_to), value_of(each.on_delete)
-                if target is not None and word is not None and word.text == "cascade":
-                    found.setdefault(target.text, set()).add(name)
-        return {target: frozenset(names) for target, names in found.items()}
+        return frozenset().union(*(self.graph.falling_with(each) for each in own))
 
     # Who calls.
 
@@ -475,28 +396,3 @@ def signs_out_caller(endpoint: Endpoint, action: Action) -> bool:
     """Whether it ends credentials of the row that the one presented belongs to, which nothing else names."""
     named = endpoint.row is not None or any(isinstance(each, PathName) for each in endpoint.segments)
     return action.verb == "sign out" and not named
-
-
-def body_names(body: Body, own: str | None) -> Iterator[tuple[str, str]]:
-    """What the leaves of a body name: a field of the resource acted on, or a path `resource.field`."""
-
-    def leaf(ast: Ast) -> Iterator[tuple[str, str]]:
-        match ast:
-            case Name(name) if own is not None:
-                yield own, name
-            case Member(Name(resource), name):
-                yield resource, name
-
-    def walk(template: Template) -> Iterator[tuple[str, str]]:
-        match template:
-            case Leaf(expression):
-                yield from leaf(expression.ast)
-            case Members(members):
-                for member in members:
-                    yield from walk(member.value)
-            case Items(items):
-                for item in items:
-                    yield from walk(item)
-
-    if body.template is not None:
-        yield from walk(body.template)

@@ -1,20 +1,21 @@
 """What operations give the rows that they write, and what other rows have to do with it: what is unique, what has to be
-there, and what falls with a deletion."""
+there, and what falls with a deletion; the fields by which the row of `ensure` and `remove` is known; and the fields
+that a body gives, and where in it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import replace
 
-from ninefold.contract.known_by import known_by
 from ninefold.contract.reach import names_in
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.ast import Ast, Invocation, Member, Name
-from ninefold.expressions.functions import NEVER_TWICE
+from ninefold.expressions.ast import Ast, Invocation, Member, Name, every
+from ninefold.expressions.functions import NEVER_TWICE, NEW_EACH_TIME
 from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint
-from ninefold.language.expressions import Assignment, Expression
+from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members, Template
 from ninefold.language.fact import Shown, is_stated, value_of
 from ninefold.language.resources import Field, Resource
 from ninefold.language.routes import PathName
@@ -201,8 +202,137 @@ class Referring:
 
 def referring(survey: Survey, deleted: frozenset[str]) -> Iterator[Referring]:
     """The fields that refer to rows of resources that are deleted."""
-    found = ((target, *each) for target in deleted for each in survey.referring.get(target, ()))
+    found = ((target, *each) for target in deleted for each in survey.graph.referring.get(target, ()))
     for target, resource, own in sorted(found, key=lambda each: each[-1].span):
         word = value_of(own.on_delete)
         span = own.on_delete.span if own.on_delete is not None else own.span
         yield Referring(f"{resource}.{own.name}", target, word.text if word is not None else "", span)
+
+
+def known_by(survey: Survey, endpoint: Endpoint, resource: str) -> tuple[str, ...]:
+    """The first of the identifier, the unique fields and the lists of them whose values are all at hand, one that the
+    path names a field of before the others. `()`: none is."""
+    own = survey.graph.resources.get(resource)
+    if own is None:
+        return ()
+    fields = survey.graph.fields.get(resource, {})
+    in_path = named_in_path(endpoint, resource)
+    at_hand = in_path | _given(survey, endpoint, resource) | {n for n, each in fields.items() if _is_the_same(each)}
+    groups = [tuple(each.text for each in value_of(own.identifier) or ())]
+    groups += [(name,) for name, each in fields.items() if value_of(each.unique)]
+    groups += [tuple(each.text for each in group) for group in value_of(own.unique) or ()]
+    whole = [group for group in groups if group and at_hand.issuperset(group)]
+    return min(whole, key=lambda group: in_path.isdisjoint(group), default=())
+
+
+def compared(survey: Survey, endpoint: Endpoint, resource: str) -> Set[str]:
+    """The fields whose values a row that is there may have otherwise than `ensure` gives them."""
+    fields = survey.graph.fields.get(resource, {})
+    secret = {name for name, each in fields.items() if value_of(each.secret) is not None}
+    known = {*known_by(survey, endpoint, resource), *named_in_path(endpoint, resource)}
+    return _given(survey, endpoint, resource) - known - secret
+
+
+def named_in_path(endpoint: Endpoint, resource: str) -> set[str]:
+    """The fields of the row itself that names in the path give, or go through."""
+    names = [each.names for each in endpoint.segments if isinstance(each, PathName)]
+    return {each[1] if each[0] == resource and len(each) > 1 else each[0] for each in names}
+
+
+def stored_of_path(endpoint: Endpoint, resource: str) -> tuple[tuple[str, Span], ...]:
+    """The fields of the row itself that names in the path give, and where: their values would be stored."""
+    found = []
+    for each in endpoint.segments:
+        if isinstance(each, PathName):
+            names = each.names[1:] if each.names[0] == resource and len(each.names) > 1 else each.names
+            if len(names) == 1:
+                found.append((names[0], each.span))
+    return tuple(found)
+
+
+def _given(survey: Survey, endpoint: Endpoint, resource: str) -> set[str]:
+    body = {name for owner, name in survey.body_fields(endpoint) if owner == resource}
+    return body | {each.name for each in value_of(endpoint.sets) or () if not _is_new_each_time(each.value.ast)}
+
+
+def _is_the_same(field: Field) -> bool:
+    """Whether what the contract makes on create is the same each time that the same caller asks for the same."""
+    made = value_of(field.on_create)
+    return made is not None and not _is_new_each_time(made.ast)
+
+
+def _is_new_each_time(made: Ast) -> bool:
+    return any(
+        (isinstance(node, Invocation) and node.function in NEW_EACH_TIME)
+        or (isinstance(node, Name) and node.name == "now")
+        for node in every(made)
+    )
+
+
+SHARED_TYPES = "#/types/"
+"""What a reference to a shared type begins with."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """A field that a body gives: at `pointer`, the names of members from the root. `beside`: a shared type names it,
+    and where it is no field, it is a member that expressions read."""
+
+    pointer: tuple[str, ...]
+    resource: str
+    field: str
+    span: Span
+    beside: bool = False
+
+
+def acted_on(endpoint: Endpoint) -> str | None:
+    """The resource that an endpoint acts on."""
+    return next((name for action in actions(endpoint) if (name := action.resource) is not None), None)
+
+
+def given(survey: Survey, endpoint: Endpoint) -> tuple[Given, ...]:
+    """The fields that the body names, as far as they are fields."""
+    stated, own = value_of(endpoint.body), acted_on(endpoint)
+    if stated is None or (own is None and stated.reference is None):
+        return ()
+    own = own or ""
+    if stated.reference is not None:
+        name = stated.reference.text.removeprefix(SHARED_TYPES)
+        shared = survey.contract.shared_types.by_name.get(name)
+        members = () if shared is None else value_of(shared.fields) or ()
+        found = (Given((each.text,), own, each.text, stated.reference.span, True) for each, _ in members)
+        return tuple(_as_called(survey, found))
+    return () if stated.template is None else tuple(_as_called(survey, _leaves_given(stated.template, own, ())))
+
+
+def _as_called(survey: Survey, found: Iterable[Given]) -> Iterator[Given]:
+    """Under the names that callers of an older version know; what they do not know is not among them."""
+    for each in found:
+        field = survey.graph.fields.get(each.resource, {}).get(each.field)
+        if field is None or field.seen is None:
+            yield each
+        elif field.called is not None:
+            is_its_name = each.pointer[-1:] == (each.field,)
+            yield replace(each, pointer=(*each.pointer[:-1], field.called)) if is_its_name else each
+
+
+def _leaves_given(template: Template, own: str, pointer: tuple[str, ...]) -> Iterator[Given]:
+    match template:
+        case Members(members):
+            for member in members:
+                yield from _leaves_given(member.value, own, (*pointer, member.name))
+        case Items(items):
+            for item in items:
+                if isinstance(item, Leaf) and isinstance(item.expression.ast, Name):
+                    name = item.expression.ast.name
+                    yield Given((*pointer, name), own, name, item.expression.span)
+                else:
+                    yield from _leaves_given(item, own, pointer)
+        case Leaf(expression):
+            match expression.ast:
+                case Name(name=name):
+                    yield Given(pointer, own, name, expression.span)
+                case Member(operand=Name(name=root), name=name):
+                    yield Given(pointer, root, name, expression.span)
+                case _:
+                    pass

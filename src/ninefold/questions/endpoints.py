@@ -174,7 +174,7 @@ def _chosen(endpoint: Endpoint) -> Iterator[tuple[At, str]]:
 def _without_row(survey: Survey, endpoint: Endpoint) -> At | None:
     """Where neither the path nor `row` nor `where` says which row a verb acts on that needs one."""
     needs = any(
-        kind_of(action.verb).is_of_one and not (action.all or survey.is_one_row(action.subject))
+        kind_of(action.verb).is_of_one and not (action.all or survey.graph.is_one_row(action.subject))
         for action in actions(endpoint)[:1]  # what follows acts on the same row
     )
     named = any(isinstance(segment, PathName) for segment in endpoint.segments) or endpoint.where is not None

@@ -54,7 +54,7 @@ def _of_resource(survey: Survey, resource: Resource) -> Iterator[OpenQuestion]:
             text = f"what deleting the `{target.text}` does that `{subject}` refers to"
             if deleting := survey.deleting(target.text):
                 yield blocking(ON_DELETE, subject, at, deleting, text)
-            elif survey.expires(target.text):
+            elif survey.graph.expires(target.text):
                 yield leaving_out(ON_DELETE, subject, at, f"the end of each `{target.text}` by itself", text)
     signing_in = (*survey.signing_in(resource.name), *_by_password(survey, resource.name))
     if signing_in and not any(_is_password(field) for field in fields):
@@ -180,7 +180,7 @@ def _of_type(survey: Survey, shared: SharedType) -> Iterator[OpenQuestion]:
 def using(survey: Survey, name: str) -> tuple[str, ...]:
     """The endpoints that reach a resource with a field of a shared type, or whose body is one."""
     types = survey.contract.shared_types.using(name)
-    resources = frozenset(resource for each in types for resource in survey.of_types.get(each, ()))
+    resources = frozenset(resource for each in types for resource in survey.graph.of_types.get(each, ()))
     return tuple(
         endpoint.key for endpoint in survey.endpoints
         if survey.reach[endpoint.key].touches & resources

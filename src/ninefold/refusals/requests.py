@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ninefold.contract.bodies import acted_on, given
-from ninefold.contract.known_by import stored_of_path
 from ninefold.contract.reach import names_in
 from ninefold.contract.survey import Survey, actions, signs_out_caller
-from ninefold.contract.writes import changes, is_whole, verbs
+from ninefold.contract.writes import acted_on, changes, given, is_whole, stored_of_path, verbs
 from ninefold.diagnostics.source import Span
 from ninefold.language.amounts import size
 from ninefold.language.authentication import Scheme

@@ -5,12 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.contract.bodies import acted_on
-from ninefold.contract.given import always_gives, may_break
-from ninefold.contract.known_by import compared
+from ninefold.contract.integrity import always_gives, may_break, upheld_by
 from ninefold.contract.survey import SUBSCRIPTION, Survey, actions, signs_out_caller
-from ninefold.contract.upheld import upheld_by
-from ninefold.contract.writes import Change, changed_rows, keys, of_effect, references, referring, verbs
+from ninefold.contract.writes import (
+    Change,
+    acted_on,
+    changed_rows,
+    compared,
+    keys,
+    of_effect,
+    references,
+    referring,
+    verbs,
+)
 from ninefold.diagnostics.source import Span
 from ninefold.language.actions import Action
 from ninefold.language.authentication import Every
@@ -156,7 +163,7 @@ def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     given = frozenset((each.resource.name, name) for each in written for name in each.body if each.inserts)
     own = acted_on(endpoint)
     deletes = any(kind_of(each.verb).removes and each.resource != SUBSCRIPTION for each in actions(endpoint))
-    for each in referring(survey, survey.falling_with(own)) if deletes and own is not None else ():
+    for each in referring(survey, survey.graph.falling_with(own)) if deletes and own is not None else ():
         if each.word == "refuse":
             words = f"a row refers to it by `{each.subject}`"
             yield Refusal("conflict", Step.JUDGED, own, fact=each.span, words=words, meanings=(24,))
@@ -226,7 +233,7 @@ def _of_effect(survey: Survey, effect: Effect, given: frozenset[tuple[str, str]]
         code = None if (named := value_of(transition.otherwise)) is None else named.text
         words = f"`{transition.when.value.text}` does not hold, which guards the transition `{transition.name}`"
         yield Refusal("guard", Step.DONE, resource, code, (), transition.when.span, words, (9, 10))
-    for each in referring(survey, survey.falling_with(resource)) if effect.verb == "delete" else ():
+    for each in referring(survey, survey.graph.falling_with(resource)) if effect.verb == "delete" else ():
         if each.word == "refuse":
             words = f"a row refers to the `{resource}` by `{each.subject}`"
             yield Refusal("conflict", Step.DONE, resource, fact=each.span, words=words, meanings=(24,))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.contract.bodies import Given, given
-from ninefold.contract.known_by import known_by
 from ninefold.contract.survey import actions, signs_out_caller
+from ninefold.contract.writes import Given, given, known_by
 from ninefold.expressions.ast import Literal
 from ninefold.language.actions import Action
 from ninefold.language.endpoints import Endpoint

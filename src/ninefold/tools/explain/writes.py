@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ninefold.contract.bodies import given
 from ninefold.contract.survey import actions
 from ninefold.contract.writes import (
     changed_rows,
     from_path,
+    given,
     gives_values,
     keys,
     makes,
