@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ninefold.contract.service import Contract
@@ -14,6 +14,13 @@ SAME_VALUE = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", 
 """The keywords whose schemas describe the value itself, and not a part of it."""
 BY_NAME = frozenset({"properties", "patternProperties", "dependentSchemas"})
 """The keywords that hold schemas by names."""
+
+
+_PARTS = frozenset({"$ref", "allOf", "properties"})
+_OF_SCALARS = frozenset(
+    {"type", "enum", "const", "format", "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum",
+     "exclusiveMaximum", "multipleOf", "title", "description", "examples"}
+)  # fmt: skip
 
 
 class SharedSchemas:
@@ -42,16 +49,65 @@ class SharedSchemas:
         of `allOf`, an `if`) cannot say alone which members there are."""
         if not isinstance(schema, dict):
             return schema
+        schema = self._joined(schema)
         reference = schema.get("$ref")
         result: dict[str, Any] = {}
         if isinstance(reference, str):
             name = reference.removeprefix(PREFIX)
             if name in self._types:
-                result = dict(self._object(name))
+                shared = self._object(name)
+                # What is said beside a type holds besides: neither takes the place of the other.
+                is_said_twice = shared.keys() & schema.keys() - {"type"}
+                result = {"allOf": [shared]} if is_said_twice else dict(shared)
         for key, value in schema.items():
-            if key != "$ref":
+            if key == "allOf":
+                result["allOf"] = [*result.get("allOf", ()), *self._keyword(key, value)]
+            elif key != "$ref":
                 result[key] = self._keyword(key, value)
         return result
+
+    def _joined(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """The same schema, in which a member that several of its parts describe (it, its `$ref`, those of its `allOf`)
+        is described once: no part can say alone which members that one has."""
+        parts = list(self._parts(schema)) if self._refused and len(schema.keys() & _PARTS) else []
+        said: dict[str, list[Any]] = {}
+        for name, member in (each for part in parts for each in part.items()):
+            said.setdefault(name, []).append(member)
+        several = {name: members for name, members in said.items() if sum(map(_says_more, members)) > 1}
+        if not several:
+            return schema
+        result: dict[str, Any] = self._without(schema, several.keys())
+        result["properties"] = {
+            **result.get("properties", {}),
+            **{name: {"allOf": all_of} for name, all_of in several.items()},
+        }
+        return result
+
+    def _parts(self, schema: Any) -> Iterator[dict[str, Any]]:
+        """The `properties` of the parts of a schema, all of which a value has to keep."""
+        if isinstance(schema, dict):
+            yield schema.get("properties", {})
+            for each in (self._referred(schema), *schema.get("allOf", ())):
+                yield from self._parts(each)
+
+    def _without(self, schema: Any, names: Collection[str]) -> Any:
+        """A schema whose parts say nothing of these members but that there are such."""
+        if not isinstance(schema, dict):
+            return schema
+        result = {key: value for key, value in schema.items() if key not in _PARTS}
+        if "properties" in schema:
+            result["properties"] = {name: {} if name in names else one for name, one in schema["properties"].items()}
+        parts = [each for each in (self._referred(schema), *schema.get("allOf", ())) if each is not None]
+        return result | ({"allOf": [self._without(each, names) for each in parts]} if parts else {})
+
+    def _referred(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The shared type that a schema refers to, as it is stated; None: it refers to none."""
+        shared = self._types.get(str(schema.get("$ref")).removeprefix(PREFIX))
+        if shared is None:
+            return None
+        needed = [member.text for member in value_of(shared.required) or ()]
+        properties = {member.text: each.json for member, each in value_of(shared.fields) or ()}
+        return {"type": "object", "properties": properties} | ({"required": needed} if needed else {})
 
     def _keyword(self, key: str, value: Any) -> Any:
         if key in ("enum", "const", "examples"):
@@ -84,6 +140,11 @@ class SharedSchemas:
             schema["required"] = needed
         self._made[name] = schema
         return schema
+
+
+def _says_more(schema: Any) -> bool:
+    """Whether a schema may say something of what is in a value."""
+    return isinstance(schema, dict) and not schema.keys() <= _OF_SCALARS
 
 
 def _schemas(value: Any) -> list[Any]:
