@@ -102,11 +102,13 @@ class SharedSchemas:
 
     def _referred(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
         """The shared type that a schema refers to, as it is stated; None: it refers to none."""
-        shared = self._types.get(str(schema.get("$ref")).removeprefix(PREFIX))
-        if shared is None:
-            return None
-        needed = [member.text for member in value_of(shared.required) or ()]
+        name = str(schema.get("$ref")).removeprefix(PREFIX)
+        return self._stated(name) if name in self._types else None
+
+    def _stated(self, name: str) -> dict[str, Any]:
+        shared = self._types[name]
         properties = {member.text: each.json for member, each in value_of(shared.fields) or ()}
+        needed = [member.text for member in value_of(shared.required) or ()]
         return {"type": "object", "properties": properties} | ({"required": needed} if needed else {})
 
     def _keyword(self, key: str, value: Any) -> Any:
@@ -130,16 +132,11 @@ class SharedSchemas:
 
     def _object(self, name: str) -> dict[str, Any]:
         """A shared type, open to what is said beside it. It is made once, however often it is referred to."""
-        if name in self._made:
-            return self._made[name]
-        shared = self._types[name]
-        properties = {member.text: self.inlined(each.json) for member, each in value_of(shared.fields) or ()}
-        schema: dict[str, Any] = {"type": "object", "properties": properties}
-        needed = [member.text for member in value_of(shared.required) or ()]
-        if needed:
-            schema["required"] = needed
-        self._made[name] = schema
-        return schema
+        if name not in self._made:
+            stated = self._stated(name)
+            properties = {member: self.inlined(each) for member, each in stated["properties"].items()}
+            self._made[name] = stated | {"properties": properties}
+        return self._made[name]
 
 
 def _says_more(schema: Any) -> bool:
