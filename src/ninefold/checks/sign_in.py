@@ -12,12 +12,12 @@ from ninefold.checked.service import Password
 from ninefold.checks.callers import issued_scheme
 from ninefold.checks.codes import NOT_FOUND_BY, NOT_GRANTED, SIGN_IN_BODY
 from ninefold.checks.findings import Findings
-from ninefold.contract.survey import WITHOUT_CONTENT
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.language import authentication as stated
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, StatedNone, value_of
+from ninefold.language.routes import WITHOUT_CONTENT
 from ninefold.plan.authentication import CLIENT, SECRET
 from ninefold.values import Text
 

@@ -25,9 +25,6 @@ from ninefold.language.verbs import GRANT, kind_of
 SUBSCRIPTION = "subscription"
 """The built-in resource that `subscribe` and `unsubscribe` act on."""
 
-WITHOUT_CONTENT = frozenset({"GET", "HEAD", "DELETE"})
-"""The methods for which RFC 9110 gives content no meaning: no question asks for their body."""
-
 
 @dataclass(frozen=True)
 class Survey:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import field, fields, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from ninefold.diagnostics.frozen import dataclass
@@ -36,6 +36,8 @@ class One:
 
     record: type
     of_values: bool = False
+    row: Key | None = None
+    shape: Shape = Members()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,10 @@ class Each:
     refused: Refused | None = None
     about: str = "{0}"
 
+    @property
+    def shape(self) -> Shape:
+        return MappingOf(self.of) if self.of else Members()
+
 
 @dataclass(frozen=True, slots=True)
 class Several:
@@ -63,6 +69,7 @@ class Several:
     record: type
     row: Key
     admits: Callable[[Reading, Node, Slot, Any], bool] | None = None
+    shape: Shape = ListOf(Members())
 
 
 Holding: TypeAlias = One | Each | Several
@@ -110,8 +117,8 @@ class Declared:
     (`Each`), or what `below` says.
     """
 
-    attribute: str
     key: Key
+    attribute: str = ""
     holding: Holding | None = None
     group: Key | None = None
     question: Question | None = None
@@ -137,103 +144,82 @@ _DECLARED: Final = "declared"
 """Under which name the metadata of a dataclass's field has its declaration."""
 
 
-def _member(key: Key, shape: Shape | Holding, default: object = None, **also: Any) -> Any:
-    """A field of a dataclass, `None` where nothing is written."""
-    holding = shape if isinstance(shape, Holding) else None
-    group: Key | None = also.get("group")
-    if group is not None:
-        key = replace(key, path=f"{group.path}.{key.path}")
-    return field(default=default, metadata={_DECLARED: Declared("", key, holding, **also)})
-
-
-def asked(
+def _row(
+    kind: Kind,
     name: str,
-    shape: Shape | Holding,
+    shape: Shape,
     meaning: str,
-    question: Question,
-    gap: str,
-    *,
+    absent: str,
+    question: Question | None = None,
     when: When | None = None,
     says_none: bool = False,
-    **also: Any,
-) -> Any:
-    """A key that a question asks for, always or `when` something is so. `gap`: what a gap costs."""
-    key = _asked(name, _of(shape), meaning, question, gap, when, says_none=says_none)
-    return _member(key, shape, question=question, when=when, **also)
-
-
-def group(
-    name: str, meaning: str, question: Question, gap: str, *, when: When | None = None, says_none: bool = False
 ) -> Key:
-    """A mapping that holds some keys of a record and is none of its own."""
-    return _asked(name, Members(), meaning, question, gap, when, says_none=says_none)
+    words = when.words if when is not None and kind is Kind.ASKED_WHEN else None
+    asks = None if question is None else question.id
+    return Key(0, name, kind, shape, meaning, absent, asks, words, says_none=says_none)
 
 
-def _asked(
-    name: str, shape: Shape, meaning: str, question: Question, gap: str, when: When | None, *, says_none: bool
-) -> Key:
-    kind, words = (Kind.ASKED, None) if when is None else (Kind.ASKED_WHEN, when.words)
-    return Key(0, name, kind, shape, meaning, f"A gap: {gap}.", question.id, words, says_none=says_none)
+def _declared(key: Key, shape: Shape | Holding, *, default: object = None, **also: Any) -> Any:
+    """A field of a dataclass, `None` where nothing is written."""
+    holding = shape if isinstance(shape, Holding) else None
+    return field(default=default, metadata={_DECLARED: Declared(key, holding=holding, **also)})
 
 
-def restricts(name: str, shape: Shape | Holding, meaning: str, absent: str, **also: Any) -> Any:
-    return _member(Key(0, name, Kind.RESTRICTS, _of(shape), meaning, absent), shape, **also)
-
-
-def adds(name: str, shape: Shape | Holding, meaning: str, absent: str, *, says_none: bool = False, **also: Any) -> Any:
-    return _member(Key(0, name, Kind.ADDS, _of(shape), meaning, absent, says_none=says_none), shape, **also)
-
-
-def names(name: str, shape: Shape | Holding, meaning: str, absent: str, **also: Any) -> Any:
-    return _member(Key(0, name, Kind.NAMES, _of(shape), meaning, absent), shape, **also)
-
-
-def tells(name: str, shape: Shape | Holding, meaning: str, **also: Any) -> Any:
-    return _member(Key(0, name, Kind.TELLS, _of(shape), meaning, "Nothing that a caller sees."), shape, **also)
-
-
-def instead(
+def _member(
+    kind: Kind,
     name: str,
     shape: Shape | Holding,
     meaning: str,
-    part: int,
-    line: str,
-    question: Question | None = None,
+    absent: str,
     *,
+    question: Question | None = None,
+    when: When | None = None,
+    group: Key | None = None,
     says_none: bool = False,
+    line: tuple[int, str] | None = None,
     **also: Any,
 ) -> Any:
+    path = name if group is None else f"{group.path}.{name}"
+    own = shape.shape if isinstance(shape, Holding) else shape
+    asks = None if kind in (Kind.RESTRICTS, Kind.ADDS, Kind.NAMES) else question
+    key = _row(kind, path, own, meaning, absent, asks, when, says_none)
+    key = key if line is None else falling_back(key, *line)
+    return _declared(key, shape, question=question, when=when, group=group, **also)
+
+
+restricts = partial(_member, Kind.RESTRICTS)
+adds = partial(_member, Kind.ADDS)
+names = partial(_member, Kind.NAMES)
+tells = partial(_member, Kind.TELLS, absent="Nothing that a caller sees.")
+
+
+def asked(name: str, shape: Shape | Holding, meaning: str, question: Question, gap: str, **also: Any) -> Any:
+    """A key that a question asks for, always or `when` something is so. `gap`: what a gap costs."""
+    kind = Kind.ASKED if also.get("when") is None else Kind.ASKED_WHEN
+    return _member(kind, name, shape, meaning, f"A gap: {gap}.", question=question, **also)
+
+
+def instead(name: str, shape: Shape | Holding, meaning: str, part: int, line: str, **also: Any) -> Any:
     """A key that stands instead of another line, in a part. `question`: what asks for it without that line."""
-    asks = None if question is None else question.id
-    key = falling_back(Key(0, name, Kind.ADDS, _of(shape), meaning, "", asks, says_none=says_none), part, line)
-    return _member(key, shape, question=question, **also)
+    return _member(Kind.FALLS_BACK, name, shape, meaning, "", line=(part, line), **also)
+
+
+def group(name: str, meaning: str, question: Question, gap: str, **also: Any) -> Key:
+    """A mapping that holds some keys of a record and is none of its own."""
+    kind = Kind.ASKED if also.get("when") is None else Kind.ASKED_WHEN
+    return _row(kind, name, Members(), meaning, f"A gap: {gap}.", question, **also)
 
 
 def named(
     placeholder: str, kind: Kind, meaning: str, absent: str, shape: Shape | None = None, asks: Question | None = None
 ) -> Key:
     """The row of a placeholder, for the names of records if it has no shape of its own."""
-    return Key(0, placeholder, kind, shape or Members(), meaning, absent, None if asks is None else asks.id)
+    return _row(kind, placeholder, shape or Members(), meaning, absent, asks)
 
 
 def together(rows: tuple[Key, ...], whole: Callable[[Level], Any]) -> Any:
     """Keys of the mapping itself that are read as one, such as the keywords of a schema."""
-    return _member(Key(0, "", Kind.ADDS, Members(), "", ""), Members(), below=rows, whole=whole)
-
-
-def _of(shape: Shape | Holding) -> Shape:
-    """The shape of a key's row."""
-    match shape:
-        case One():
-            return Members()
-        case Each(of=of) if of:
-            return MappingOf(of)
-        case Each():
-            return Members()
-        case Several():
-            return ListOf(Members())
-        case _:
-            return shape
+    return adds("", Members(), "", "", below=rows, whole=whole)
 
 
 def of_each_record(function: Callable[[type], T]) -> Callable[[type], T]:
@@ -262,10 +248,10 @@ def _rows(record: type, part: int, at: str) -> Iterator[Key]:
     def placed(key: Key, *before: str) -> Key:
         return replace(key, part=part, path=join(at, *before, key.path))
 
-    groups: set[str] = set()
+    groups: set[Key] = set()
     for each in members(record):
-        if each.group is not None and each.group.path not in groups:
-            groups.add(each.group.path)
+        if each.group is not None and each.group not in groups:
+            groups.add(each.group)
             yield placed(each.group)
         yield from map(placed, each.beside)
         own = placed(each.key)
@@ -273,7 +259,7 @@ def _rows(record: type, part: int, at: str) -> Iterator[Key]:
             yield own
         yield from (placed(row, each.key.path) for row in each.below)
         if each.holding is not None:
-            yield from below(own, each.holding)
+            yield from _below(own, each.holding)
 
 
 def join(*paths: str) -> str:
@@ -281,14 +267,12 @@ def join(*paths: str) -> str:
     return ".".join(filter(None, paths))
 
 
-def below(key: Key, holding: Holding) -> Iterator[Key]:
+def _below(key: Key, holding: Holding) -> Iterator[Key]:
     """The rows of what stands below a key; where the key falls back to another line, so does each of them, and if no
     question asks for it there, none does for them."""
-    path = key.path
-    row = None if isinstance(holding, One) else holding.row
-    if row is not None:
-        path = join(path, row.path)
-        yield replace(row, part=key.part, path=path)
+    path = key.path if holding.row is None else join(key.path, holding.row.path)
+    if holding.row is not None:
+        yield replace(holding.row, part=key.part, path=path)
     for each in _rows(holding.record, key.part, path):
         if key.line is not None:
             part, line = key.line

@@ -30,7 +30,7 @@ from ninefold.language.declaration import (
 )
 from ninefold.language.effects import EFFECTS, NO_OTHER_ROW, OTHER_ROWS, Effect
 from ninefold.language.errors import Shape, condition_name
-from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members
+from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members, header_values
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of, within
 from ninefold.language.functions import FUNCTIONS, Function, read_functions
 from ninefold.language.key import Key, Kind, falling_back
@@ -158,8 +158,8 @@ class Endpoint:
         told="only rows where", meanings=(9,))
     sorts: Fact[Sorts] | None = asked(
         "sorts", One(Sorts), "The order of a list.", ORDER, "the list is not served", says_none=True)
-    pages: Fact[Pages] | None = instead("pages", One(Pages), key_of(Limits, "pages").meaning, 8, "pages", PAGES,
-                                        says_none=True)
+    pages: Fact[Pages] | None = instead(
+        "pages", One(Pages), key_of(Limits, "pages").meaning, 8, "pages", question=PAGES, says_none=True)
     sets: Fact[tuple[Assignment, ...]] | None = adds(
         "sets", shapes.MappingOf("fields to expressions"), "Values that it gives.", "It gives the body's values.",
         below=(named("FIELD", Kind.ADDS, "The value that it gives the field.", "It gives no value of its own.",
@@ -200,7 +200,7 @@ class Endpoint:
         "status.", RESPONSES, NOT_SERVED, read=read_responses, below=RESPONSE_ROWS)
     headers: Fact[tuple[Assignment, ...]] | None = adds(
         "headers", shapes.MappingOf("headers to expressions"), "Headers of the good responses.",
-        "There are no such headers.", below=(
+        "There are no such headers.", read=header_values, below=(
             named("HEADER", Kind.ADDS, "The header's value.", "There is no such header.",
                   shapes.Expression(shapes.Sight.CALLERS)),))
     called_with: Fact[tuple[Assignment, ...]] | None = asked(

@@ -10,7 +10,7 @@ from ninefold.language import leaves, shapes
 from ninefold.language.codes import WRONG_WORD
 from ninefold.language.conditions import BY_NAME, CONDITIONS, split
 from ninefold.language.declaration import Each, One, When, adds, asked, key_of, named
-from ninefold.language.expressions import Assignment, Expression, Template
+from ninefold.language.expressions import Assignment, Expression, Template, header_values
 from ninefold.language.fact import Fact, Name
 from ninefold.language.key import Key, Kind
 from ninefold.language.question import Question
@@ -144,7 +144,7 @@ class ErrorCode:
         "headers", shapes.MappingOf("headers to expressions"),
         "Headers of its responses, such as the `Location` of a conflict; they read what `detail` reads. One without a "
         "value is left out, and so is one whose value is no field value (RFC 9110, 5.5), which the log is told.",
-        "There are no such headers.", below=(
+        "There are no such headers.", read=header_values, below=(
             named("HEADER", Kind.ADDS, "The header's value.", "There is no such header.",
                   shapes.Expression(shapes.Sight.CALLERS)),),
     )  # fmt: skip

@@ -12,6 +12,7 @@ from ninefold.language.declaration import Each, One, When, adds, asked, named, r
 from ninefold.language.expressions import Expression, Template
 from ninefold.language.fact import Fact, Name, StatedNone
 from ninefold.language.key import Kind
+from ninefold.language.quantities import waits
 from ninefold.language.question import Question
 from ninefold.language.reading import Reading, Slot
 from ninefold.language.verbs import UPON as UPON_VERBS
@@ -81,7 +82,7 @@ class Webhooks:
     backoff: Fact[tuple[int, ...]] | None = asked(
         "backoff", shapes.ListOf(shapes.Duration()),
         "The wait before each further attempt; the last counts for all that come after it.", DELIVERY, NOT_SENT,
-        told="waits between them")
+        told="waits between them", read=waits)
     to: Fact[Name] | None = adds(
         "to", shapes.Name("a resource"), "Rows of the contract's own that say where events go.",
         "Events go to the subscriptions that the language has itself.", question=DELIVERY, when=TO_ROWS,

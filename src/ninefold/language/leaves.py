@@ -9,7 +9,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.language.codes import NOT_IN_FORM, NOT_JSON, SAME_NAME, WRONG_SHAPE, WRONG_WORD
 from ninefold.language.fact import Name
 from ninefold.language.reading import Reading, Slot, quoted
-from ninefold.language.shapes import FORM, Integer, ListOf, OneOf, Shape, Word, describe
+from ninefold.language.shapes import FORM, Boolean, Integer, ListOf, Names, OneOf, Shape, Word, describe
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -48,7 +48,13 @@ def name(r: Reading, node: Node, slot: Slot) -> Name | None:
 
 
 def names(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
-    """A list of names, each once."""
+    """A list of names, each once, or, where the shape says so, a name that stands alone."""
+    if isinstance(slot.shape, Names) and slot.shape.alone:
+        return name_or_names(r, node, slot)
+    return _list_of_names(r, node, slot)
+
+
+def _list_of_names(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
     items = r.items(node, slot)
     if items is None:
         return None
@@ -64,7 +70,7 @@ def name_or_names(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None
             message = f"{quoted(slot.called)} is an empty list"
             r.say(WRONG_SHAPE, message, Label(node.span, "names nothing"), help=(f"write {describe(slot.shape)}",))
             return None
-        return names(r, node, slot)
+        return _list_of_names(r, node, slot)
     alone = name(r, node, slot)
     return None if alone is None else (alone,)
 
@@ -137,18 +143,13 @@ def integer(r: Reading, node: Node, slot: Slot) -> int | None:
 
 
 def boolean(r: Reading, node: Node, slot: Slot) -> bool | None:
-    if isinstance(node, Scalar) and isinstance(node.value, bool):
+    """`true` or `false`; of a key that is left out where it does not hold, `true`."""
+    only_true = isinstance(slot.shape, Boolean) and slot.shape.only_true
+    if isinstance(node, Scalar) and isinstance(node.value, bool) and (node.value or not only_true):
         return node.value
-    meant = _TRUTHS.get(node.text.casefold()) if isinstance(node, Scalar) else None
-    r.wrong_shape(node, slot, help=(f"write `{meant}`",) if meant else ())
-    return None
-
-
-def only_true(r: Reading, node: Node, slot: Slot) -> bool | None:
-    """`true`, where the key is left out otherwise."""
-    if isinstance(node, Scalar) and node.value is True:
-        return True
-    r.wrong_shape(node, slot, help=("leave the key out where it does not hold",))
+    meant = _TRUTHS.get(node.text.casefold()) if isinstance(node, Scalar) and not only_true else None
+    left_out = ("leave the key out where it does not hold",) if only_true else ()
+    r.wrong_shape(node, slot, help=(f"write `{meant}`",) if meant else left_out)
     return None
 
 

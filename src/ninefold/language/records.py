@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext
 from dataclasses import fields
-from functools import cache, partial
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from ninefold.language import leaves, shapes
 from ninefold.language.declaration import Declared, Each, Holding, One, Several, members, of_each_record
-from ninefold.language.expressions import assignments, expression, header_values, template
+from ninefold.language.expressions import assignments, expression, template
 from ninefold.language.fact import Fact
-from ninefold.language.quantities import duration, full_date, size, waits
+from ninefold.language.key import Key
+from ninefold.language.quantities import duration, full_date, size
 from ninefold.language.reading import Level, Read, Reading, Slot, TableOfKeys, collected, spoken
 from ninefold.syntax.nodes import Entry, Node, Part, Scalar
 from ninefold.syntax.nodes import Mapping as MappingNode
@@ -22,6 +24,7 @@ READERS: Final[Mapping[type, Read[Any]]] = {
     shapes.Word: leaves.word,
     shapes.Text: leaves.text,
     shapes.Integer: leaves.integer,
+    shapes.Boolean: leaves.boolean,
     shapes.Expression: expression,
     shapes.Duration: duration,
     shapes.Size: size,
@@ -30,9 +33,19 @@ READERS: Final[Mapping[type, Read[Any]]] = {
     shapes.HeaderName: leaves.header,
     shapes.Path: leaves.path,
     shapes.Name: leaves.name,
+    shapes.Names: leaves.names,
     shapes.Template: template,
+    shapes.ListOf: leaves.words,
+    shapes.MappingOf: assignments,
 }
-"""The readers of shapes that have one each."""
+"""The readers of shapes: of a list, one of words, and of a mapping, one from names to expressions."""
+
+
+def reader(each: Declared) -> Read[Any]:
+    """What reads the value of a key. `KeyError` where its shape has no reader: the declaration has to name one."""
+    if each.read is not None:
+        return each.read
+    return READERS[type(each.key.shape)] if each.holding is None else of_records(each.holding)
 
 
 def part_of(r: Reading, record: type[T], part: Part) -> T:
@@ -46,14 +59,13 @@ def part_of(r: Reading, record: type[T], part: Part) -> T:
 
 def facts_of(r: Reading, record: type[T], level: Level, **own: object) -> T:
     """A record from the mapping that states it. `own`: what it has besides its facts, such as its name and place."""
-    return record(
-        **{name: value for name, value in own.items() if name in _own_fields(record)}, **read_members(r, record, level)
-    )
+    known = {each.name for each in fields(record)}  # type: ignore[arg-type]
+    return record(**{name: value for name, value in own.items() if name in known}, **read_members(r, record, level))
 
 
 def read_members(r: Reading, record: type, level: Level, only: Collection[str] = ()) -> dict[str, Any]:
     """The facts of a record, or some of them, by the names of its members."""
-    groups: dict[str, Level | Fact[Any] | None] = {}
+    groups: dict[Key | None, Level | Fact[Any] | None] = {None: level}
     found: dict[str, Any] = {}
     for each in members(record):
         if only and each.attribute not in only:
@@ -62,31 +74,30 @@ def read_members(r: Reading, record: type, level: Level, only: Collection[str] =
             found[each.attribute] = each.whole(level)
         elif not each.key.path and isinstance(each.holding, Each):
             found[each.attribute] = collected(r, level.named, level.node.span, partial(of_entry(each.holding), r))
-        elif each.group is None:
-            found[each.attribute] = level.fact(each.name, reader(each), main=each.main)
         else:
-            found[each.attribute] = _in_group(r, record, each, level, groups)
+            if each.group is not None and each.group not in groups:
+                groups[each.group] = _within(record, each.group, level)
+            found[each.attribute] = _fact(each, level, groups[each.group])
     return found
 
 
-def _in_group(
-    r: Reading, record: type, each: Declared, level: Level, groups: dict[str, Level | Fact[Any] | None]
-) -> Fact[Any] | None:
-    """A fact in a mapping that is no record of its own; `none` and `not shown` for the mapping are said of it."""
-    assert each.group is not None
-    name, entry = each.group.name, level.known.get(each.group.name)
+def _fact(each: Declared, level: Level, at: Level | Fact[Any] | None) -> Fact[Any] | None:
+    if not isinstance(at, Level):
+        return at
+    entry = None if each.group is None else level.known[each.group.name]
+    with nullcontext() if entry is None else level.reading.proposing(entry.proposed or entry.value.proposed):
+        return at.fact(each.name, reader(each), main=each.main or entry is not None)
+
+
+def _within(record: type, group: Key, level: Level) -> Level | Fact[Any] | None:
+    """A mapping that is no record of its own; `none` and `not shown` for the mapping are said of each fact in it."""
+    entry = level.known.get(group.name)
     if entry is None:
         return None
-    if name not in groups:
-        if isinstance(entry.value, Scalar) and (entry.value.says("none") or entry.value.says("not shown")):
-            groups[name] = level.fact(name, reader(each))
-        else:
-            groups[name] = r.keyed(entry.value, _keys_within(record, name), name)
-    below = groups[name]
-    if not isinstance(below, Level):
-        return below
-    with r.proposing(entry.proposed or entry.value.proposed):
-        return below.fact(each.name, reader(each), main=True)
+    if isinstance(entry.value, Scalar) and (entry.value.says("none") or entry.value.says("not shown")):
+        return level.fact(group.name, leaves.text)
+    keys = {each.name: each.key for each in members(record) if each.group == group}
+    return level.reading.keyed(entry.value, keys, group.name)
 
 
 @of_each_record
@@ -96,74 +107,34 @@ def keys_of(record: type) -> TableOfKeys:
     return {key.name: key for keys in stated for key in keys if not key.is_placeholder and "." not in key.path}
 
 
-@cache
-def _keys_within(record: type, group: str) -> TableOfKeys:
-    found = (each for each in members(record) if each.group is not None and each.group.name == group)
-    return {each.name: each.key for each in found}
-
-
-@of_each_record
-def _own_fields(record: type) -> frozenset[str]:
-    """What a record has besides its facts."""
-    return frozenset(each.name for each in fields(record)) - {each.attribute for each in members(record)}
-
-
-def reader(each: Declared) -> Read[Any]:
-    """What reads the value of a key."""
-    if each.read is not None:
-        return each.read
-    return of_shape(each.key.shape) if each.holding is None else of_records(each.holding)
-
-
-def of_shape(shape: shapes.Shape) -> Read[Any]:
-    """The reader of a shape. `KeyError` where there is none: the declaration has to name one."""
-    match shape:
-        case shapes.Boolean(only_true):
-            return leaves.only_true if only_true else leaves.boolean
-        case shapes.Names(alone=alone):
-            return leaves.name_or_names if alone else leaves.names
-        case shapes.ListOf(shapes.Word()):
-            return leaves.words
-        case shapes.ListOf(shapes.Duration()):
-            return waits
-        case shapes.MappingOf("headers to expressions"):
-            return header_values
-        case shapes.MappingOf(of) if of.endswith("to expressions"):
-            return assignments
-        case _:
-            return READERS[type(shape)]
-
-
 def of_records(holding: Holding) -> Read[Any]:
     """The reader of what holds a record."""
-    match holding:
-        case One(record, of_values):
-            return _one_of_values(record) if of_values else _one(record)
-        case Each():
-            return _each(holding)
-        case Several():
-            return _several(holding)
 
-
-def _one(record: type[T]) -> Read[T]:
-    def read(r: Reading, node: Node, slot: Slot) -> T | None:
-        level = r.keyed(node, keys_of(record), slot.called)
-        return facts_of(r, record, level, span=node.span) if isinstance(node, MappingNode) else None
-
-    return read
-
-
-def _one_of_values(record: type[Any]) -> Read[Any]:
     def read(r: Reading, node: Node, slot: Slot) -> Any:
-        found = _values(r, record, node, slot.called)
-        return found if isinstance(node, MappingNode) else None
+        match holding:
+            case One(record, of_values):
+                level = r.keyed(node, keys_of(record), slot.called)
+                found = _values(record, level) if of_values else facts_of(r, record, level, span=node.span)
+                return found if isinstance(node, MappingNode) else None
+            case Each(admits=admits):
+                if not isinstance(node, MappingNode):
+                    r.wrong_shape(node, slot)
+                    return None
+                named = [entry for entry in node.entries if admits is None or admits(r, entry)]
+                return r.each(named, partial(of_entry(holding), r))
+            case Several(record, _, admits):
+                items = r.items(node, slot)
+                if items is None:
+                    return None
+                every = ((item, _values(record, r.keyed(item, keys_of(record), slot.called))) for item in items)
+                return tuple(each for item, each in every if admits is None or admits(r, item, slot, each))
 
     return read
 
 
-def _values(r: Reading, record: type[Any], node: Node, called: str) -> Any:
+def _values(record: type, level: Level) -> Any:
     """A record inside a fact: its members are values."""
-    return record(span=node.span, **values_of(r.keyed(node, keys_of(record), called), record))
+    return record(span=level.node.span, **values_of(level, record))
 
 
 def values_of(level: Level, record: type) -> dict[str, Any]:
@@ -185,29 +156,3 @@ def of_entry(holding: Each) -> Callable[[Reading, Entry], Any]:
         return facts_of(r, holding.record, level, name=entry.name, span=entry.key.span)
 
     return of_entry
-
-
-def _each(holding: Each) -> Read[tuple[Any, ...]]:
-    one, admits = of_entry(holding), holding.admits
-
-    def read(r: Reading, node: Node, slot: Slot) -> tuple[Any, ...] | None:
-        if not isinstance(node, MappingNode):
-            r.wrong_shape(node, slot)
-            return None
-        named = [entry for entry in node.entries if admits is None or admits(r, entry)]
-        return r.each(named, lambda entry: one(r, entry))
-
-    return read
-
-
-def _several(holding: Several) -> Read[tuple[Any, ...]]:
-    record, admits = holding.record, holding.admits
-
-    def read(r: Reading, node: Node, slot: Slot) -> tuple[Any, ...] | None:
-        items = r.items(node, slot)
-        if items is None:
-            return None
-        found = ((item, _values(r, record, item, slot.called)) for item in items)
-        return tuple(each for item, each in found if admits is None or admits(r, item, slot, each))
-
-    return read

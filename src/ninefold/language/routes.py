@@ -19,6 +19,9 @@ from ninefold.syntax.nodes import Scalar
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 """What an endpoint's key may begin with. HEAD and OPTIONS come from HTTP itself (RFC 9110)."""
 
+WITHOUT_CONTENT = frozenset({"GET", "HEAD", "DELETE"})
+"""The methods for which RFC 9110 gives content no meaning: no question asks for their body."""
+
 _KEY: Final = re.compile(r"(\S+) (/\S*)")
 _FROM_HTTP: Final = ("HEAD", "OPTIONS", "TRACE", "CONNECT")
 _NAME: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}")

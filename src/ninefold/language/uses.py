@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from ninefold.language import shapes
-from ninefold.language.declaration import Declared, One, members
-from ninefold.language.fact import Gap, Name, Proposal, Shown, StatedNone
+from ninefold.language.declaration import Declared, members
+from ninefold.language.fact import Name, Proposal, Shown
 
 T = TypeVar("T")
 
@@ -20,14 +20,13 @@ def uses(record: object) -> Iterator[tuple[str, Name]]:
     """Each name in a record and in those that it holds, with what it is the name of (`an endpoint`). What is proposed
     counts too."""
     for each in members(type(record)):
-        value = _said(getattr(record, each.attribute))
-        what = _named(each)
-        if value is None or (what is None and each.holding is None):
-            continue
+        fact = getattr(record, each.attribute)
+        said = fact.candidate if isinstance(fact, Proposal) else fact
+        value, what = said.value if isinstance(said, Shown) else said, _named(each)
         for item in value if isinstance(value, tuple) else (value,):
-            if what is None:
+            if each.holding is not None and isinstance(item, each.holding.record):
                 yield from uses(item)
-            elif isinstance(item, Name):
+            elif what is not None and isinstance(item, Name):
                 yield what, item
 
 
@@ -36,34 +35,18 @@ def renamed(record: T, what: str, change: Change) -> T:
     found: dict[str, Any] = {}
     for each in members(type(record)):
         fact = getattr(record, each.attribute)
-        if not isinstance(fact, Shown):
-            continue
-        if each.holding is not None:
-            holds_one = isinstance(each.holding, One)
-            value = renamed(fact.value, what, change) if holds_one else _each_renamed(fact.value, what, change)
-            found[each.attribute] = replace(fact, value=value)
-        elif _named(each) == what and isinstance(fact.value, Name):
-            found[each.attribute] = next((replace(fact, value=name) for name in change(fact.value)), None)
-        elif _named(each) == what:
-            found[each.attribute] = replace(fact, value=tuple(name for old in fact.value for name in change(old)))
+        if isinstance(fact, Shown) and (each.holding is not None or _named(each) == what):
+            several = fact.value if isinstance(fact.value, tuple) else (fact.value,)
+            kept = tuple(new for old in several for new in _changed(each, old, what, change))
+            value = kept if isinstance(fact.value, tuple) else next(iter(kept), None)
+            found[each.attribute] = None if value is None else replace(fact, value=value)
     return replace(record, **found) if found else record  # type: ignore[type-var]
 
 
-def _each_renamed(records: tuple[Any, ...], what: str, change: Change) -> tuple[Any, ...]:
-    return tuple(renamed(each, what, change) for each in records)
+def _changed(each: Declared, old: Any, what: str, change: Change) -> tuple[Any, ...]:
+    return change(old) if each.holding is None else (renamed(old, what, change),)
 
 
 def _named(each: Declared) -> str | None:
     shape = each.key.shape
     return shape.of if isinstance(shape, shapes.Name | shapes.Names) else None
-
-
-def _said(fact: Any) -> Any:
-    """A value that is shown, or proposed; within a fact, the value itself."""
-    match fact:
-        case Shown(value) | Proposal(Shown(value)):
-            return value
-        case StatedNone() | Gap() | Proposal():
-            return None
-        case value:
-            return value

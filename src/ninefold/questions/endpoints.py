@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ninefold.contract.survey import (
-    WITHOUT_CONTENT,
     Survey,
     actions,
 )
@@ -25,7 +24,7 @@ from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, value
 from ninefold.language.question import Question
 from ninefold.language.requests import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS, Requests
 from ninefold.language.responses import RESPONSES
-from ninefold.language.routes import PathName
+from ninefold.language.routes import WITHOUT_CONTENT, PathName
 from ninefold.language.verbs import kind_of
 from ninefold.questions.question import At, OpenQuestion, blocking, unanswered
 from ninefold.questions.resources import unsaid
