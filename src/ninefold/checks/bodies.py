@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from ninefold.checked.operations import BodyConstant, BodyLeaf, BodyMember, PathName, Segment
 from ninefold.checked.resources import Resource, Rule
+from ninefold.checks.assignments import Rules
 from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
-from ninefold.checks.rules import Rules
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass

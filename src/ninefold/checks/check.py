@@ -8,6 +8,7 @@ from typing import Any
 
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Accepted, Checked, OperatorValue, Places
+from ninefold.checks.assignments import storable
 from ninefold.checks.authentication import caller_type, check_schemes, row_rules
 from ninefold.checks.callers import caller_computed, check_scopes, read_by_nobody
 from ninefold.checks.contents import check_views
@@ -24,7 +25,6 @@ from ninefold.checks.model import Vocabulary, known_resources, model
 from ninefold.checks.parameters import check_cross_origin
 from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
-from ninefold.checks.rules import storable
 from ninefold.checks.showing import Showing
 from ninefold.checks.states import check_states, check_timers, odd_states
 from ninefold.checks.versioning import check_versioning

@@ -129,36 +129,48 @@ def _name(
         found = Select(found, name, field.type, "field")
         through.append(name)
         at = resources[field.refers_to]
-    last = at.fields.get(names[-1])
-    keys = _keys(at)
+    last = _last(segment, names, at, resources, findings)
+    if last is None:
+        return None
+    type_ = last.type if last.refers_to is None else resources[last.refers_to].key.type
+    return PathName(
+        text=".".join(segment.names),
+        type=required(type_),
+        resource=at.name,
+        field=last.name,
+        through=tuple(through),
+        found=Select(found, last.name, last.type, "field"),
+    )
+
+
+def _last(
+    segment: routes.PathName,
+    names: tuple[str, ...],
+    at: Resource,
+    resources: Mapping[str, Resource],
+    findings: Findings,
+) -> Field | None:
+    """The field that says which row of a resource is meant; None: it does not, which has been said."""
+    name, keys = names[-1], _keys(at)
+    by_one = f"the row is known by its `{keys[0]}`: write `{{{keys[0]}}}`" if len(keys) == len(names) == 1 else None
+    last = at.fields.get(name)
     if last is not None and last.name in at.identifier and not is_key(last):
         return None  # that it is no identifier has been said of the resource
-    if (
-        last is None
-        or last.computed is not None
-        or last.secret is not None
-        or last.name not in keys + list(at.identifier)
-    ):
+    known = last is not None and last.computed is None and last.secret is None
+    if last is None or not known or last.name not in (*keys, *at.identifier):
         findings.say(
             PATH_NAME,
-            f"`{names[-1]}` is not a unique field of `{at.name}`",
+            f"`{name}` is not a unique field of `{at.name}`",
             Label(segment.span, "does not say which row"),
-            help=did_you_mean(names[-1], keys)
-            or _through_a_reference(names[-1], at, resources)
-            or (
-                (f"the row is known by its `{keys[0]}`: write `{{{keys[0]}}}`",)
-                if len(keys) == 1 and len(names) == 1
-                else ()
-            )
+            help=did_you_mean(name, keys)
+            or _through_a_reference(name, at, resources)
+            or (() if by_one is None else (by_one,))
             or (
                 *((f"the unique fields of `{at.name}`: {', '.join(f'`{key}`' for key in keys)}",) if keys else ()),
                 *(_declared_as(segment) if len(segment.names) == 1 else ()),
             ),
         )
         return None
-    type_ = required(last.type)
-    if last.refers_to is not None:
-        type_ = required(resources[last.refers_to].key.type)
     if not is_key(last):
         findings.say(
             PATH_NAME,
@@ -166,14 +178,7 @@ def _name(
             Label(segment.span, "is neither text, a number, a truth value nor a time"),
         )
         return None
-    return PathName(
-        text=".".join(segment.names),
-        type=type_,
-        resource=at.name,
-        field=last.name,
-        through=tuple(through),
-        found=Select(found, last.name, last.type, "field"),
-    )
+    return last
 
 
 def _keys(resource: Resource) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ninefold.checked.resources import Expiry, Field, Guard, Resource, Seen
-from ninefold.checks.assignments import check_given, check_made, time_of_row
+from ninefold.checks.assignments import Rules, check_given, check_made, time_of_row
 from ninefold.checks.codes import (
     COMPOSITE_TARGET,
     DELETE_CLEARS_REQUIRED,
@@ -19,15 +19,7 @@ from ninefold.checks.codes import (
 )
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.checks.rules import Rules
-from ninefold.checks.schemas import (
-    SharedSchemas,
-    admits_null,
-    identifier_schema,
-    kinds_of_identifier,
-    known_by,
-    schema_of,
-)
+from ninefold.checks.schemas import admits_null, identifier_schema, kinds_of_identifier, known_by, schema_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.reads import reads_beyond
@@ -36,7 +28,7 @@ from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
 from ninefold.language import resources as stated
 from ninefold.language.expressions import Expression
-from ninefold.language.fact import Fact, Shown, is_stated, value_of
+from ninefold.language.fact import Fact, Name, Shown, is_stated, value_of
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Scalar
 from ninefold.values import (
@@ -58,12 +50,11 @@ from ninefold.values import (
 def check_resources(
     known: Mapping[str, stated.Resource], vocabulary: Vocabulary, findings: Findings
 ) -> dict[str, Resource]:
-    schemas, rules = findings.schemas, Rules(findings)
     referring = _referring(findings.contract)
     found: dict[str, Resource] = {}
     for name, resource in known.items():
         fields = {
-            field.name: _field(field, resource, known, schemas, rules, vocabulary, findings)
+            field.name: _field(field, resource, known, vocabulary, findings)
             for field in value_of(resource.fields) or ()
         }
         found[name] = Resource(
@@ -192,34 +183,20 @@ def _field(
     field: stated.Field,
     resource: stated.Resource,
     known: Mapping[str, stated.Resource],
-    schemas: SharedSchemas,
-    rules: Rules,
     vocabulary: Vocabulary,
     findings: Findings,
 ) -> Field:
     shape = vocabulary.model[resource.name]
     type_ = shape.fields[field.name]
-    schema = schema_of(field, schemas)
+    schema = schema_of(field, findings.schemas)
     target = value_of(field.refers_to)
     secret = value_of(field.secret)
     null_shown = admits_null(schema)
     if target is not None:
-        schema = identifier_schema(known[target.text], known, schemas) | (
-            {"type": ["null", *kinds_of_identifier(known[target.text], known, schemas)]} if null_shown else {}
+        schema = identifier_schema(known[target.text], known, findings.schemas) | (
+            {"type": ["null", *kinds_of_identifier(known[target.text], known, findings.schemas)]} if null_shown else {}
         )
-        if not vocabulary.model[target.text].identifier:
-            message = f"`{resource.name}.{field.name}` refers to `{target.text}`, of which there is one row"
-            findings.say(ONE_ROW, message, Label(target.span, "there is no other to refer to"))
-        if len(vocabulary.model[target.text].identifier) > 1:
-            findings.say(
-                COMPOSITE_TARGET,
-                f"`{resource.name}.{field.name}` refers to `{target.text}`, whose identifier has several fields",
-                Label(target.span, "has several identifier fields"),
-                help=(
-                    f"identify `{target.text}` by one field of its own, such as `id`, and keep the others apart by "
-                    f"`unique: [[{', '.join(vocabulary.model[target.text].identifier)}]]`",
-                ),
-            )
+        _refers(f"{resource.name}.{field.name}", target, vocabulary.model[target.text].identifier, findings)
     scope = vocabulary.scope(resource.name)
     given = Text() if secret is not None else required(type_)
     on_create = _given(field.on_create, replace(scope, serial=True), optional(given), findings)
@@ -231,11 +208,8 @@ def _field(
     on_delete = value_of(field.on_delete)
     if on_delete is not None and on_delete.text == "clear" and field.name in {*needed, *shape.identifier}:
         why = "is required" if field.name in needed else "is part of the identifier"
-        findings.say(
-            DELETE_CLEARS_REQUIRED,
-            f"`{resource.name}.{field.name}` {why} and would be cleared",
-            Label(on_delete.span, "takes the value away"),
-        )
+        message = f"`{resource.name}.{field.name}` {why} and would be cleared"
+        findings.say(DELETE_CLEARS_REQUIRED, message, Label(on_delete.span, "takes the value away"))
     serial = isinstance(on_create, Call) and on_create.function == "serial"
     checked = Field(
         name=field.name,
@@ -259,13 +233,30 @@ def _field(
         # What is left open may be sensitive, and is taken to be.
         sensitive=field.sensitive is not None and value_of(field.sensitive) is not False,
         serial=serial,
-        seen=None if field.seen is None else seen(field.seen, resource.name, schema, type_, schemas, findings),
-        rules=rules.of_field(field, resource),
+        seen=None if field.seen is None else seen(field.seen, resource.name, schema, type_, findings),
+        rules=Rules(findings).of_field(field, resource),
     )
     for fact, made in ((field.on_create, checked.on_create), (field.on_change, on_change)):
         if isinstance(fact, Shown) and made is not None:
             check_given(resource.name, checked, made, fact.value.span, findings)
     return checked
+
+
+def _refers(called: str, target: Name, identifier: tuple[str, ...], findings: Findings) -> None:
+    """A row is referred to by one field."""
+    if not identifier:
+        message = f"`{called}` refers to `{target.text}`, of which there is one row"
+        findings.say(ONE_ROW, message, Label(target.span, "there is no other to refer to"))
+    if len(identifier) > 1:
+        findings.say(
+            COMPOSITE_TARGET,
+            f"`{called}` refers to `{target.text}`, whose identifier has several fields",
+            Label(target.span, "has several identifier fields"),
+            help=(
+                f"identify `{target.text}` by one field of its own, such as `id`, and keep the others apart by "
+                f"`unique: [[{', '.join(identifier)}]]`",
+            ),
+        )
 
 
 def _given(fact: Fact[Expression] | None, scope: Scope, expected: Type | None, findings: Findings) -> Typed | None:
@@ -278,11 +269,10 @@ def seen(
     resource: str,
     schema: Mapping[str, Any],
     type_: Type,
-    schemas: SharedSchemas,
     findings: Findings,
 ) -> Seen:
     """`schema` and `type_` are those of what is stored."""
-    older = None if field.schema is None else schemas.inlined(field.schema.json)
+    older = None if field.schema is None else findings.schemas.inlined(field.schema.json)
     given = required(type_) if older is None else required(from_schema(older))
     if field.instead is None and older is not None and type(given) is not type(required(type_)):
         assert field.schema is not None

@@ -114,36 +114,14 @@ def _response(
     known: tuple[Way, ...],
     showing: Showing,
 ) -> Response | None:
-    findings, is_stream = showing.findings, verb == "stream events"
-    content = stated_response.content
-    empty = stated_response.status in (204, 205)
-    if stated_response.status == NOT_MODIFIED or (empty and not isinstance(content, StatedNone)):
-        modified = stated_response.status == NOT_MODIFIED
-        findings.say(
-            STATUS_OF_ITS_OWN,
-            f"a response of `{endpoint.key}` has the status {stated_response.status}",
-            Label(stated_response.span, "says that nothing has changed" if modified else "has no content"),
-            help=("it is the answer to a condition, which `validators: etag` honours",)
-            if modified
-            else (f"write `{stated_response.status}: none`",),
-        )
+    findings, content = showing.findings, stated_response.content
+    if not _has_its_form(endpoint, stated_response, verb == "stream events", findings):
         return None
-    scope = _response_scope(endpoint, verb, resource, known, showing)
-    template = value_of(content)
+    scope, place = _response_scope(endpoint, verb, resource, known, showing), findings.place(stated_response.span)
+    template, headers = value_of(content), tuple(_headers(endpoint, scope, findings))
     shown: Content | None = None
-    if isinstance(template, Name) != is_stream or (is_stream and stated_response.status != 200):
-        findings.say(
-            NOT_A_STREAM,
-            f"the response of `{endpoint.key}` is no stream"
-            if is_stream
-            else f"`{endpoint.key}` does not stream events, and its response is a stream",
-            Label(stated_response.span, "here"),
-            help=("`does: stream events` and `responses: {200: stream}` go together",),
-        )
-        return None
     if isinstance(template, Name):
-        return Response(200, None, tuple(_headers(endpoint, scope, findings)), findings.place(stated_response.span))
-    headers = tuple(_headers(endpoint, scope, findings))
+        return Response(200, None, headers, place)
     if template is not None:
         listed = resource.name if resource is not None and verb == "list" else None
         shown = check_content(template, scope, replace(showing, listed=listed))
@@ -159,7 +137,7 @@ def _response(
         headers = tuple(
             (name, replace(each, expression=by_way(each.expression, resource.name, known))) for name, each in headers
         )
-        beside = beside_rows(Response(stated_response.status, shown, headers, findings.place(stated_response.span)))
+        beside = beside_rows(Response(stated_response.status, shown, headers, place))
         if any(resource.name in free_variables(each) for each in beside):
             findings.say(
                 LIST_HAS_NO_ROW,
@@ -171,7 +149,34 @@ def _response(
                 ),
             )
             return None
-    return Response(stated_response.status, shown, headers, findings.place(stated_response.span))
+    return Response(stated_response.status, shown, headers, place)
+
+
+def _has_its_form(endpoint: stated.Endpoint, response: responses.Response, is_stream: bool, findings: Findings) -> bool:
+    """Whether a response has what its status asks for, and is a stream where events are streamed."""
+    modified, empty = response.status == NOT_MODIFIED, response.status in (204, 205)
+    if modified or (empty and not isinstance(response.content, StatedNone)):
+        findings.say(
+            STATUS_OF_ITS_OWN,
+            f"a response of `{endpoint.key}` has the status {response.status}",
+            Label(response.span, "says that nothing has changed" if modified else "has no content"),
+            help=("it is the answer to a condition, which `validators: etag` honours",)
+            if modified
+            else (f"write `{response.status}: none`",),
+        )
+        return False
+    template = value_of(response.content)
+    if isinstance(template, Name) != is_stream or (is_stream and response.status != 200):
+        findings.say(
+            NOT_A_STREAM,
+            f"the response of `{endpoint.key}` is no stream"
+            if is_stream
+            else f"`{endpoint.key}` does not stream events, and its response is a stream",
+            Label(response.span, "here"),
+            help=("`does: stream events` and `responses: {200: stream}` go together",),
+        )
+        return False
+    return True
 
 
 def _headers(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Iterator[tuple[str, Leaf]]:

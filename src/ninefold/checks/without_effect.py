@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ninefold.checks.assignments import is_serial
 from ninefold.checks.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, OFFERED_TO_NOBODY, SAYS_NOTHING, STATE_OF_NOTHING
 from ninefold.checks.event_log import has_log
 from ninefold.checks.findings import Findings
 from ninefold.checks.lists import OF_ONE_ROW
-from ninefold.checks.rules import is_serial
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.authentication import ANY, Scheme
