@@ -115,24 +115,24 @@ def _both(of: tuple[Type, ...]) -> Type:
 
 
 def _operators() -> Iterable[Overload]:
-    def row(
+    def operation(
         id: str, name: str, of: tuple[Type, ...], to: Type, python: Callable[..., Any], says: str, fails: bool = True
     ) -> Overload:
         return Overload(id, name, "operator", of, to, python, says, fails)
 
     two: Callable[[Type], tuple[Type, Type]] = lambda type_: (type_, type_)  # noqa: E731
-    yield row("add_integer", "+", two(INTEGER), INTEGER, lambda a, b: within(a + b), "sum")
-    yield row("add_number", "+", two(NUMBER), NUMBER, lambda a, b: finite(a + b), "sum")
-    yield row("add_text", "+", two(TEXT), TEXT, together, "one text after the other", False)
+    yield operation("add_integer", "+", two(INTEGER), INTEGER, lambda a, b: within(a + b), "sum")
+    yield operation("add_number", "+", two(NUMBER), NUMBER, lambda a, b: finite(a + b), "sum")
+    yield operation("add_text", "+", two(TEXT), TEXT, together, "one text after the other", False)
     yield Overload("add_array", "+", "operator", two(ANY_ARRAY), _both, together, "one array after the other")
-    yield row("add_timestamp_duration", "+", (TIMESTAMP, DURATION), TIMESTAMP, later, "the later time")
-    yield row(
+    yield operation("add_timestamp_duration", "+", (TIMESTAMP, DURATION), TIMESTAMP, later, "the later time")
+    yield operation(
         "add_duration_timestamp", "+", (DURATION, TIMESTAMP), TIMESTAMP, lambda a, b: later(b, a), "the later time"
     )
-    yield row("add_duration", "+", two(DURATION), DURATION, lambda a, b: within(a + b), "both lengths")
-    yield row("subtract_integer", "-", two(INTEGER), INTEGER, lambda a, b: within(a - b), "difference")
-    yield row("subtract_number", "-", two(NUMBER), NUMBER, lambda a, b: finite(a - b), "difference")
-    yield row(
+    yield operation("add_duration", "+", two(DURATION), DURATION, lambda a, b: within(a + b), "both lengths")
+    yield operation("subtract_integer", "-", two(INTEGER), INTEGER, lambda a, b: within(a - b), "difference")
+    yield operation("subtract_number", "-", two(NUMBER), NUMBER, lambda a, b: finite(a - b), "difference")
+    yield operation(
         "subtract_timestamp_duration",
         "-",
         (TIMESTAMP, DURATION),
@@ -140,23 +140,15 @@ def _operators() -> Iterable[Overload]:
         lambda a, b: later(a, -b),
         "the earlier time",
     )
-    yield row(
-        "subtract_timestamp",
-        "-",
-        two(TIMESTAMP),
-        DURATION,
-        between,
-        "the time between",
-        False,
-    )
-    yield row("subtract_duration", "-", two(DURATION), DURATION, lambda a, b: within(a - b), "difference")
-    yield row("negate_integer", "-", (INTEGER,), INTEGER, lambda a: within(-a), "the opposite")
-    yield row("negate_number", "-", (NUMBER,), NUMBER, lambda a: finite(-a), "the opposite", False)
-    yield row("multiply_integer", "*", two(INTEGER), INTEGER, lambda a, b: within(a * b), "product")
-    yield row("multiply_number", "*", two(NUMBER), NUMBER, lambda a, b: finite(a * b), "product")
-    yield row("divide_integer", "/", two(INTEGER), INTEGER, quotient, "quotient, cut toward zero")
-    yield row("divide_number", "/", two(NUMBER), NUMBER, ratio, "quotient")
-    yield row("modulo_integer", "%", two(INTEGER), INTEGER, remainder, "remainder, with the sign of the left")
+    yield operation("subtract_timestamp", "-", two(TIMESTAMP), DURATION, between, "the time between", False)
+    yield operation("subtract_duration", "-", two(DURATION), DURATION, lambda a, b: within(a - b), "difference")
+    yield operation("negate_integer", "-", (INTEGER,), INTEGER, lambda a: within(-a), "the opposite")
+    yield operation("negate_number", "-", (NUMBER,), NUMBER, lambda a: finite(-a), "the opposite", False)
+    yield operation("multiply_integer", "*", two(INTEGER), INTEGER, lambda a, b: within(a * b), "product")
+    yield operation("multiply_number", "*", two(NUMBER), NUMBER, lambda a, b: finite(a * b), "product")
+    yield operation("divide_integer", "/", two(INTEGER), INTEGER, quotient, "quotient, cut toward zero")
+    yield operation("divide_number", "/", two(NUMBER), NUMBER, ratio, "quotient")
+    yield operation("modulo_integer", "%", two(INTEGER), INTEGER, remainder, "remainder, with the sign of the left")
     orders = (
         ("less", "<", operator.lt, "comes before"),
         ("less_equal", "<=", operator.le, "comes before, or is equal"),
@@ -173,22 +165,23 @@ def _operators() -> Iterable[Overload]:
     )
     for id, name, compare, says in orders:
         for kind, type_ in kinds:
-            yield row(f"{id}_{kind}", name, two(type_), BOOLEAN, compare, says, False)
+            yield operation(f"{id}_{kind}", name, two(type_), BOOLEAN, compare, says, False)
 
 
-def _functions() -> Iterable[Overload]:
-    def row(
-        id: str,
-        name: str,
-        of: tuple[Type, ...],
-        to: Type,
-        python: Callable[..., Any],
-        says: str,
-        style: Style = "method",
-        fails: bool = False,
-    ) -> Overload:
-        return Overload(id, name, style, of, to, python, says, fails)
+def row(
+    id: str,
+    name: str,
+    of: tuple[Type, ...],
+    to: Type,
+    python: Callable[..., Any],
+    says: str,
+    style: Style = "method",
+    fails: bool = False,
+) -> Overload:
+    return Overload(id, name, style, of, to, python, says, fails)
 
+
+def _of_texts() -> Iterable[Overload]:
     for style in ("method", "function"):
         yield Overload("size_array", "size", style, (ANY_ARRAY,), INTEGER, len, "how many items, or rows")
         yield Overload("size_text", "size", style, (TEXT,), INTEGER, len, "how many code points")
@@ -210,6 +203,9 @@ def _functions() -> Iterable[Overload]:
     yield row("split", "split", (TEXT, TEXT), Array(items=TEXT), split, "the texts between the separators", fails=True)
     yield row("join_all", "join", (Array(items=TEXT),), TEXT, joined, "one text after the other", fails=True)
     yield row("join", "join", (Array(items=TEXT), TEXT), TEXT, joined, "the texts, with b between them", fails=True)
+
+
+def _conversions() -> Iterable[Overload]:
     yield row("string_text", "string", (TEXT,), TEXT, str, "itself", "function")
     yield row("string_integer", "string", (INTEGER,), TEXT, str, "in decimal digits", "function")
     yield row("string_number", "string", (NUMBER,), TEXT, number_text, "in the fewest digits", "function")
@@ -221,15 +217,7 @@ def _functions() -> Iterable[Overload]:
     yield row("int_integer", "int", (INTEGER,), INTEGER, int, "itself", "function")
     yield row("int_number", "int", (NUMBER,), INTEGER, truncated, "cut toward zero", "function", True)
     yield row("int_text", "int", (TEXT,), INTEGER, reading(from_text, INTEGER), "as JSON writes it", "function", True)
-    yield row(
-        "int_timestamp",
-        "int",
-        (TIMESTAMP,),
-        INTEGER,
-        seconds_since_1970,
-        "seconds since 1970",
-        "function",
-    )
+    yield row("int_timestamp", "int", (TIMESTAMP,), INTEGER, seconds_since_1970, "seconds since 1970", "function")
     yield row("double_number", "double", (NUMBER,), NUMBER, float, "itself", "function")
     yield row("double_integer", "double", (INTEGER,), NUMBER, float, "the nearest number", "function")
     yield row(
@@ -253,6 +241,9 @@ def _functions() -> Iterable[Overload]:
         True,
     )
     yield row("duration_duration", "duration", (DURATION,), DURATION, int, "itself", "function")
+
+
+def _of_times() -> Iterable[Overload]:
     parts: tuple[tuple[str, str, Callable[[str], int], str], ...] = (
         ("full_year", "getFullYear", lambda t: int(t[:4]), "the year"),
         ("month", "getMonth", lambda t: int(t[5:7]) - 1, "the month, from 0"),
@@ -278,6 +269,9 @@ def _functions() -> Iterable[Overload]:
         lambda length: quotient(remainder(length, 1_000_000), 1_000),
         "the thousandths beyond whole seconds",
     )
+
+
+def _of_arrays() -> Iterable[Overload]:
     yield row(
         "sum_integer",
         "sum",
@@ -340,7 +334,7 @@ def _new() -> Iterable[Overload]:
     )  # fmt: skip
 
 
-TABLE: Final = (*_operators(), *_functions(), *_new())
+TABLE: Final = (*_operators(), *_of_texts(), *_conversions(), *_of_times(), *_of_arrays(), *_new())
 
 AT_RANDOM: Final = frozenset(each.name for each in TABLE if each.made == "at random")
 NEW_EACH_TIME: Final = frozenset(each.name for each in TABLE if each.made != "of its arguments")
