@@ -189,8 +189,7 @@ def _field(
     shape = vocabulary.model[resource.name]
     type_ = shape.fields[field.name]
     schema = schema_of(field, findings.schemas)
-    target = value_of(field.refers_to)
-    secret = value_of(field.secret)
+    target, secret = value_of(field.refers_to), value_of(field.secret)
     null_shown = admits_null(schema)
     if target is not None:
         schema = identifier_schema(known[target.text], known, findings.schemas) | (
