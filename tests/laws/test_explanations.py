@@ -22,7 +22,7 @@ from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.operations import Compute, Stream
 from ninefold.plan.routes import Served
 from ninefold.plan.writes import Further, Write
-from ninefold.questions.conditions import arising
+from ninefold.questions.errors import arising
 from ninefold.refusals.served import of_operation
 from ninefold.runtime.messages.problems import Failure, Problems
 from ninefold.tools.explain.endpoint import explain_endpoint

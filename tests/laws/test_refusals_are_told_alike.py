@@ -14,7 +14,7 @@ from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.problems import Condition
 from ninefold.plan.routes import Served
-from ninefold.questions.conditions import arising
+from ninefold.questions.errors import arising
 from ninefold.refusals import stated
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.served import refusals

@@ -12,7 +12,7 @@ from ninefold.contract.survey import Survey
 from ninefold.language.conditions import STATUSES
 from ninefold.language.fact import value_of
 from ninefold.questions.ask import ask
-from ninefold.questions.conditions import arising
+from ninefold.questions.errors import arising
 from ninefold.questions.question import PART_QUESTIONS, QUESTIONS, OpenQuestion
 from ninefold.syntax.nodes import NUMBERED_TITLES
 

@@ -12,33 +12,33 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import reads_member
 from ninefold.language.errors import CODES
 from ninefold.language.expressions import Expression, expressions_in
-from ninefold.language.fact import Shown, StatedNone
+from ninefold.language.fact import Shown, StatedNone, value_of
+from ninefold.language.states import FROM, INITIAL, MACHINE, TO
+from ninefold.language.versioning import CHANGES
 from ninefold.questions import (
     authentication,
     endpoints,
     errors,
     events,
     limits,
-    purpose,
     resources,
-    states,
-    versioning,
 )
+from ninefold.questions.open import Concerned, open_in
 from ninefold.questions.question import (
     PART_QUESTIONS,
     PROPOSED,
+    PURPOSE,
+    STATES,
     WRITTEN,
     At,
     OpenQuestion,
     blocking,
     leaving_out,
+    unanswered,
 )
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence, Word
 from ninefold.syntax.proposals import proposals
 from ninefold.vocabulary import Key, Kind, is_open, key_at, key_named, keys_under
-
-PARTS = (purpose, resources, states, endpoints, authentication, events, errors, limits, versioning)
-"""The modules that ask, in the order of the parts."""
 
 STORED = frozenset({"on create", "on change", "again on", "computed", "normalise", "sets", "gone", "then", "EFFECT"})
 """Keys that add a value or a change, or take a row away: what is written without them would be wrong, so a gap
@@ -54,13 +54,13 @@ def ask(contract: Contract) -> tuple[OpenQuestion, ...]:
     survey = Survey(contract)
     accepted = bool(proposals(contract.document)) and any(accepted_proposals(contract))
     found: list[OpenQuestion] = []
-    for part, module in zip(contract.document.parts, PARTS, strict=True):
+    for part, asked_of in zip(contract.document.parts, PARTS, strict=True):
         if part.statement is not None and part.statement.word is Word.NONE and not part.facts.entries:
             continue
         if shows_nothing(part, accepted=accepted) and part.number != 1:
             found.append(_of_part(survey, part))
         else:
-            asked = tuple(module.ask(survey))
+            asked = tuple(asked_of(survey))
             found += asked
             found += _written(survey, part, asked, accepted=accepted)
     # The cases of an endpoint have in common what is stated beside them: that is asked once.
@@ -125,6 +125,56 @@ LEFT_OUT = {
     "versioning": "versions",
 }
 """What is left out where the part shows nothing."""
+
+
+# Parts of which few questions are more than their declarations say.
+
+
+def _purpose(survey: Survey) -> Iterator[OpenQuestion]:
+    """What the service does. Its prose is the answer."""
+    place = survey.contract.document.part("purpose").place
+    if at := unanswered(survey.contract.purpose.text, place):
+        yield leaving_out(PURPOSE, "purpose", at, "")
+
+
+def _states(survey: Survey) -> Iterator[OpenQuestion]:
+    """The states of each resource, or none; the ends of each transition."""
+    states = survey.contract.states
+    place = survey.contract.document.part("states").place
+    if at := unanswered(states.machines, place):
+        yield blocking(STATES, "states", at, survey.writing)
+        return
+    if value_of(states.machines) is None:
+        return  # none is stated
+    for resource in survey.graph.resources:
+        if at := unanswered(survey.machines.get(resource), place):
+            yield blocking(MACHINE, resource, at, survey.writing_to(resource))
+    concerned: Concerned = {
+        MACHINE.id: survey.writing_to,
+        INITIAL.id: survey.creating,
+        FROM.id: survey.taking,
+        TO.id: survey.taking,
+    }
+    for name, fact in survey.machines.items():
+        if (machine := value_of(fact)) is not None:
+            yield from open_in(machine, machine.span, concerned, name)
+
+
+def _versioning(survey: Survey) -> Iterator[OpenQuestion]:
+    """The scheme, or none; the versions; the version of a request that names none; what is compatible."""
+    versioning = survey.contract.versioning
+    if isinstance(versioning.scheme, StatedNone):
+        return
+    newest = next((each.name for each in value_of(versioning.versions) or ()), None)
+    for each in open_in(versioning, survey.contract.document.part("versioning").place, {}):
+        if each.question is not CHANGES or each.subject != newest:
+            yield each
+
+
+PARTS = (
+    _purpose, resources.ask, _states, endpoints.ask, authentication.ask, events.ask, errors.ask, limits.ask, _versioning
+)  # fmt: skip
+"""What asks, in the order of the parts."""
 
 
 # `not shown` written for a key that no question asks for, and proposals for one.
