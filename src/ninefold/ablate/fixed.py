@@ -9,9 +9,9 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
+from ninefold.ablate.provenance import attributed, refused_for, shown
 from ninefold.ablate.rehearsal import BEGINNING, BETWEEN, Moment, Rehearsal, Seen, Told
 from ninefold.ablate.requests import Exchange, Known, Token, Unreadable, filled, learn, read_exchanges
-from ninefold.ablate.traced import attributed, refused_for, shown
 from ninefold.development.identity import Identity
 from ninefold.pipeline import Loaded
 from ninefold.plan.places import Place

@@ -23,9 +23,8 @@ from typing import Literal, TypeAlias
 from ninefold.ablate.compare import is_blocked, is_less, refuses, says_the_same, shows_more
 from ninefold.ablate.facts import Removal, Written, written
 from ninefold.ablate.fixed import Asked, Whole
-from ninefold.ablate.provenance import Words
+from ninefold.ablate.provenance import Words, attributed, inside, named, without_cause
 from ninefold.ablate.rehearsal import Seen
-from ninefold.ablate.traced import attributed, inside, named, without_cause
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.source import Span

@@ -4,34 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
+from textwrap import wrap
 from typing import assert_never
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from rich.cells import cell_len
 
 from ninefold.cli.terminal import width
 from ninefold.diagnostics.render import visible
 from ninefold.plan.routes import Blocked, Route, Served
 from ninefold.plan.service import OperatorValue, ServicePlan
 
+COLOURS = {"served": 32, "blocked": 33}
+"""Green and yellow (ECMA-48, 8.3.117)."""
+
+LEAST = 20
+"""Columns of what is said of an endpoint, however long the others are."""
+
 
 def endpoints(plan: ServicePlan, given: Collection[str], colour: bool, functions: Collection[str] = frozenset()) -> str:
     """A table in the contract's order: each endpoint as written, who may call it, or what blocks it. `given`: names
     of operator values; `functions`: of functions."""
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False, pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    rows = list[tuple[str, str, str]]()
     for route in sorted(plan.routes, key=lambda route: route.trace[:1]):
         reasons = blocked_by(plan, route, given, functions)
-        state = Text("blocked", style="yellow") if reasons else Text("served", style="green")
         words = "answers 501: " + "; ".join(reasons) if reasons else _callers(plan, route)
-        table.add_row(state, Text(visible(route.key)), Text(visible(words)))
-    console = Console(width=width(), no_color=not colour, force_terminal=colour, highlight=False)
-    with console.capture() as captured:
-        console.print(table)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+        rows.append(("blocked" if reasons else "served", visible(route.key), visible(words)))
+    state_width, key_width = (max((cell_len(row[column]) for row in rows), default=0) for column in (0, 1))
+    left = state_width + key_width + 4
+    lines = list[str]()
+    for state, key, words in rows:
+        head = f"\x1b[{COLOURS[state]}m{state}\x1b[0m" if colour else state
+        key = " " * (state_width - len(state)) + f"  {key}" + " " * (key_width - cell_len(key))
+        first, *rest = wrap(words, max(width() - left, LEAST), break_on_hyphens=False) or [""]
+        lines += [f"{head}{key}  {first}".rstrip(), *(" " * left + each for each in rest)]
+    return "\n".join(lines)
 
 
 def blocked_by(

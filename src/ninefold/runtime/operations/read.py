@@ -74,20 +74,23 @@ class Log:
     kept: int
 
 
-STALE = Failure("stale")
+def _stale(operation: plan.Read | plan.List | plan.Compute) -> Failure | None:
+    """What is not as `If-Match` says; None: there is no entity tag."""
+    resource = None if isinstance(operation, plan.Compute) else operation.resource
+    return Failure("stale", resource) if operation.validator else None
 
 
-def _conditional(call: Call, shape: Shape, validator: bool, row: Row, rows: Sequence[Row] = ()) -> Response:
+def _conditional(call: Call, shape: Shape, stale: Failure | None, row: Row, rows: Sequence[Row] = ()) -> Response:
     """The response of an operation that writes nothing, or what the conditions of the request on its entity tag make
     of it (RFC 9110 13.2.2)."""
     headers, env = call.request.headers, call.env
-    if not validator or not ("if-match" in headers or "if-none-match" in headers):
+    if stale is None or not ("if-match" in headers or "if-none-match" in headers):
         return shape.filled(row, rows, env)
     digested = shape.is_digested(env)
     body = shape.body(row, rows, env) if digested else None
     opaque = shape.opaque(row, body, env)
     if opaque is not None and "if-match" in headers and not conditional.names(headers["if-match"], opaque):
-        raise Refusal((STALE,))
+        raise Refusal((stale,))
     if opaque is not None and "if-none-match" in headers and conditional.unchanged(headers["if-none-match"], opaque):
         return shape.not_modified(row, rows, env, opaque)
     return shape.whole(row, rows, env, body if digested else shape.body(row, rows, env), opaque)
@@ -108,7 +111,7 @@ class Read:
         self._judge = self.judge
         self._select = Prepared(operation.select)
         self._shape = Shape(operation.response, operation.select.columns)
-        self._validator = operation.validator
+        self._stale = _stale(operation)
         self.chooser = None if operation.choices is None else Chooser(operation.choices)
 
     def prepare(self, call: Call) -> None:
@@ -121,7 +124,7 @@ class Read:
     def _found(self, call: Call, rows: Sequence[Row]) -> Next:
         if not rows:
             return self._judge.asked(call.env)
-        return _conditional(call, self._shape, self._validator, rows[0])
+        return _conditional(call, self._shape, self._stale, rows[0])
 
 
 class List:
@@ -136,7 +139,7 @@ class List:
         self._select = Prepared(operation.select)
         self._count = None if operation.count is None else Prepared(operation.count)
         self._head = None if operation.head is None else Prepared(operation.head)
-        self._validator = operation.validator
+        self._stale = _stale(operation)
         beside = () if operation.head is None else operation.head.columns
         self._shape = Shape(operation.response, beside, operation.select.columns)
         self._keys = {
@@ -216,7 +219,7 @@ class List:
         return Wait(Select(*self._head.bound(call.env, switches)), lambda head: self._shown(call, rows, head[0]))
 
     def _shown(self, call: Call, rows: list[Row], head: Row) -> Next:
-        return _conditional(call, self._shape, self._validator, head, rows)
+        return _conditional(call, self._shape, self._stale, head, rows)
 
 
 class Compute:
@@ -226,7 +229,7 @@ class Compute:
         self.resource: str | None = None
         self.judge: Judge | None = None
         self._select = None if operation.select is None else Prepared(operation.select)
-        self._validator = operation.validator
+        self._stale = _stale(operation)
         self._shape = Shape(operation.response, () if operation.select is None else operation.select.columns)
 
     def prepare(self, call: Call) -> None:
@@ -238,7 +241,7 @@ class Compute:
         return Wait(Select(*self._select.bound(call.env)), partial(self._answered, call))
 
     def _answered(self, call: Call, rows: Sequence[Row]) -> Response:
-        return _conditional(call, self._shape, self._validator, rows[0] if rows else NO_ROW)
+        return _conditional(call, self._shape, self._stale, rows[0] if rows else NO_ROW)
 
 
 class Cursors:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ninefold.language.conditions import Step
 from ninefold.questions.ask import in_order
 from ninefold.refusals.refusal import Refusal
-from ninefold.tools.openapi import authentication, errors, extensions, info, limits, resources
-from ninefold.tools.openapi.endpoints import paths
+from ninefold.tools.openapi import endpoints, errors, schemas
+from ninefold.tools.openapi import service as of_service
 from ninefold.tools.openapi.responses import TEXT
 from ninefold.tools.openapi.schemas import component
 from ninefold.tools.openapi.service import Json, Service
@@ -17,17 +17,17 @@ VERSION = "3.1.0"
 def openapi(service: Service) -> Json:
     """The OpenAPI document of a service, as JSON values. What is not served is not in `paths`."""
     shared = errors.shared(service)
-    schemas = resources.components(service) | errors.components(service)
-    by_path = paths(service, shared, schemas)
+    named = schemas.components(service) | errors.components(service)
+    by_path = endpoints.paths(service, shared, named)
     components: Json = {
-        "schemas": schemas,
+        "schemas": named,
         "responses": shared | _outside(shared, service),
-        "securitySchemes": authentication.security_schemes(service),
+        "securitySchemes": endpoints.security_schemes(service),
     }
     return {
         "openapi": VERSION,
-        "info": info.info(service),
-        "servers": info.servers(service),
+        "info": of_service.info(service),
+        "servers": of_service.servers(service),
         "paths": by_path,
         "components": {kind: members for kind, members in components.items() if members},
         "x-ninefold": _beyond(service),
@@ -69,8 +69,8 @@ def _beyond(service: Service) -> Json:
             for each in service.plan.not_in_force
         ],
         "precedence": list(service.plan.problems.precedence),
-        **extensions.states(service),
-        **authentication.rows(service),
-        **extensions.events(service),
-        **limits.limits(service),
+        **of_service.states(service),
+        **endpoints.rows(service),
+        **of_service.events(service),
+        **errors.limits(service),
     }

@@ -1,16 +1,20 @@
-"""Part 4: paths and operations."""
+"""Parts 4 and 5: paths and operations, how callers are recognised, and who may call what."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from ninefold.language.fact import value_of
+from ninefold.language import authentication as stated
+from ninefold.language.authentication import Every
+from ninefold.language.fact import Fact, Name, value_of
 from ninefold.plan.routes import PathParameter, Segment
-from ninefold.tools.openapi import cases, extensions
-from ninefold.tools.openapi.authentication import callers, security
+from ninefold.syntax.nodes import Mapping, Node, Scalar
+from ninefold.tools.openapi import responses as answers
+from ninefold.tools.openapi import service as of_service
 from ninefold.tools.openapi.requests import parameters, request_body
 from ninefold.tools.openapi.responses import responses
+from ninefold.tools.openapi.schemas import component
 from ninefold.tools.openapi.service import Endpoint, Json, Service
 
 _NOT_IN_A_NAME = re.compile(r"\W")
@@ -28,11 +32,11 @@ def paths(service: Service, shared: Json, schemas: Json) -> Json:
         names = called.setdefault(shape, _parameter_names(segments))
         operations = found.setdefault(_path(segments, names), {})
         method, operation = endpoint.route.method.lower(), _operation(endpoint, names, shared, service)
-        operation = cases.with_named_body(operation, endpoint, schemas)
+        operation = answers.with_named_body(operation, endpoint, schemas)
         known = operations.get(method)
-        operations[method] = operation if known is None else cases.together(known, operation)
+        operations[method] = operation if known is None else answers.together(known, operation)
         if endpoint.stated.case is not None and endpoint.stated.case.is_last:
-            cases.finished(operations[method], endpoint)
+            answers.finished(operations[method], endpoint)
     return found
 
 
@@ -82,9 +86,9 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
             yield name, {"is": expression.text, "line": service.line(expression.span)}
     mutation = endpoint.checked.mutation
     if mutation is not None and mutation.transition is not None:
-        yield "transition", extensions.taken(mutation.transition.name, endpoint, service)
+        yield "transition", of_service.taken(mutation.transition.name, endpoint, service)
     if mutation is not None and (further := mutation.further):
-        yield "further", [{"takes": each.name, **extensions.taken(each.name, endpoint, service)} for each in further]
+        yield "further", [{"takes": each.name, **of_service.taken(each.name, endpoint, service)} for each in further]
     guards = [
         {
             "when": guard.when.text,
@@ -97,7 +101,7 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
         yield "guards", guards
     issued = value_of(stated.issues)
     if stated.case is not None:
-        yield "cases", [cases.described(stated.case, service)]
+        yield "cases", [answers.described(stated.case, service)]
     if issued is not None:
         yield "issues", {"scheme": issued.text, "line": service.line(issued.span)}
     if (ended := value_of(stated.ends)) is not None:
@@ -107,3 +111,118 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
     needed = [value.name for value in service.plan.operator if stated.key in value.blocks]
     if needed:
         yield "answered 501 without", [f"operator.{name}" for name in needed]
+
+
+ANYONE = "anyone"
+
+
+def security_schemes(service: Service) -> Json:
+    known = {scheme.name for scheme in service.checked.schemes}
+    return {
+        component(scheme.name): _scheme(scheme, service)
+        for scheme in value_of(service.contract.authentication.schemes) or ()
+        if scheme.name in known
+    }
+
+
+def _scheme(scheme: stated.Scheme, service: Service) -> Json:
+    """A scheme in OpenAPI's words. One that needs an address of another system, which is the operator's and never in
+    a contract, is told as what goes over the wire: a bearer token (RFC 6750)."""
+    kind = _text(scheme.type)
+    owner = value_of(scheme.issued_to)
+    place = {"line": service.line(scheme.span)} | ({} if owner is None else {"issued to": owner.text})
+    match kind:
+        case "http":
+            return {"type": "http", "scheme": _text(scheme.scheme), "x-ninefold": place}
+        case "apiKey":
+            where, name = _text(scheme.location), _text(scheme.parameter)
+            return {"type": "apiKey", "in": where, "name": name, "x-ninefold": place}
+        case "mutualTLS":
+            return {"type": "mutualTLS", "x-ninefold": place}
+        case _:
+            url = value_of(scheme.open_id_connect_url)
+            known: Json = {"type": kind} | ({} if url is None else {"openIdConnectUrl": url.text})
+            scopes = [name.text for name in value_of(scheme.scopes) or ()]
+            known |= {"scopes": scopes} if scopes else {}
+            flows = _flows(value_of(scheme.flows), scopes) or _granted(scheme, scopes, service)
+            if kind == "oauth2" and flows is not None:
+                return {"type": "oauth2", "flows": flows, "x-ninefold": place | known}
+            return {"type": "http", "scheme": "bearer", "x-ninefold": place | known}
+
+
+_URLS = {
+    "implicit": ("authorizationUrl",),
+    "password": ("tokenUrl",),
+    "clientCredentials": ("tokenUrl",),
+    "authorizationCode": ("authorizationUrl", "tokenUrl"),
+}
+"""The flows of OpenAPI's OAuth Flows Object, each with the URLs that it has to have."""
+
+
+def _flows(node: Node | None, scopes: list[str]) -> Json | None:
+    """OpenAPI's flows as they are written, each with the scheme's scopes besides; None where they are not as OpenAPI
+    wants them, which no caller sees."""
+    found: Json = {}
+    for entry in node.entries if isinstance(node, Mapping) else ():
+        if not isinstance(entry.value, Mapping) or entry.name not in _URLS:
+            return None
+        flow: Json = {each.name: each.value.text for each in entry.value.entries if isinstance(each.value, Scalar)}
+        stated_scopes = entry.value.get("scopes")
+        told = stated_scopes.value.entries if stated_scopes and isinstance(stated_scopes.value, Mapping) else ()
+        words = {each.name: each.value.text for each in told if isinstance(each.value, Scalar)}
+        if not all("://" in flow.get(name, "") for name in _URLS[entry.name]):
+            return None
+        found[entry.name] = flow | {"scopes": {name: words.get(name, "") for name in dict.fromkeys((*words, *scopes))}}
+    return found or None
+
+
+def _granted(scheme: stated.Scheme, scopes: list[str], service: Service) -> Json | None:
+    """The flow of a scheme whose tokens an endpoint of the contract grants (RFC 6749, section 4.4), where the contract
+    shows no flows. OpenAPI takes a URL that is relative to the server's."""
+    for endpoint in service.endpoints:
+        issued = value_of(endpoint.stated.issues)
+        if endpoint.checked.verb == "grant token" and issued is not None and issued.text == scheme.name:
+            path = "/".join(each for each in endpoint.route.segments if isinstance(each, str))
+            words = dict.fromkeys(scopes, "")
+            return {"clientCredentials": {"tokenUrl": path, "scopes": words}}
+    return None
+
+
+def _text(fact: Fact[Name] | None) -> str:
+    name = value_of(fact)
+    return "" if name is None else name.text
+
+
+def security(endpoint: Endpoint) -> list[Json]:
+    """One requirement for each kind of caller; an empty one where anyone may call besides."""
+    who = [admission.who for admission in endpoint.checked.admissions]
+    if who == [ANYONE]:
+        return []
+    return [
+        {} if each.who == ANYONE else {component(each.who): list(each.scopes)} for each in endpoint.checked.admissions
+    ]
+
+
+def callers(endpoint: Endpoint, service: Service) -> list[Json]:
+    """Who may call, with the conditions that OpenAPI has no words for."""
+    lines = service.contract.permissions_by_endpoint
+    line = lines.get(endpoint.stated.key) or lines.get("all others")
+    return [] if line is None else list(_admitted(value_of(line.admits) or (), service))
+
+
+def _admitted(admissions: tuple[stated.Admission, ...], service: Service) -> Iterator[Json]:
+    for admission in admissions:
+        condition = value_of(admission.condition)
+        when = {} if condition is None or isinstance(condition, Every) else {"when": condition.text}
+        yield {"who": admission.who.text, **when, "line": service.line(admission.who.span)}
+
+
+def rows(service: Service) -> Json:
+    """Which rows a caller sees at all: by resource and by who calls."""
+    stated_rows = value_of(service.contract.authentication.rows)
+    if stated_rows is None:
+        return {}
+    if isinstance(stated_rows, Every):
+        return {"rows": "any"}
+    rules = {rule.resource.text: list(_admitted(value_of(rule.admits) or (), service)) for rule in stated_rows}
+    return {"rows": rules, "unseen rows": service.checked.unseen_rows}

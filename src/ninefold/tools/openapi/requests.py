@@ -12,10 +12,9 @@ from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.routes import Body, BodyField, Parameter
 from ninefold.plan.writes import Write, precondition
-from ninefold.tools.openapi.info import version_parameters
-from ninefold.tools.openapi.limits import page_parameters
+from ninefold.tools.openapi.errors import page_parameters
 from ninefold.tools.openapi.schemas import field_schema, stated, type_schema
-from ninefold.tools.openapi.service import Endpoint, Json, Service
+from ninefold.tools.openapi.service import Endpoint, Json, Service, version_parameters
 
 _OTHERWISE_DESCRIBED = frozenset(("accept", "authorization", "content-type"))
 """Header parameters that OpenAPI ignores: they are told by media types and security schemes."""

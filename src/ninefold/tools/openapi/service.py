@@ -1,9 +1,11 @@
-"""What the document is written from."""
+"""What the document is written from, and what the service is called; what OpenAPI has no words for: states with their
+transitions, and the kinds of event."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
@@ -13,15 +15,18 @@ from ninefold.checked.endpoints import ErrorShape
 from ninefold.checked.service import Checked
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Span
+from ninefold.language import states as stated
 from ninefold.language.cases import Case
 from ninefold.language.endpoints import Endpoint as Stated
-from ninefold.language.fact import value_of
+from ninefold.language.fact import Fact, Name, value_of
 from ninefold.plan.problems import DETAIL, ErrorCode
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
+from ninefold.plan.versioning import Pin
 from ninefold.questions.question import OpenQuestion
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.served import refusals
+from ninefold.values import duration_text
 
 Json: TypeAlias = dict[str, Any]
 """An object of the document."""
@@ -107,3 +112,115 @@ def _endpoint(stated: Stated, checked: endpoints.Endpoint, route: Served, plan: 
     own = tuple(each for each in route.admissions if each.case == number)
     in_case = replace(route, admissions=own, body=route.cases.cases[number - 1].body, cases=None)
     return Endpoint(stated, checked, in_case, refusals(route, plan, number))
+
+
+def info(service: Service) -> Json:
+    """OpenAPI asks for a version of every document. It is the contract's newest, and where the contract has no
+    versions, a digest of the contract, which tells two documents apart and promises nothing."""
+    document = service.contract.document
+    found: Json = {"title": service.plan.title or service.plan.name}
+    purpose = value_of(service.contract.purpose.text)
+    if purpose:
+        found["description"] = purpose
+    digest = sha256(document.source.text.encode("utf-8", "surrogatepass")).hexdigest()
+    versions = service.plan.versions
+    found["version"] = f"sha256-{digest[:12]}" if versions is None else versions.current
+    return found
+
+
+def servers(service: Service) -> list[Json]:
+    """Relative to where the document is, since where a service runs is the operator's. A version in the path is part
+    of the address; the address without one comes besides where the newest is the default, or may be."""
+    base = "".join("/" + segment for segment in service.plan.base)
+    versions = service.plan.versions
+    if versions is None or versions.by != "path":
+        return [{"url": base or "/"}]
+    found = [{"url": f"{base}/{versions.current}"}]
+    may_be = versions.default == versions.current or isinstance(versions.default, Pin)
+    return [*found, {"url": base or "/"}] if may_be else found
+
+
+def version_parameters(service: Service) -> list[Json]:
+    versions = service.plan.versions
+    if versions is None:
+        return []
+    pin = versions.default if isinstance(versions.default, Pin) else None
+    text: Json = {"type": "string"}
+    read = [{"name": name, "in": "header", "required": False, "schema": text} for name in pin.headers] if pin else []
+    if versions.by in ("path", "media type"):
+        return read
+    schema: Json = {"type": "string", "enum": [versions.current]}
+    optional = versions.default == versions.current
+    if optional:
+        schema["default"] = versions.current
+    # A request of a caller whose version this is need not name it; whose it is no document can say.
+    required = not optional and pin is None
+    return [{"name": versions.name, "in": versions.by, "required": required, "schema": schema}, *read]
+
+
+def states(service: Service) -> Json:
+    """The machine of each resource that has one."""
+    machines: Json = {}
+    for each in value_of(service.contract.states.machines) or ():
+        machine = value_of(each.machine)
+        if machine is not None:
+            machines[each.resource.text] = _machine(machine, service)
+    return {"states": machines} if machines else {}
+
+
+def _machine(machine: stated.Machine, service: Service) -> Json:
+    field, initial = value_of(machine.field), value_of(machine.initial)
+    return _given(
+        field=None if field is None else field.text,
+        initial=None if initial is None else initial.text,
+        states=_names(machine.states),
+        final=_names(machine.final),
+        gone=_names(machine.gone),
+        transitions={each.name: _transition(each, service) for each in value_of(machine.transitions) or ()},
+    ) | {"line": service.line(machine.span)}
+
+
+def _transition(stated_: stated.Transition, service: Service) -> Json:
+    to, when, otherwise = value_of(stated_.to), value_of(stated_.when), value_of(stated_.otherwise)
+    after = value_of(stated_.after)
+    return {
+        "from": _names(stated_.origin) or [],
+        **_given(
+            to=None if to is None else to.text,
+            when=None if when is None else when.text,
+            otherwise=None if otherwise is None else otherwise.text,
+            sets={each.name: each.value.text for each in value_of(stated_.sets) or ()} or None,
+            after=duration_text(after) if isinstance(after, int) else None if after is None else after.text,
+        ),
+        "line": service.line(stated_.span),
+    }
+
+
+def taken(name: str, endpoint: Endpoint, service: Service) -> Json:
+    """A transition that an endpoint takes."""
+    resource = endpoint.checked.resource
+    machines = value_of(service.contract.states.machines) or ()
+    machine = next(value_of(each.machine) for each in machines if each.resource.text == resource)
+    transitions = () if machine is None else value_of(machine.transitions) or ()
+    return next(_transition(each, service) for each in transitions if each.name == name)
+
+
+def _names(fact: Fact[tuple[Name, ...]] | None) -> list[str] | None:
+    names = value_of(fact)
+    return None if names is None else [each.text for each in names]
+
+
+def _given(**members: object) -> Json:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def events(service: Service) -> Json:
+    kinds = [
+        {
+            "kind": kind.name,
+            "upon": [f"{action.verb} {action.subject or ''}".strip() for action in value_of(kind.upon) or ()],
+            "line": service.line(kind.span),
+        }
+        for kind in value_of(service.contract.events.kinds) or ()
+    ]
+    return {"events": kinds} if kinds else {}

@@ -49,9 +49,7 @@ from ninefold.tools.propose.facts import (
     Proposed,
     Value,
 )
-from ninefold.tools.propose.paging import pages
-from ninefold.tools.propose.problems import codes, shape, status
-from ninefold.tools.propose.responses import responses
+from ninefold.tools.propose.responses import codes, pages, responses, shape, status
 
 Facts: TypeAlias = Callable[[Survey, str], tuple[Proposed, ...]]
 """What a convention proposes in a contract about the subject of a question; nothing where it does not apply."""

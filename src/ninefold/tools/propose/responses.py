@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+
 from ninefold.contract.survey import Survey, actions
+from ninefold.expressions import ast
+from ninefold.language import conditions
 from ninefold.language.actions import Action
 from ninefold.language.endpoints import Endpoint
-from ninefold.language.fact import StatedNone, is_open, value_of
+from ninefold.language.expressions import Expression, Members
+from ninefold.language.fact import Fact, Name, Shown, StatedNone, is_open, value_of
+from ninefold.language.limits import Pages
 from ninefold.language.resources import Field, Resource
 from ninefold.language.routes import Literal, PathName
 from ninefold.language.verbs import kind_of
-from ninefold.tools.propose.facts import CREATED, DELETED, EVENT_STREAM, LISTED, SHOWN, TOKEN, WEBHOOKS, Proposed
-from ninefold.tools.propose.paging import reached_by
+from ninefold.questions.errors import conditions_without_code
+from ninefold.syntax.nodes import Mapping, Scalar, Sequence
+from ninefold.tools.propose.facts import (
+    CREATED,
+    DELETED,
+    EVENT_STREAM,
+    JSON,
+    LISTED,
+    PAGED,
+    PROBLEM,
+    SHOWN,
+    TOKEN,
+    WEBHOOKS,
+    Proposed,
+    Value,
+)
 
 _SUBSCRIBED = "{201: {id: subscription.id, url: subscription.url, kinds: subscription.kinds, secret: issued.secret}}"
 _SIGNED_IN = "{200: {access_token: caller.credential, token_type: \"'Bearer'\"}}"
@@ -139,3 +160,218 @@ def _value(survey: Survey, own: Resource, names: tuple[str, ...]) -> str | None:
 
 def _field(survey: Survey, resource: str, name: str) -> Field | None:
     return survey.graph.fields.get(resource, {}).get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    number: int
+    phrase: str
+    source: str
+
+
+STATUSES = {
+    each.number: each
+    for each in (
+        Status(400, "Bad Request", "RFC 9110, section 15.5.1"),
+        Status(401, "Unauthorized", "RFC 9110, section 15.5.2"),
+        Status(403, "Forbidden", "RFC 9110, section 15.5.4"),
+        Status(404, "Not Found", "RFC 9110, section 15.5.5"),
+        Status(405, "Method Not Allowed", "RFC 9110, section 15.5.6"),
+        Status(406, "Not Acceptable", "RFC 9110, section 15.5.7"),
+        Status(409, "Conflict", "RFC 9110, section 15.5.10"),
+        Status(410, "Gone", "RFC 9110, section 15.5.11"),
+        Status(412, "Precondition Failed", "RFC 9110, section 15.5.13"),
+        Status(413, "Content Too Large", "RFC 9110, section 15.5.14"),
+        Status(415, "Unsupported Media Type", "RFC 9110, section 15.5.16"),
+        Status(422, "Unprocessable Content", "RFC 9110, section 15.5.21"),
+        Status(428, "Precondition Required", "RFC 6585, section 3"),
+        Status(429, "Too Many Requests", "RFC 6585, section 4"),
+        Status(500, "Internal Server Error", "RFC 9110, section 15.6.1"),
+        Status(503, "Service Unavailable", "RFC 9110, section 15.6.4"),
+    )
+}
+
+
+def status_of(condition: str) -> Status:
+    """The status that tells a condition (`missing`, or narrowed, `missing order`) where a contract gives it no code:
+    its bare status."""
+    found = conditions.split(condition)
+    assert found is not None
+    return STATUSES[conditions.STATUSES[found[0]]]
+
+
+_FIELDS = "error.fields.map(f, {'in': f['in'], 'pointer': f.pointer, 'rule': f.rule, 'detail': f.message})"
+
+BODY: Value = (
+    ("title", "error.title"),
+    ("status", "error.status"),
+    ("detail", "error.detail"),
+    ("code", "error.code"),
+    ("errors", f'"{_FIELDS}"'),
+)
+"""Without `type` a problem is `about:blank` (RFC 9457, section 4.2.1): its title is the phrase of its status, and
+`code`, an extension member, tells the problems of one status apart."""
+
+
+def shape(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    """What is not said of the shape."""
+    said = value_of(survey.contract.errors.shape)
+    media_type, body = (said.media_type, said.body) if said is not None else (None, None)
+    as_problem = Proposed(7, ("shape", "media type"), "application/problem+json", PROBLEM)
+    problem_body = Proposed(7, ("shape", "body"), BODY, PROBLEM)
+    if is_open(media_type) and is_open(body):
+        return as_problem, problem_body
+    if is_open(body):
+        name = value_of(media_type)
+        return (problem_body,) if name is not None and name.text == "application/problem+json" else ()
+    template = value_of(body)
+    names = {member.name for member in template.members} if isinstance(template, Members) else set()
+    as_json = Proposed(7, ("shape", "media type"), "application/json", JSON)
+    return (as_problem,) if {"title", "status"} <= names else (as_json,)
+
+
+def codes(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    """A code for each condition that can arise here and has none, and one for each name that is used as a code while
+    none is shown."""
+    stated = value_of(survey.contract.errors.codes)
+    taken = {code.name for code in stated or ()}
+    found = []
+    if stated is None:
+        for name, condition in _uses(survey):
+            if name not in taken:
+                taken.add(name)
+                found.append(_code(name, status_of(condition), ""))
+    for condition in conditions_without_code(survey):
+        name = condition.replace(" ", "_")
+        while name in taken:
+            name += "_"
+        found.append(_code(name, status_of(condition), condition))
+    return tuple(found)
+
+
+def _code(name: str, status: Status, condition: str) -> Proposed:
+    when = f", when: {condition}" if condition else ""
+    return Proposed(7, ("codes", name), f"{{status: {status.number}, title: {status.phrase}{when}}}", status.source)
+
+
+def status(survey: Survey, subject: str) -> tuple[Proposed, ...]:
+    """The status of a code whose conditions all have the same bare status."""
+    conditions = {condition for name, condition in _uses(survey) if name == subject}
+    for code in value_of(survey.contract.errors.codes) or ():
+        if code.name == subject:
+            conditions |= {name.condition for name in value_of(code.when) or ()}
+    statuses = {status_of(condition) for condition in conditions}
+    if len(statuses) != 1:
+        return ()
+    only = statuses.pop()
+    return (Proposed(7, ("codes", subject, "status"), str(only.number), only.source),)
+
+
+def _uses(survey: Survey) -> Iterator[tuple[str, str]]:
+    """The names that are used as error codes, each with the condition that it is used for."""
+    for resource in survey.graph.resources.values():
+        for invariant in value_of(resource.invariants) or ():
+            yield from _named(invariant.otherwise, "invariant")
+    for machine in survey.machines:
+        own = survey.machine(machine)
+        for transition in (value_of(own.transitions) or ()) if own is not None else ():
+            yield from _named(transition.otherwise, "guard")
+    for endpoint in survey.endpoints:
+        for guard in value_of(endpoint.guards) or ():
+            yield from _named(guard.otherwise, "guard")
+        for parameter in (*(value_of(endpoint.query) or ()), *(value_of(endpoint.request_headers) or ())):
+            yield from _named(parameter.otherwise, "invalid")
+        for condition, code in value_of(endpoint.errors) or ():
+            yield code.text, condition.text
+
+
+def _named(code: Name | Fact[Name] | None, condition: str) -> Iterator[tuple[str, str]]:
+    match code:
+        case Name(text) | Shown(Name(text)):
+            yield text, condition
+
+
+DEFAULT, LARGEST = 20, 100
+
+
+def pages(survey: Survey, endpoint: Endpoint | None) -> tuple[Proposed, ...]:
+    """What part 8, or the list itself where it has `pages` of its own, does not say of them. No list: all of it."""
+    own = endpoint.pages if endpoint is not None else None
+    said = _stated(survey, endpoint)[0]
+
+    def bound(name: str) -> Fact[object] | None:
+        return _bound(survey, endpoint, name)
+
+    part, path = (8, ("pages",)) if own is None or endpoint is None else (4, (endpoint.key, "pages"))
+    found: list[tuple[tuple[str, ...], str]] = []
+    default, largest = value_of(bound("default")), value_of(bound("largest"))
+    if is_open(bound("default")):
+        found.append((("default",), str(min(DEFAULT, largest) if isinstance(largest, int) else DEFAULT)))
+    if is_open(bound("largest")):
+        found.append((("largest",), str(max(LARGEST, default) if isinstance(default, int) else LARGEST)))
+    by = _by(survey, bound("by"))
+    if by is None:
+        return ()
+    if is_open(bound("by")):
+        found.append((("by",), by))
+    names = {"cursor": ("next", "cursor"), "offset": ("start", "offset"), "page": ("number", "page")}
+    if by in names and is_open(bound(names[by][0])):
+        if _first_parameters(said):
+            found.append((("parameters", "size"), "limit"))
+        found.append((("parameters", names[by][0]), names[by][1]))
+    return tuple(Proposed(part, (*path, *below), value, PAGED) for below, value in found)
+
+
+def reached_by(survey: Survey, endpoint: Endpoint) -> str | None:
+    """How the pages of a list are reached, as it is stated or would be proposed; None: it is given whole."""
+    if isinstance(endpoint.pages, StatedNone):
+        return None
+    return _by(survey, _bound(survey, endpoint, "by"))
+
+
+def _stated(survey: Survey, endpoint: Endpoint | None) -> tuple[Pages | None, Pages | None]:
+    """The bounds that a list states, and those of part 8 behind them."""
+    shared = value_of(survey.contract.limits.pages)
+    own = endpoint.pages if endpoint is not None else None
+    return (value_of(own), shared) if own is not None else (shared, None)
+
+
+def _bound(survey: Survey, endpoint: Endpoint | None, name: str) -> Fact[object] | None:
+    for each in _stated(survey, endpoint):
+        if each is not None and (fact := getattr(each, name)) is not None:
+            return fact  # type: ignore[no-any-return]
+    return None
+
+
+def _first_parameters(said: Pages | None) -> bool:
+    """Whether no parameter is said yet."""
+    return said is None or (said.size, said.next, said.start, said.number, said.index) == (None,) * 5
+
+
+def _by(survey: Survey, fact: Fact[object] | None) -> str | None:
+    """How pages are reached; `None` where lists are given whole. A cursor helps only those who are shown it."""
+    if isinstance(fact, StatedNone):
+        return None
+    stated = value_of(fact)
+    if isinstance(stated, Name):
+        return stated.text
+    lists = [each for each in survey.endpoints if any(action.verb == "list" for action in actions(each))]
+    shown = [each for each in lists if not is_open(each.responses)]
+    return "offset" if shown and not any(_shows_cursor((each.responses, each.headers)) for each in shown) else "cursor"
+
+
+def _shows_cursor(facts: object) -> bool:
+    """Whether an expression of some facts reads `page.next`."""
+    if isinstance(facts, Expression):
+        return any(_is_cursor(each) for each in ast.every(facts.ast))
+    if isinstance(facts, tuple):
+        return any(map(_shows_cursor, facts))
+    if is_dataclass(facts) and not isinstance(facts, Mapping | Scalar | Sequence):
+        return any(_shows_cursor(getattr(facts, field.name)) for field in fields(facts))
+    return False
+
+
+def _is_cursor(node: ast.Ast) -> bool:
+    if not isinstance(node, ast.Member) or node.name != "next":
+        return False
+    return isinstance(node.operand, ast.Name) and node.operand.name == "page"
