@@ -23,6 +23,7 @@ _OF_ANYTHING = {name for name, each in BY_NAME.items() if set(each.steps) <= {St
 
 _derived: dict[int, tuple[Endpoint, frozenset[Refusal]]] = {}
 _offenders: dict[str, None] = {}
+_met: dict[tuple[str, Failure], None] = {}
 
 
 def install() -> None:
@@ -45,6 +46,7 @@ def install() -> None:
     @wraps(answer)
     def judged(x: Exchange) -> Any:
         for failure in x.failures:
+            _met[x.route or "", failure] = None
             if failure.condition not in _OF_ANYTHING and not is_derived(failure, x.endpoint):
                 _offenders[f"{x.route}: {failure.condition} {failure.subject} {failure.code}"] = None
         return answer(x)
@@ -74,4 +76,11 @@ def offenders() -> list[str]:
     """What refused a request since this was asked last, and was not derived."""
     found = list(_offenders)
     _offenders.clear()
+    return found
+
+
+def met() -> list[tuple[str, Failure]]:
+    """What refused a request since this was asked last, each with the key of the endpoint."""
+    found = list(_met)
+    _met.clear()
     return found

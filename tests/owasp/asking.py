@@ -74,8 +74,11 @@ class Asking:
     @property
     def version(self) -> dict[str, str]:
         """The header that names the newest version, where no request is taken that names none."""
+        return self._version_in("header")
+
+    def _version_in(self, place: str) -> dict[str, str]:
         versions = self.world.plan.versions
-        named = versions is not None and versions.by == "header" and versions.default is None
+        named = versions is not None and versions.by == place and versions.default is None
         return {versions.name: versions.current} if versions is not None and named else {}
 
     # ── Asking ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -97,13 +100,15 @@ class Asking:
         fields = {name: value.strip() for name, value in {**self.version, **person.headers, **(headers or {})}.items()}
         content = b""
         if body is not NO_BODY:
-            content = json.dumps(body).encode()
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
             fields.setdefault("Content-Type", route.body.media_types[0] if route and route.body else "application/json")
         if route is not None and route.idempotency_key == "required":
             self.count += 1
             fields.setdefault("Idempotency-Key", f"key-{self.count}")
         target = path + (
-            "" if not (asked := {**person.query, **(query or {})}) else "?" + str(httpx.QueryParams(asked))
+            ""
+            if not (asked := {**self._version_in("query"), **person.query, **(query or {})})
+            else "?" + str(httpx.QueryParams(asked))
         )
         self.pass_by()
         response = self.http.request(method, target, content=content, headers=fields)
