@@ -147,6 +147,7 @@ class _Asking:
                 return before.response
         if endpoint.verb == "put" and admission is not None and values is not None:
             work = work.as_it_comes(admission, given)
+            work.is_stale = work.row is None and endpoint.operation.validator and "if-match" in self.request.headers
         if admission is not None and values is not None:
             self.failures += work.refusals(admission, given, self.request)
             self.told_of = work.told_of

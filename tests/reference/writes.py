@@ -52,6 +52,8 @@ class Work:
     on_the_way: list[Failure] = field(default_factory=list)
     presence: list[Failure] = field(default_factory=list)
     forbidden: bool = False
+    is_stale: bool = False
+    """It would make a row, and the request has a condition on the one that is there."""
     told_of: Row | None = None
     before: Change | None = None
     """What the operation before this one has made of the row: what it was given, the request gives."""
@@ -257,6 +259,7 @@ class Work:
             if not self._holds(condition, change.row):
                 failures.append(Failure("forbidden", self.resource.name))
         if is_valid:
+            failures += [Failure("stale", self.resource.name)] if self.is_stale else []
             self.told_of = change.row
             failures += self._guarded(self.endpoint.operation.guards, change.row)
         return failures

@@ -47,7 +47,7 @@ class Call:
     one caller's; `body` the values of the body by field, None where it could not be read or is not valid; `valid`: what
     is valid of it, and `wrong` the fields of which the rest is; `page` what is asked of a list. `on_current`: what is
     stored depends on the row as it was read, which is `current`; None: there was none. `end`: which of the good
-    ends it came to."""
+    ends it came to. `unfit`: what refuses it if there is no row yet."""
 
     request: Request
     env: Environment
@@ -64,6 +64,7 @@ class Call:
     on_current: bool = False
     log: Log | None = None
     end: int = 0
+    unfit: Sequence[Failure] = ()
 
 
 @dataclass(frozen=True, slots=True)

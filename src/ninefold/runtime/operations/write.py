@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, assert_never
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.rows import BEFORE
 from ninefold.plan import environment
 from ninefold.plan import writes as plan
@@ -16,6 +17,7 @@ from ninefold.runtime.messages import conditional
 from ninefold.runtime.messages.encode import Shape
 from ninefold.runtime.operations import credentials, flow, signing
 from ninefold.runtime.operations.bulk import Asking, Do, Effects, Several
+from ninefold.runtime.operations.consequences import Ending, Issue, Occurrences, ReadBack, Scopes, Step, Subscription
 from ninefold.runtime.operations.constraints import (
     MOST_ANEW,
     Invariants,
@@ -26,7 +28,6 @@ from ninefold.runtime.operations.constraints import (
     Taken,
     requested,
 )
-from ninefold.runtime.operations.events import Event, subscribe
 from ninefold.runtime.operations.flow import Next, Select, Transact, Wait
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.values import Values, hash_all
@@ -131,8 +132,9 @@ class Write:
             key = env[environment.SIGNING]["key"]
             env["issued"][SECRET] = signing.written(signing.secret(key, str(env[environment.NEW]["id"])))
         # What is made of a row that is not there says nothing; the judge says that it is not there.
-        if unfit and (call.current is not None or not call.on_current):
+        if unfit and self._instead is None and (call.current is not None or not call.on_current):
             raise Refusal(unfit)
+        call.unfit = unfit
         if self._issues is not None:
             self._issues.make(env, call.sources)
 
@@ -189,12 +191,12 @@ class Write:
         self._invariants.before(session, env)
         known = [step.found(session, env) if step.before else None for step in self._follows]
         written = self._touch(session, call)
-        if written is None:
-            return self._done_instead(session, call)
+        if isinstance(written, _Other):
+            return self._done_instead(session, call, written)
         row, touched = written
         after = {**env, environment.ROW: self._written(row)} if self._is_read_back else env
         for step, found in zip(self._follows, known, strict=True):
-            if isinstance(step, _ReadBack):
+            if isinstance(step, ReadBack):
                 row = step.row(session, after)
             elif touched:
                 step.take_place(session, call, after, found)
@@ -205,8 +207,8 @@ class Write:
         tag = None if self._represented is None else self._represented.now(session, after)
         return row, self._shapes[call.end], tag
 
-    def _touch(self, session: Session, call: Call) -> tuple[Row, bool] | None:
-        """The row that is written, or that is there as it is wanted; None: it is there, and something is done instead.
+    def _touch(self, session: Session, call: Call) -> tuple[Row, bool] | _Other:
+        """The row that is written, or that is there as it is wanted, or that is there and is to be changed instead.
         What is made at random is made again where it is taken. Raises what refuses it."""
         env, tries, switches = call.env, 0, self._statement.switches
         if switches:
@@ -214,7 +216,7 @@ class Write:
             switches &= on | {AS_IT_WAS} if call.on_current else on
         while True:
             try:
-                rows = session.run(*self._statement.bound(env, switches))
+                rows = [] if call.unfit else session.run(*self._statement.bound(env, switches))
             except Conflicting:
                 rows = []
             if rows:
@@ -222,27 +224,31 @@ class Write:
             if self._untouched is not None and (rows := session.run(*self._untouched.bound(env))):
                 return rows[0], False
             refusal = self._judge.refusal(session.run(*self._judge.bound(env, True)), env)
-            if refusal is None and self._instead is not None:
-                return None
+            if self._find is not None and (rows := session.run(*self._find.bound(env))):
+                return _Other(rows[0], refusal)
+            if call.unfit:
+                raise _both(Refusal(call.unfit), refusal)
             tries += 1
             if not isinstance(refusal, Taken) or refusal.anew <= (call.body or {}).keys() or tries == MOST_ANEW:
                 raise refusal or NothingFound
             self._make_anew(call)
 
-    def _done_instead(self, session: Session, call: Call) -> tuple[Row, Shape, str | None]:
+    def _done_instead(self, session: Session, call: Call, other: _Other) -> tuple[Row, Shape, str | None]:
         """Change the row that is there, for the same request. Passwords are hashed already."""
-        assert self._instead is not None and self._find is not None and self._read_found is not None
-        rows = session.run(*self._find.bound(call.env))
-        if not rows:
-            raise NothingFound
+        assert self._instead is not None and self._read_found is not None
         hashes = self._values.hashes(call.env[environment.NEW])
         own = replace(
-            call, env={**call.env, environment.PATH: {**call.env[environment.PATH], **self._read_found(rows[0])}}
+            call, env={**call.env, environment.PATH: {**call.env[environment.PATH], **self._read_found(other.row)}}
         )
         wanted = self._instead.wanted(own, frozenset(call.body or ()))
         if wanted is not None:
             self._instead.found(own, session.run(wanted.text, wanted.binds))
-        self._instead.prepare(own)
+        try:
+            self._instead.prepare(own)
+        except Refusal as refusal:
+            raise _both(refusal, other.refusal) from None
+        if other.refusal is not None:
+            raise other.refusal
         own.env[environment.NEW] |= {name: hash for name, hash in hashes.items() if name in own.env[environment.NEW]}
         done = self._instead._work(own, session)
         call.env |= {**own.env, environment.PATH: call.env[environment.PATH]}
@@ -269,6 +275,20 @@ class Write:
         return dict(zip(self._key, row, strict=False)) if self._removed is None else self._removed(row)
 
 
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """The identifier of a row that is there with other values, and what refuses to change it."""
+
+    row: Row
+    refusal: Refusal | None
+
+
+def _both(one: Refusal, other: Refusal | None) -> Refusal:
+    if other is None:
+        return one
+    return Refusal(tuple(dict.fromkeys((*one.failures, *other.failures))), {**other.details, **one.details})
+
+
 def effects(planned: plan.Effects) -> Effects[Call]:
     """What else a write does, made ready."""
     return Effects(planned, lambda write: Write(write).do, _several)
@@ -287,52 +307,31 @@ def _if_match(call: Call) -> str:
 # ── What follows ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class _Step:
-    """What follows a write that has touched its row. `before`: something of it has to be found before the write."""
-
-    before = False
-
-    def found(self, session: Session, env: Environment) -> Any:
-        """What is found before the write."""
-
-    def take_place(self, session: Session, call: Call, env: Environment, found: Any) -> None:
-        """Do it. `env` tells which row was written (`$row`)."""
-        raise NotImplementedError
-
-
-def _ready(step: plan.Step) -> _Step:
+def _ready(step: plan.Step) -> Step:
     match step:
         case plan.Subscription():
-            return _Subscription(step)
+            return Subscription(step)
         case plan.Effects():
             return _Effects(step)
         case plan.Occurrences():
-            return _Occurrences(step)
+            return Occurrences(step)
         case plan.Further():
             return _Further(step)
         case plan.Instead():
             raise AssertionError("it does not follow: it is done in the place of the write")
         case plan.Scopes():
-            return _Scopes(step)
+            return Scopes(step)
         case plan.ReadBack():
-            return _ReadBack(step)
+            return ReadBack(step)
         case plan.Ending():
-            return _Ending(step)
+            return Ending(step)
         case plan.Issue():
-            return _Issue(step)
+            return Issue(step)
         case _:
             assert_never(step)
 
 
-class _Subscription(_Step):
-    def __init__(self, step: plan.Subscription) -> None:
-        self._version = step.version
-
-    def take_place(self, session: Session, call: Call, env: Environment, found: None) -> None:
-        subscribe(session, list(env[environment.ROW].values()), call.who, env["caller"], self._version)
-
-
-class _Effects(_Step):
+class _Effects(Step):
     def __init__(self, step: plan.Effects) -> None:
         self._effects, self.before = effects(step), step.before
 
@@ -345,21 +344,7 @@ class _Effects(_Step):
             self._effects.take_place(session, call, env, acted_on)
 
 
-class _Occurrences(_Step):
-    def __init__(self, step: plan.Occurrences) -> None:
-        self._events, self.before = tuple(map(Event, step.events)), step.before
-
-    def found(self, session: Session, env: Environment) -> list[Row | None]:
-        return [event.found(session, env) for event in self._events]
-
-    def take_place(self, session: Session, call: Call, env: Environment, found: list[Row | None] | None) -> None:
-        rows = self.found(session, env) if found is None else found
-        for event, row in zip(self._events, rows, strict=True):
-            if row is not None:
-                event.write(session, call.env, row, call.sources)
-
-
-class _Further(_Step):
+class _Further(Step):
     def __init__(self, step: plan.Further) -> None:
         self._write = Write(step.write)
 
@@ -368,38 +353,3 @@ class _Further(_Step):
         own[environment.PATH] = env[environment.ROW]
         self._write.do(session, call, own)
         call.env["issued"] |= own["issued"]
-
-
-class _Scopes(_Step):
-    def __init__(self, step: plan.Scopes) -> None:
-        self._scopes = credentials.Scopes(step)
-
-    def take_place(self, session: Session, call: Call, env: Environment, found: None) -> None:
-        self._scopes.find(session, env)
-
-
-class _ReadBack(_Step):
-    def __init__(self, step: plan.ReadBack) -> None:
-        self._select = Prepared(step.select)
-
-    def row(self, session: Session, env: Environment) -> Row:
-        return session.run(*self._select.bound(env))[0]
-
-
-class _Ending(_Step):
-    def __init__(self, step: plan.Ending) -> None:
-        self._fields, self._statement = step.fields, Prepared(step.statement)
-
-    def take_place(self, session: Session, call: Call, env: Environment, found: None) -> None:
-        written = env[environment.NEW]
-        if not self._fields or any(field in written for field in self._fields):
-            session.run(*self._statement.bound(env))
-
-
-class _Issue(_Step):
-    def __init__(self, step: plan.Issue) -> None:
-        self._statements = [Prepared(each) for each in (step.store, step.store_scopes, step.clean) if each is not None]
-
-    def take_place(self, session: Session, call: Call, env: Environment, found: None) -> None:
-        for statement in self._statements:
-            session.run(*statement.bound(env))
