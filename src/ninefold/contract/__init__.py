@@ -1,1 +1,1 @@
-"""What a contract says, as typed facts with their places: meaning without machinery."""
+"""A whole contract, and what is worked out of it before anything has a type."""

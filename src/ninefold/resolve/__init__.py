@@ -1,2 +1,1 @@
-"""Document to Contract: shape becomes meaning. One file a part; `names` holds what refers to what, and `contract` is
-where to start."""
+"""Document to Contract: `contract` is where to start; `names` holds what refers to what."""
