@@ -15,12 +15,12 @@ from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import render
 from ninefold.diagnostics.source import Source
 from ninefold.language.shapes import Duration, Size
+from ninefold.language.table import VOCABULARY
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.syntax.nodes import PARTS, Mapping, Node, Sequence
 from ninefold.syntax.parser import Form, parse
 from ninefold.tools.blank import EXAMPLES
 from ninefold.tools.editor_schema import FORMS, block_of, plain_form
-from ninefold.vocabulary import VOCABULARY
 
 LANGUAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")

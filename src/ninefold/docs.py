@@ -14,16 +14,17 @@ from pathlib import Path
 
 from ninefold.language.conditions import CONDITIONS
 from ninefold.language.json_schema import KEYWORDS, REFUSED, keywords
+from ninefold.language.key import Key
 from ninefold.language.question import SUBJECTS
-from ninefold.language.shapes import Sight
+from ninefold.language.shapes import Sight, describe
+from ninefold.language.table import VOCABULARY
+from ninefold.language.table import sights as sights_of_places
 from ninefold.language.verbs import table as verbs_table
 from ninefold.meanings import meanings as fixed_meanings
 from ninefold.questions.question import QUESTIONS
 from ninefold.syntax.nodes import TITLES
 from ninefold.tools.blank import EXAMPLES
 from ninefold.tools.propose.conventions import CONVENTIONS
-from ninefold.vocabulary import VOCABULARY, Key, describe
-from ninefold.vocabulary.table import sights as sights_of_places
 
 REFERENCE = Path("docs/language.md")
 

@@ -17,7 +17,7 @@ from tests.agreement.writing import NONE
 from tests.reference.messages import Request, Response
 
 from ninefold.language.shapes import Sight
-from ninefold.vocabulary.table import sights
+from ninefold.language.table import sights
 
 SIGHTS: Final = sights()
 ALL: Final = 3

@@ -15,10 +15,11 @@ from ninefold.ablate.facts import Removal, Written, written
 from ninefold.ablate.fixed import Whole
 from ninefold.ablate.law import Found
 from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.language.key import Key, Kind
 from ninefold.language.reading import Reading
+from ninefold.language.table import VOCABULARY
 from ninefold.pipeline import Loaded, compile_tree
 from ninefold.syntax.nodes import Document
-from ninefold.vocabulary import VOCABULARY, Key, Kind
 
 CONTRACT = b"""
 purpose: Keeps weights.

@@ -13,8 +13,8 @@ from ninefold import language
 from ninefold.language.declaration import Declared, Each, join, members, rows
 from ninefold.language.key import Kind
 from ninefold.language.records import keys_of, reader
+from ninefold.language.table import VOCABULARY
 from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
-from ninefold.vocabulary import VOCABULARY
 
 
 def _records() -> Iterator[type]:

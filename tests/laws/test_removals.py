@@ -36,9 +36,9 @@ from ninefold.ablate.facts import Written, written
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
 from ninefold.diagnostics.source import Span
+from ninefold.language.key import Kind
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
-from ninefold.vocabulary import Kind
 
 CONTRACTS = [ROOT / "examples" / "orders.md", *(path for path in OWN if path.suffix == ".md")]
 

@@ -30,10 +30,11 @@ from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.source import Span
 from ninefold.language import shapes
 from ninefold.language.json_schema import KEYWORDS
+from ninefold.language.key import Key, Kind
+from ninefold.language.table import VOCABULARY, keys_under
 from ninefold.pipeline import Loaded, compile_document, compile_tree
 from ninefold.plan.places import Place as PlanPlace
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
-from ninefold.vocabulary import VOCABULARY, Key, Kind, keys_under
 
 ROOT: Final = Path(__file__).parents[2]
 CONTRACTS: Final = (*(ROOT / "tests" / "cases").glob("*/contract.*"), *(ROOT / "examples").glob("*.md"))

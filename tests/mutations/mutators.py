@@ -15,8 +15,8 @@ from typing import Final, TypeAlias
 
 from tests.mutations.trees import Items, Members, Place, Text, Tree, copied, places, size
 
+from ninefold.language.table import VOCABULARY
 from ninefold.language.verbs import VERBS
-from ninefold.vocabulary import VOCABULARY
 
 LARGEST_SPLICE: Final = 60
 """Values below a subtree that is put somewhere: more would grow without end."""

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from ninefold.language.key import Kind
+from ninefold.language.table import VOCABULARY, key_at
 from ninefold.questions.ask import ask, written_path
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Mapping, Node, Part, Sequence
 from ninefold.syntax.parser import Form, parse, read
-from ninefold.vocabulary import VOCABULARY, Kind, key_at
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -17,11 +17,11 @@ from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Name, Proposal, Shown, StatedNone
 from ninefold.language.routes import PathName
 from ninefold.language.schemas import Schema
+from ninefold.language.table import VOCABULARY
 from ninefold.language.versioning import VersionScheme
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Mapping, Part, Scalar, Sequence
 from ninefold.syntax.parser import Form
-from ninefold.vocabulary import VOCABULARY
 
 WORDS = {key.name for key in VOCABULARY if not key.is_placeholder}
 

@@ -12,11 +12,12 @@ from tests.slices import examples
 
 from ninefold.diagnostics.source import Span
 from ninefold.language.fact import Gap
+from ninefold.language.key import Key
 from ninefold.language.shapes import Word
+from ninefold.language.table import VOCABULARY
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.syntax.scalars import core_value
-from ninefold.vocabulary import VOCABULARY, Key
 
 READ = document(PLAIN)
 WORDS = sorted(

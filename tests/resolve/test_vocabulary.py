@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Callable
 
 from ninefold.language.json_schema import KEYWORDS, REFUSED
-from ninefold.language.shapes import Integer, ListOf, MappingOf, Names, OneOf, Text, Word
+from ninefold.language.key import Key, Kind
+from ninefold.language.shapes import Integer, ListOf, MappingOf, Names, OneOf, Text, Word, describe
+from ninefold.language.table import VOCABULARY
 from ninefold.questions.question import QUESTIONS
-from ninefold.vocabulary import VOCABULARY, Key, Kind, describe
 
 QUESTION_IDS = {question.id for question in QUESTIONS}
 PATHS = {(key.part, key.path) for key in VOCABULARY}

@@ -9,9 +9,10 @@ from typing import Literal, TypeAlias
 
 from ninefold.diagnostics.source import Span
 from ninefold.language.json_schema import HOLDING, NARROWING
+from ninefold.language.key import Key, Kind
 from ninefold.language.shapes import JSON, JSONSchema, ListOf, MappingOf, OneOf, Shape, Template
+from ninefold.language.table import is_open, key_at, key_named, keys_under
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
-from ninefold.vocabulary import Key, Kind, is_open, key_at, key_named, keys_under
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,12 +30,13 @@ from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import STATUSES
 from ninefold.language.fact import value_of
+from ninefold.language.key import Key, Kind
+from ninefold.language.table import key_named
 from ninefold.language.verbs import kind_of
 from ninefold.pipeline import Loaded
 from ninefold.plan.places import Place
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Mapping
-from ninefold.vocabulary import Key, Kind, key_named
 
 Outcome: TypeAlias = Literal[
     "no difference", "error at a use", "gap", "less", "no longer refused", "what remains says", "not in the language"

@@ -13,7 +13,7 @@ from ninefold.ablate.facts import REMOVALS, Written
 from ninefold.ablate.law import OUTCOMES, Found
 from ninefold.ablate.requests import Excuse
 from ninefold.diagnostics.source import Source
-from ninefold.vocabulary import Kind
+from ninefold.language.key import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,9 @@ from ninefold.expressions.ast import reads_member
 from ninefold.language.errors import CODES
 from ninefold.language.expressions import Expression, expressions_in
 from ninefold.language.fact import Shown, StatedNone, value_of
+from ninefold.language.key import Key, Kind
 from ninefold.language.states import FROM, INITIAL, MACHINE, TO
+from ninefold.language.table import is_open, key_at, key_named, keys_under
 from ninefold.language.versioning import CHANGES
 from ninefold.questions import (
     authentication,
@@ -38,7 +40,6 @@ from ninefold.questions.question import (
 )
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence, Word
 from ninefold.syntax.proposals import proposals
-from ninefold.vocabulary import Key, Kind, is_open, key_at, key_named, keys_under
 
 STORED = frozenset({"on create", "on change", "again on", "computed", "normalise", "sets", "gone", "then", "EFFECT"})
 """Keys that add a value or a change, or take a row away: what is written without them would be wrong, so a gap

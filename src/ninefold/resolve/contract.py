@@ -15,13 +15,13 @@ from ninefold.language.reading import Reading
 from ninefold.language.records import part_of
 from ninefold.language.resources import Resources
 from ninefold.language.states import states
+from ninefold.language.table import keys_under
 from ninefold.language.versioning import Versioning
 from ninefold.resolve.includes import taken_over
 from ninefold.resolve.names import judge
 from ninefold.syntax.codes import TOO_MANY
 from ninefold.syntax.nodes import Document
 from ninefold.syntax.parser import MOST_DIAGNOSTICS
-from ninefold.vocabulary import keys_under
 
 
 def resolve(document: Document, accept_proposals: bool = False) -> Outcome[Contract]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from ninefold.diagnostics.source import Source
+from ninefold.language.key import Key
 from ninefold.language.question import Question
 from ninefold.language.shapes import (
     Boolean,
@@ -31,12 +32,12 @@ from ninefold.language.shapes import (
     Text,
     Word,
 )
+from ninefold.language.table import VOCABULARY
 from ninefold.questions.ask import written_path
 from ninefold.questions.question import PART_QUESTIONS
 from ninefold.syntax.nodes import NUMBERED_TITLES, Entry, Mapping
 from ninefold.syntax.parser import Form, parse
 from ninefold.tools.blank import EXAMPLES
-from ninefold.vocabulary import VOCABULARY, Key
 
 WHOLE_PART = 4
 """The effort of a part that shows nothing yet."""

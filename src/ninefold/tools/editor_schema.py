@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 from ninefold.language.conditions import STATUSES
 from ninefold.language.errors import RULES
 from ninefold.language.json_schema import REFUSED, keywords
+from ninefold.language.key import Key, Kind
 from ninefold.language.routes import METHODS
 from ninefold.language.shapes import (
     JSON,
@@ -38,11 +39,12 @@ from ninefold.language.shapes import (
     Template,
     Text,
     Word,
+    describe,
 )
+from ninefold.language.table import keys_under
 from ninefold.language.verbs import OUTCOMES, UPON, VERBS
 from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
 from ninefold.syntax.nodes import PARTS, TITLES
-from ninefold.vocabulary import Key, Kind, describe, keys_under
 
 Schema: TypeAlias = dict[str, Any]
 

@@ -13,10 +13,10 @@ from ninefold.checked.service import Checked
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Source
 from ninefold.language.fact import value_of
+from ninefold.language.shapes import describe
 from ninefold.questions.ask import shows_nothing
 from ninefold.questions.question import OpenQuestion
 from ninefold.tools.answers import effort, keys_answering
-from ninefold.vocabulary import describe
 
 WIDTH = 100
 """Columns of the text."""
