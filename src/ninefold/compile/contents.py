@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Response, Rows
+from ninefold.checked.operations import List, Read
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import stated, traced
 from ninefold.diagnostics.source import Place
@@ -15,7 +16,7 @@ from ninefold.expressions.reads import needs_database
 from ninefold.expressions.to_sql import Item
 from ninefold.expressions.tree import Call, Select, Typed, Variable, walk
 from ninefold.plan import responses as planned
-from ninefold.plan.chosen import expanded, hidden
+from ninefold.plan.chosen import Choices, Expansion, Projection, expanded, hidden
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.statement import Piece, ResultColumn
 from ninefold.sql.dialect import ROWS
@@ -246,3 +247,44 @@ def response(wanted: Response, media_type: str | None, columns: Columns) -> plan
 def _kind(typed: Typed) -> tuple[type, str | None]:
     """What equal expressions have in common: their form, and the name of what they read or call."""
     return type(typed), getattr(typed, "name", None)
+
+
+def choices(operation: Read | List) -> Choices | None:
+    """None: nothing can be chosen."""
+    projection, expansion = operation.projection, operation.expansion
+    if projection is None and expansion is None:
+        return None
+    return Choices(
+        projection=None
+        if projection is None
+        else Projection(
+            projection.parameter,
+            projection.offered,
+            projection.members,
+            projection.written,
+            traced(*projection.places),
+        ),
+        expansion=None
+        if expansion is None
+        else Expansion(expansion.parameter, expansion.offered, expansion.written, traced(*expansion.places)),
+    )
+
+
+def unchosen(response: Response) -> Response:
+    """The same, with nothing in it to choose."""
+    return response if response.content is None else replace(response, content=_unchosen(response.content))
+
+
+def _unchosen(content: Content) -> Content:
+    match content:
+        case Object():
+            members = tuple((name, _unchosen(value)) for name, value in content.members)
+            return replace(content, members=members, optional=(), expanded=())
+        case Array():
+            return replace(content, items=tuple(map(_unchosen, content.items)))
+        case Rows():
+            return replace(content, item=_unchosen(content.item))
+        case Choice():
+            return replace(content, yes=_unchosen(content.yes), no=_unchosen(content.no))
+        case _:
+            return content

@@ -1,8 +1,10 @@
-"""Parts 3 and 4: other rows that change with the one acted on, each by an operation without an endpoint."""
+"""Parts 3 and 4: what else is done, each by an operation without an endpoint: other rows that change with the one acted
+on, and transitions of the same row (`does: [update order, place order]`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypedDict
 
 from ninefold.checked.contents import Response
@@ -11,14 +13,13 @@ from ninefold.checked.operations import BodyLeaf, Create, Delete, Mutation, Remo
 from ninefold.checked.resources import Effect, Resource
 from ninefold.checked.service import Checked
 from ninefold.compile.endpoints.create import create
-from ninefold.compile.endpoints.delete import delete
+from ninefold.compile.endpoints.delete import as_removed, delete
 from ninefold.compile.endpoints.held import left_out, making
-from ninefold.compile.endpoints.remove import as_removed
 from ninefold.compile.endpoints.update import update
 from ninefold.compile.endpoints.writes import W, and_then, pointer
 from ninefold.compile.perspective import CONTRACT, Perspective
 from ninefold.compile.several import of_several, read_of_each
-from ninefold.compile.which_rows import by_identifier, says_which, was_written
+from ninefold.compile.which_rows import by_identifier, says_which, taking, was_written
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.reads import fields_read
 from ninefold.expressions.tree import Select, Typed, Variable, rewrite
@@ -26,6 +27,7 @@ from ninefold.language.verbs import Verb, kind_of
 from ninefold.plan import writes as plan
 from ninefold.plan.environment import EACH, THIS
 from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.plan.writes import Further, Transition
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Row
 
@@ -217,3 +219,40 @@ def _find(
     if effect.where is not None:
         text = text + " ORDER BY " + join(", ", cells[: len(keys)])
     return Statement((Piece(text.text, text.binds),), tuple(ResultColumn(field.name, field.type) for field in fields))
+
+
+def with_further(write: W, operation: Mutation, perspective: Perspective) -> W:
+    """An operation with what is done with its row after that. Who may call and which rows are seen has been asked then:
+    what follows is the contract's own."""
+    if not operation.further or operation.resource is None:
+        return write
+    own = Perspective(perspective.checked, CONTRACT, perspective.dialect, perspective.told or perspective.who)
+    last = len(operation.further) - 1
+    resource = own.checked.resources[operation.resource]
+    is_known = operation.transition is not None or operation.kind.makes
+    following = []
+    for number, transition in enumerate(operation.further):
+        each = replace(
+            taking(transition, resource, own.checked),
+            key=operation.key,
+            errors=operation.errors,
+            then=operation.then if number == last else (),
+            host=operation,
+            follows="in its state" if is_known or number else "in any state",
+        )
+        following.append(Further(_taken(each, own)))
+    return and_then(write, *following)
+
+
+def _taken(operation: Update, perspective: Perspective) -> Transition:
+    """Invariants see the row as all of it has left it: the first operation asks them, last of all."""
+    admission = Admission(CONTRACT, None, False, operation.place)
+    before = replace(perspective, checked=_without_invariants(perspective.checked))
+    taken = update(operation, admission, before)
+    assert isinstance(taken, Transition)
+    return with_effects(taken, operation, perspective)
+
+
+def _without_invariants(checked: Checked) -> Checked:
+    resources = {name: replace(each, invariants=()) for name, each in checked.resources.items()}
+    return replace(checked, resources=resources)

@@ -1,4 +1,5 @@
-"""Looking at rows and adding them: what the operator does, planned like any endpoint, with every row in sight."""
+"""Looking at rows and adding them: what the operator does, planned like any endpoint, with every row in sight;
+and part 2: rows that the contract itself states."""
 
 from __future__ import annotations
 
@@ -11,17 +12,20 @@ from msgspec import structs
 from ninefold.checked.contents import Content, Leaf, Object, Response, Rows
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.lists import Asked
-from ninefold.checked.operations import BodyLeaf, Create, Filter, List, Pages, Sorts, Takes
+from ninefold.checked.operations import BodyLeaf, Create, Filter, List, Pages, Sorts, Takes, Update
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.compile.bodies import body_of
 from ninefold.compile.endpoints.create import create
 from ninefold.compile.endpoints.list import listing
+from ninefold.compile.endpoints.update import update
 from ninefold.compile.perspective import OPERATOR, Perspective
-from ninefold.compile.which_rows import equals
+from ninefold.compile.places import traced
+from ninefold.compile.which_rows import by_identifier, equals
 from ninefold.expressions.tree import Select, Typed, Variable, free_variables
 from ninefold.language.verbs import VERBS
-from ninefold.plan.operator import Adding, OperatorOperations
+from ninefold.plan.operator import Adding, OperatorOperations, Record, Records
+from ninefold.plan.writes import Update as Change
 from ninefold.sql.dialect import Dialect
 from ninefold.values import Anything, Array, Digest, Integer, Null, Row, Text
 from ninefold.values import Object as ObjectType
@@ -179,3 +183,43 @@ def _field(resource: Resource, field: Field) -> Select:
 
 def _shown(resource: Resource, field: Field) -> Leaf:
     return Leaf(_field(resource, field), null_shown=True)
+
+
+def records(checked: Checked, dialect: Dialect) -> Records | None:
+    """None: the contract states none."""
+    if not checked.records:
+        return None
+    stated: dict[str, dict[str, None]] = {}
+    for each in checked.records:
+        own = checked.resources[each.resource]
+        stated.setdefault(own.name, {}).update(
+            dict.fromkeys(name for name in each.values if name not in own.identifier)
+        )
+    perspective = Perspective(checked, OPERATOR, dialect)
+    return Records(
+        rows=tuple(Record(each.resource, dict(each.values), traced(each.place)) for each in checked.records),
+        changes={
+            name: _change(checked.resources[name], tuple(fields), perspective)
+            for name, fields in stated.items()
+            if fields
+        },
+        adding={
+            name: adding
+            for name in stated
+            if any(checked.resources[name].fields[each].serial for each in checked.resources[name].identifier)
+            and (adding := adding_with_numbers(checked.resources[name], checked, dialect)) is not None
+        },
+    )
+
+
+def _change(resource: Resource, fields: tuple[str, ...], perspective: Perspective) -> Change:
+    operation = Update(
+        key=f"update {resource.name}",
+        segments=by_identifier(resource, perspective.checked),
+        place=resource.place,
+        kind=VERBS["update"],
+        resource=resource.name,
+        response=Response(204, None, (), resource.place),
+        takes=Takes(body=tuple(BodyLeaf((name,), name) for name in fields)),
+    )
+    return update(operation, Admission(OPERATOR, None, False, resource.place), perspective)

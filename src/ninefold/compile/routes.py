@@ -13,9 +13,8 @@ from ninefold.checked.service import Checked
 from ninefold.compile import endpoints
 from ninefold.compile.bodies import body
 from ninefold.compile.cases import chosen, common, read_first
-from ninefold.compile.effects import with_effects
+from ninefold.compile.effects import with_effects, with_further
 from ninefold.compile.errors import error_shape
-from ninefold.compile.further import with_further
 from ninefold.compile.granting import challenge
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import by_key, rules, traced

@@ -8,9 +8,8 @@ from ninefold.compile.cases import by_endpoint
 from ninefold.compile.errors import problems
 from ninefold.compile.events import delivery
 from ninefold.compile.limits import limits
-from ninefold.compile.operator import operator_operations
+from ninefold.compile.operator import operator_operations, records
 from ninefold.compile.places import traced
-from ninefold.compile.records import records
 from ninefold.compile.resources import schema, stored
 from ninefold.compile.routes import blocked, cross_origin, served
 from ninefold.compile.timers import timers

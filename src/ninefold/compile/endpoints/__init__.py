@@ -13,14 +13,12 @@ from ninefold.checked.operations import Mutation
 from ninefold.compile.endpoints.assignments import givers, which_rows
 from ninefold.compile.endpoints.compute import compute
 from ninefold.compile.endpoints.create import create
-from ninefold.compile.endpoints.delete import delete
+from ninefold.compile.endpoints.delete import delete, remove
 from ninefold.compile.endpoints.ensure import ensure
 from ninefold.compile.endpoints.list import listing
 from ninefold.compile.endpoints.read import read
-from ninefold.compile.endpoints.remove import remove
 from ninefold.compile.endpoints.rows import acted_on
-from ninefold.compile.endpoints.sign_in import sign_in
-from ninefold.compile.endpoints.sign_out import sign_out
+from ninefold.compile.endpoints.sign_in import sign_in, sign_out
 from ninefold.compile.endpoints.update import update, with_its_identifier
 from ninefold.compile.events import stream
 from ninefold.compile.perspective import Perspective

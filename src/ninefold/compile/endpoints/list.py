@@ -12,8 +12,7 @@ from ninefold.checked.lists import Asked, beside_rows, growing, plainly
 from ninefold.checked.operations import Filter, Mutation, Pages, SortKeys
 from ninefold.checked.resources import Resource
 from ninefold.compile import inputs
-from ninefold.compile.chosen import choices
-from ninefold.compile.contents import Columns
+from ninefold.compile.contents import Columns, choices
 from ninefold.compile.endpoints.rows import acted_on, answer, row_columns
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective

@@ -6,7 +6,7 @@ from ninefold.checked import operations as stated
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Resource
-from ninefold.compile.chosen import choices
+from ninefold.compile.contents import choices
 from ninefold.compile.endpoints.rows import acted_on, answer, outer_join, row_columns
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective

@@ -6,7 +6,7 @@ from ninefold.checked.endpoints import Admission
 from ninefold.checked.operations import Operation, Read
 from ninefold.checked.resources import Resource
 from ninefold.compile import inputs
-from ninefold.compile.chosen import unchosen
+from ninefold.compile.contents import unchosen
 from ninefold.compile.endpoints.read import requirements_of_row
 from ninefold.compile.endpoints.rows import answer, is_at_path_of, pieces, row_columns
 from ninefold.compile.perspective import Perspective

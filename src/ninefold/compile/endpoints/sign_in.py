@@ -1,7 +1,9 @@
-"""`sign in R`: a row whose password the body gives. It is changed only where the endpoint `sets` something."""
+"""`sign in R`: a row whose password the body gives, which is changed only where the endpoint `sets` something.
+`sign out R`: credentials that were issued to a row end, and the row stays as it is."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ninefold.checked import operations as stated
@@ -13,7 +15,8 @@ from ninefold.compile import inputs
 from ninefold.compile.before import as_it_was
 from ninefold.compile.credentials import endings, issue, only_granted
 from ninefold.compile.endpoints.held import can_be_made, made_columns, making
-from ninefold.compile.endpoints.rows import acted_on, answer, pieces, row_columns
+from ninefold.compile.endpoints.read import requirements_of_row
+from ninefold.compile.endpoints.rows import acted_on, answer, outer_join, pieces, row_columns
 from ninefold.compile.endpoints.update import changes, values_computed, written_further
 from ninefold.compile.endpoints.writes import invariants, told_after, uniques
 from ninefold.compile.events import caused
@@ -22,15 +25,16 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import traced
 from ninefold.compile.requirements import Requirement, Scope, guard, parents, permission
 from ninefold.compile.upheld import Change, upheld
-from ninefold.compile.which_rows import path_conditions
+from ninefold.compile.which_rows import path_conditions, says_which
+from ninefold.expressions.tree import Select, Variable
 from ninefold.language.verbs import GRANT
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.held import Held
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
-from ninefold.plan.writes import Assign, Grant, PasswordCheck, SignIn
+from ninefold.plan.writes import Assign, Grant, PasswordCheck, SignIn, SignOut
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier
-from ninefold.values import Digest
+from ninefold.values import Digest, Object, Row, required
 
 
 def sign_in(operation: stated.SignIn, admission: Admission, perspective: Perspective) -> SignIn:
@@ -138,3 +142,55 @@ def _found(operation: Operation, resource: Resource, named: list[Field], perspec
 def _set(assign: Assign) -> Piece:
     value = bind(inputs.new_value(assign.field, assign.type))
     return Piece(f", {identifier(assign.field)} = {value.text}", value.binds, f"new {assign.field}")
+
+
+def sign_out(operation: stated.SignOut, admission: Admission, perspective: Perspective) -> SignOut:
+    """Where neither the path nor `row` says whose, they are the caller's own: the row that the credential belongs to.
+    It was there when the credential was found, so without it nobody is known."""
+    resource = acted_on(operation, perspective)
+    columns = row_columns(resource, perspective)
+    name = identifier(resource.name)
+    if is_of_caller(operation):
+        found = _callers_own(resource)
+        there = column(resource.name, resource.identifier[0]) + " IS NOT NULL"
+        nobody = Condition("unauthenticated", subject=resource.name, trace=traced(operation.place))
+        required_ = [Requirement(nobody, there, Scope.PRESENCE), *permission(admission, resource, perspective)]
+        source = f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found)
+    else:
+        found = says_which(operation, columns.rows, perspective)
+        required_ = requirements_of_row(operation, admission, resource, perspective)
+        source = outer_join(resource, operation, perspective)
+    required_ += [guard(each, resource, perspective) for each in operation.guards]
+    response = answer(operation, columns, perspective)
+    steps = (
+        caused("sign out", resource, operation, perspective),
+        *endings(operation, resource, perspective.checked),
+    )
+    told = told_after(operation, resource, columns, [], perspective, *steps, by_key=True)
+    text = (
+        "SELECT "
+        + told.returning
+        + f" FROM {name} AS {name} WHERE "
+        + all_of([*found, *[each.holds for each in required_]])
+    )
+    return SignOut(
+        resource=resource.name,
+        response=response,
+        statement=Statement(pieces(text), tuple(columns.results)),
+        judge=judge(source, required_, operation, resource, perspective),
+        key=resource.identifier,
+        follows=told.follows,
+    )
+
+
+def is_of_caller(operation: Operation) -> bool:
+    """Whether nothing but the credential itself says whose credentials end."""
+    return not operation.names and operation.row is None
+
+
+def _callers_own(resource: Resource) -> Sequence[Fragment]:
+    own = Select(Variable("caller", Object()), resource.name, Row(resource=resource.name))
+    return [
+        column(resource.name, key) + " = " + bind(Select(own, key, required(resource.fields[key].type), "field"))
+        for key in resource.identifier
+    ]
