@@ -82,10 +82,15 @@ def listed() -> list[str]:
     return [line for line in UNMET.read_text(encoding="utf-8").splitlines() if line.count(" | ") == 2]
 
 
+def is_asked(directory: Path) -> bool:
+    """Whether the list tells of a case at all: those that have not been asked yet stand at its end."""
+    return f"{directory.name} | not asked" not in UNMET.read_text(encoding="utf-8").splitlines()
+
+
 @pytest.mark.long
 @pytest.mark.serves
 @pytest.mark.slow
-@pytest.mark.parametrize("directory", some(SERVED, 24), ids=lambda path: path.name)
+@pytest.mark.parametrize("directory", some([each for each in SERVED if is_asked(each)], 24), ids=lambda path: path.name)
 def test_each_derived_refusal_arises(directory: Path, tmp_path: Path) -> None:
     loaded = compiled(contract_of(directory))
     found = dict.fromkeys(unmet(directory, loaded, tmp_path))
