@@ -14,8 +14,8 @@ from ninefold.values import Type
 REFERENCE = Path(__file__).parent.parent / "reference"
 MODULES = sorted(REFERENCE.glob("*.py"))
 
-DATA = ("ninefold.checked", "ninefold.expressions.tree", "tests.reference")
-"""What may be imported of ours: contracts and expressions as data, and the interpreter itself."""
+DATA = ("ninefold.checked", "ninefold.expressions.tree", "ninefold.language.verbs", "tests.reference")
+"""What may be imported of ours: contracts, verbs and expressions as data, and the interpreter itself."""
 
 TYPES = {each.__name__ for each in Type.__args__} | {"Type"}
 """Of `ninefold.values` the types, and none of the functions that read and write values."""

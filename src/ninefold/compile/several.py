@@ -20,8 +20,9 @@ from ninefold.compile.which_rows import WANTED, WRITTEN
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.environment import NEW
 from ninefold.plan.events import Event
+from ninefold.plan.held import Upheld
 from ninefold.plan.statement import Piece, ResultColumn, Statement
-from ninefold.plan.writes import Bulk, Create, Effects, Occurrences, ReadBack, Step, Update, Upheld, given_values
+from ninefold.plan.writes import Bulk, Create, Effects, Occurrences, ReadBack, Step, Update, given_values
 from ninefold.sql.fragment import PLACEHOLDER, Fragment, bind, identifier, join
 from ninefold.values import Type
 

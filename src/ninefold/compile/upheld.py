@@ -23,9 +23,9 @@ from ninefold.compile.which_rows import WRITTEN, among, keys_of
 from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.rows import Dependency, Step, dependencies, unwritten
 from ninefold.expressions.tree import Typed
+from ninefold.plan.held import Upheld
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
-from ninefold.plan.writes import Upheld
 from ninefold.sql.fragment import TRUE, Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Array, Text
 

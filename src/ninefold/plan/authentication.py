@@ -142,3 +142,12 @@ CLIENT_CREDENTIALS: Final = "client_credentials"
 GRANT_FIELD: Final = "$grant_type"
 ASKED_FIELD: Final = "$scope"
 """What the two are called among the values of a body, beside the fields of the clients."""
+
+
+class PasswordCheck(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Of `sign in`: the password that the body gives in `field` is held to the hash that `find` gives, that of the row
+    which path and body name. That hash is the root `$verified` then; nothing is where the password is another. `find`
+    None: it is a random secret, of which the row holds the SHA-256 digest: that is `$verified`, whosever it is."""
+
+    field: str
+    find: Statement | None

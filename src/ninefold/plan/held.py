@@ -8,6 +8,7 @@ import msgspec
 
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition, Location
+from ninefold.plan.statement import Statement
 from ninefold.values import Type
 
 CANNOT_BE_MADE = "stored"
@@ -58,3 +59,14 @@ def refusals(held: Held) -> tuple[Condition, ...]:
     if all(each.given is not None for each in held.origins):
         found.append(Condition("invariant", held.resource, trace=held.trace))
     return tuple(found)
+
+
+class Upheld(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An invariant of other rows that a write may break. `failing`, after the write, gives a row if there is one that
+    it now fails of: the details of the codes in `details`. `before` the write one row is asked for: the keys, in arrays
+    by the names of its columns, by which the rows that have to be asked are known; they are the root `$affected`."""
+
+    condition: Condition
+    failing: Statement
+    details: tuple[str, ...] = ()
+    before: Statement | None = None

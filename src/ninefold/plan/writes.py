@@ -8,8 +8,9 @@ from typing import Literal, TypeAlias, TypeVar
 import msgspec
 
 from ninefold.expressions.tree import Typed
+from ninefold.plan.authentication import PasswordCheck
 from ninefold.plan.events import Event
-from ninefold.plan.held import Held, HeldColumns, refusals
+from ninefold.plan.held import Held, HeldColumns, Upheld, refusals
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition, Judge, Location
 from ninefold.plan.responses import Response
@@ -52,26 +53,6 @@ class Untouched(msgspec.Struct, frozen=True):
 
     statement: Statement
     response: Response
-
-
-class PasswordCheck(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Of `sign in`: the password that the body gives in `field` is held to the hash that `find` gives, that of the row
-    which path and body name. That hash is the root `$verified` then; nothing is where the password is another. `find`
-    None: it is a random secret, of which the row holds the SHA-256 digest: that is `$verified`, whosever it is."""
-
-    field: str
-    find: Statement | None
-
-
-class Upheld(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An invariant of other rows that a write may break. `failing`, after the write, gives a row if there is one that
-    it now fails of: the details of the codes in `details`. `before` the write one row is asked for: the keys, in arrays
-    by the names of its columns, by which the rows that have to be asked are known; they are the root `$affected`."""
-
-    condition: Condition
-    failing: Statement
-    details: tuple[str, ...] = ()
-    before: Statement | None = None
 
 
 class Represented(msgspec.Struct, frozen=True, omit_defaults=True):

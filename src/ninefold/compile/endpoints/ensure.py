@@ -98,16 +98,8 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
     def requirements(row: _Row) -> list[Requirement]:
         return _requirements(operation, admission, resource, from_path, wanted, made, perspective, row)
 
-    insert = (
-        f"INSERT INTO {name} ({', '.join(targets)}) SELECT "
-        + ", ".join(f"{name}.{target}" for target in targets)
-        + " FROM ("
-        + new_row
-        + f") AS {name} WHERE "
-        + all_of([*(each.holds for each in requirements(_Row.AS_IT_WOULD_BE)), *can_be_made(held_values)])
-        + " ON CONFLICT DO NOTHING RETURNING "
-        + told.returning
-    )
+    holding = [*(each.holds for each in requirements(_Row.AS_IT_WOULD_BE)), *can_be_made(held_values)]
+    insert = _inserted(name, targets, new_row, holding, told.returning)
     which = [_is_the_one(resource.name, operation, resource, from_path, wanted)]
     which += [each.holds for each in requirements(_Row.AS_IT_IS)]
     found = "SELECT " + told.returning + f" FROM {name} AS {name} WHERE " + all_of(which)
@@ -140,6 +132,13 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
         upholds=held,
         follows=follows,
     )
+
+
+def _inserted(name: str, targets: list[str], row: Fragment, holding: list[Fragment], returning: Fragment) -> Fragment:
+    """The row as it is wanted, where all of that holds and none is there already."""
+    values = ", ".join(f"{name}.{target}" for target in targets)
+    source = f"INSERT INTO {name} ({', '.join(targets)}) SELECT {values} FROM (" + row + f") AS {name} WHERE "
+    return source + all_of(holding) + " ON CONFLICT DO NOTHING RETURNING " + returning
 
 
 _IN_WHOLE: Final = replace(VERBS["update"], is_whole=True)

@@ -28,11 +28,12 @@ from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import path_conditions, says_which
 from ninefold.expressions.tree import Select, Variable
 from ninefold.language.verbs import GRANT
+from ninefold.plan.authentication import PasswordCheck
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.held import Held
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
-from ninefold.plan.writes import Assign, Grant, PasswordCheck, SignIn, SignOut
+from ninefold.plan.writes import Assign, Grant, SignIn, SignOut
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier
 from ninefold.values import Digest, Object, Row, required
 
@@ -83,15 +84,7 @@ def sign_in(operation: stated.SignIn, admission: Admission, perspective: Perspec
     source = f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found)
     judged = judge(source, required, operation, resource, perspective, held_values)
     if operation.sets:
-        begin = f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION)
-        sets = [Piece(f", {identifier(field)} = {value.text}", value.binds) for field, value in computed.items()]
-        text = (
-            *pieces(begin),
-            *sets,
-            *(_set(each) for each in assigns if not each.in_statement),
-            *pieces(which),
-            *pieces(" RETURNING " + told.returning),
-        )
+        text = _changed(name, computed, assigns, which, told.returning)
     else:
         text = pieces("SELECT " + told.returning + f" FROM {name} AS {name}" + which)
     kind = Grant if operation.verb == GRANT else SignIn
@@ -114,6 +107,18 @@ def sign_in(operation: stated.SignIn, admission: Admission, perspective: Perspec
             if password.secret == "password"
             else None,
         ),
+    )
+
+
+def _changed(
+    name: str, computed: dict[str, Fragment], assigns: tuple[Assign, ...], which: Fragment, returning: Fragment
+) -> tuple[Piece, ...]:
+    return (
+        *pieces(f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION)),
+        *(Piece(f", {identifier(field)} = {value.text}", value.binds) for field, value in computed.items()),
+        *(_set(each) for each in assigns if not each.in_statement),
+        *pieces(which),
+        *pieces(" RETURNING " + returning),
     )
 
 

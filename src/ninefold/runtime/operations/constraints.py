@@ -16,7 +16,7 @@ from ninefold.expressions.tree import Call, Typed
 from ninefold.plan import environment, held, problems
 from ninefold.plan import writes as plan
 from ninefold.plan.environment import Environment
-from ninefold.plan.held import CANNOT_BE_MADE, HeldColumns
+from ninefold.plan.held import CANNOT_BE_MADE, HeldColumns, Upheld
 from ninefold.runtime.messages import conditional
 from ninefold.runtime.messages.encode import Shape
 from ninefold.runtime.messages.problems import Failure, FieldFailure, failed_condition
@@ -181,7 +181,7 @@ class Invariants:
 class _Upheld:
     """An invariant of other rows, made ready."""
 
-    def __init__(self, planned: plan.Upheld) -> None:
+    def __init__(self, planned: Upheld) -> None:
         self.failure = failed_condition(planned.condition)
         self.details = planned.details
         self.failing = Prepared(planned.failing)

@@ -127,7 +127,7 @@ class Scopes:
 class PasswordCheck:
     """Holds the password in a body to that of the row which path and body name."""
 
-    def __init__(self, check: plan.PasswordCheck) -> None:
+    def __init__(self, check: authentication.PasswordCheck) -> None:
         self._field = check.field
         self._find = None if check.find is None else Prepared(check.find)
 

@@ -58,10 +58,10 @@ def endpoint(fix: Rewriting, mapping: Mapping) -> None:
 
 def outcomes(fix: Rewriting, mapping: Mapping, verb: str) -> None:
     """One answer to all good ends is told by their names now."""
-    responses = mapping.get("responses")
-    if verb in words.OUTCOMES and responses is not None and isinstance(responses.value, Mapping):
+    responses, names = mapping.get("responses"), words.outcomes(verb)
+    if names is not None and responses is not None and isinstance(responses.value, Mapping):
         if all(entry.name.isdigit() for entry in responses.value.entries):
-            fix.layout.wrap(responses, words.OUTCOMES[verb])
+            fix.layout.wrap(responses, names)
 
 
 def narrowed(fix: Rewriting, mapping: Mapping) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from ninefold.diagnostics.source import Span
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 from ninefold.tools.fix import expressions, words
 from ninefold.tools.fix.expressions import Said
 from ninefold.tools.fix.layout import Layout, Pairs
+
+_OF_EFFECTS: Final = ("row", "where", "each", "sets", "does")
+"""Keys of an effect; any other says by its name what is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +94,15 @@ class Rewriting:
 
     def effect(self, item: Mapping, resource: str) -> None:
         changed = ""
-        for verb in ("create", "update", "delete", "take"):
-            entry = item.get(verb)
-            if entry is not None and isinstance(entry.value, Scalar) and self.become(item, entry, "does"):
-                changed = entry.value.text.split()[-1]
-                if verb != "take":
-                    self.say(entry.value, (Said(0, 0, f"{verb} "),))
         for entry in item.entries:
-            if entry.name in ("row", "where", "each", "sets") and changed != resource:
+            verb = entry.name
+            if verb in _OF_EFFECTS or not isinstance(entry.value, Scalar) or not self.become(item, entry, "does"):
+                continue
+            changed = entry.value.text.split()[-1]
+            if verb != "take":
+                self.say(entry.value, (Said(0, 0, f"{verb} "),))
+        for entry in item.entries:
+            if entry.name in _OF_EFFECTS and changed != resource:
                 for node in scalars_of(entry.value):
                     self.say(node, expressions.row(node.text, resource, "this"))
         self.row(item, changed)

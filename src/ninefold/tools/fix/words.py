@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 CONDITIONS: Final[Mapping[str, str]] = {
     "missing": "not found",
@@ -30,29 +30,28 @@ KEYS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """By the record that the key belongs to."""
 
-VERBS: Final[Mapping[str, str]] = {
-    "subscribe": "create subscription",
-    "unsubscribe": "delete subscription",
-    "stream events": "stream event",
-    "read event": "read event",
-}
-"""Actions whose verb is another, whatever they are done to; see also `verb_of`."""
 
-_BY_VERB: Final[Mapping[str, str]] = {
-    "ensure": "put",
-    "replace": "put",
-    "remove": "delete",
-    "grant token": "sign in",
-    "update all": "update all",
-    "delete all": "delete all",
-}
+class Verb(NamedTuple):
+    """`outcomes`: what an answer stands for that the first words gave to all good ends alike; none: it stays."""
 
-OUTCOMES: Final[Mapping[str, str]] = {
-    "ensure": "created or unchanged",
-    "replace": "replaced",
-    "remove": "deleted or absent",
+    word: str
+    outcomes: str | None = None
+
+
+_VERBS: Final[Mapping[str, Verb]] = {
+    "ensure": Verb("put", "created or unchanged"),
+    "replace": Verb("put", "replaced"),
+    "remove": Verb("delete", "deleted or absent"),
+    "grant token": Verb("sign in"),
+    "subscribe": Verb("create subscription"),
+    "unsubscribe": Verb("delete subscription"),
+    "stream events": Verb("stream event"),
 }
-"""The outcomes that an answer stands for which the first words gave to all good ends alike, by the verb."""
+"""The verbs that go, and what says the same; the last three say themselves what they are done to."""
+
+
+def outcomes(verb: str) -> str | None:
+    return _VERBS[verb].outcomes if verb in _VERBS else None
 
 
 def condition(text: str) -> str:
@@ -65,9 +64,7 @@ def condition(text: str) -> str:
 
 def action(text: str) -> str:
     """What is done, in the second words."""
-    if text in VERBS:
-        return VERBS[text]
-    for old, new in _BY_VERB.items():
-        if text.startswith(old + " "):
-            return new + text[len(old) :]
+    for old, new in _VERBS.items():
+        if text == old or text.startswith(old + " "):
+            return new.word + text[len(old) :]
     return text
