@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.contracts import SERVED, compiled, contract_of
 from tests.http_cases import _request, serving, tell
-from tests.slices import examples
+from tests.slices import examples, some
 
 from ninefold.ablate.requests import Exchange as Asked
 from ninefold.ablate.requests import Known, Unreadable, read_exchanges
@@ -115,7 +115,8 @@ def is_there(body: Any, field: FieldFailure) -> bool:
 
 
 @pytest.mark.serves
-@pytest.mark.parametrize("directory", SERVED, ids=lambda directory: directory.name)
+@pytest.mark.long
+@pytest.mark.parametrize("directory", some(SERVED, 4), ids=lambda directory: directory.name)
 def test_a_pointer_points_into_what_was_sent(directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = compiled(contract_of(directory)).plan
     assert plan is not None

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.slices import some
 
 from ninefold.language.conditions import STATUSES
 from ninefold.pipeline import compile_document
@@ -134,9 +135,10 @@ def test_an_identifier_of_each_condition_is_told() -> None:
             assert of_trace(PLAN, trace).refusals[0].causes
 
 
+@pytest.mark.long
 def test_every_plan_has_a_digest() -> None:
     """A plan is data that JSON holds: the same contract gives the same bytes."""
     root = Path(__file__).parents[2]
-    for path in (*root.glob("examples/*.md"), *root.glob("tests/cases/*/contract.md")):
+    for path in some(sorted([*root.glob("examples/*.md"), *root.glob("tests/cases/*/contract.md")]), 6):
         plans = [compile_document(path.name, path.read_bytes()).plan for _ in range(2)]
         assert len({digest(plan) for plan in plans if plan is not None}) <= 1, path
