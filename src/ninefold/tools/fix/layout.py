@@ -17,9 +17,6 @@ from ninefold.syntax.scalars import quoted
 from ninefold.syntax.stretches import line_end, line_start
 from ninefold.tools.propose.edits import Edit, edited, line_break
 
-_WIDTH: Final = 120
-"""Characters: a mapping that would be longer between braces is written in lines, where it may be."""
-
 _NOT_IN_FLOW: Final = re.compile(r"[,\[\]{}]|: |:$| #|^[#&*!|>'\"%@`?-] ?")
 _COMMENT: Final = re.compile(r"[ \t]*(#[^\r\n]*)?")
 
@@ -57,6 +54,13 @@ class Layout:
     def column(self, at: int) -> int:
         return at - line_start(self.text, at)
 
+    def _prefix(self, at: int) -> str:
+        """What stands before a key on its line, as a line below it begins."""
+        return self.text[line_start(self.text, at) : at].replace("-", " ")
+
+    def _entry(self, name: str, text: str) -> str:
+        return f"{name}:{'' if text.startswith(self.break_) else ' '}{text}"
+
     # Changes of a mapping
 
     def replace(self, span: Span, text: str) -> None:
@@ -78,22 +82,21 @@ class Layout:
         first, *others = sorted(entries, key=lambda each: each.key.span)
         text = value if isinstance(value, str) else self.mapping(value, first.key.span.start, self.in_flow(inside))
         for entry in others:
-            self.drop(inside, entry, keeping=first)
+            self.drop(inside, entry)
         self.edits = [each for each in self.edits if not _within(each.span, first.span)]
         ends_line = self.text[first.span.end - 1] in "\r\n"
-        space = "" if text.startswith(self.break_) else " "
-        self.replace(first.span, f"{name}:{space}{text}{self.break_ if ends_line else ''}")
+        self.replace(first.span, self._entry(name, text) + (self.break_ if ends_line else ""))
 
     def add(self, inside: Mapping, after: Entry, name: str, value: str | Pairs) -> None:
         """A new entry behind another."""
         at, flow = after.span.end, self.in_flow(inside)
         text = value if isinstance(value, str) else self.mapping(value, after.key.span.start, flow)
-        entry = f"{name}:{'' if text.startswith(self.break_) else ' '}{text}"
+        entry = self._entry(name, text)
         if flow:
             self.replace(Span(at, at), f", {entry}")
         else:
             end = line_end(self.text, max(at - 1, after.key.span.start))
-            prefix = self.text[line_start(self.text, after.key.span.start) : after.key.span.start].replace("-", " ")
+            prefix = self._prefix(after.key.span.start)
             if end < len(self.text):
                 below = end + len(self.break_)
                 self.replace(Span(below, below), f"{prefix}{entry}{self.break_}")
@@ -103,13 +106,13 @@ class Layout:
     def add_before(self, inside: Mapping, before: Entry, name: str, value: str) -> None:
         """A new entry in front of another."""
         at = before.key.span.start
-        prefix = self.text[line_start(self.text, at) : at].replace("-", " ")
+        prefix = self._prefix(at)
         self.replace(Span(at, at), f"{name}: {value}{', ' if self.in_flow(inside) else self.break_ + prefix}")
 
     def splice(self, inside: Mapping, entry: Entry, pairs: Dict[str, str]) -> None:
         """Several entries in the place of one."""
         at = entry.key.span.start
-        prefix = self.text[line_start(self.text, at) : at].replace("-", " ")
+        prefix = self._prefix(at)
         between = ", " if self.in_flow(inside) else self.break_ + prefix
         self.edits = [each for each in self.edits if not _within(each.span, entry.span)]
         self.replace(entry.span, between.join(f"{name}: {value}" for name, value in pairs.items()))
@@ -121,15 +124,15 @@ class Layout:
             self.replace(Span(value.span.start, value.span.start), f"{{{name}: ")
             self.replace(Span(value.span.end, value.span.end), "}")
         else:
-            self.merge_below(entry, name)
+            self._merge_below(entry, name)
 
-    def merge_below(self, entry: Entry, name: str) -> None:
-        prefix = self.text[line_start(self.text, entry.key.span.start) : entry.key.span.start].replace("-", " ") + "  "
+    def _merge_below(self, entry: Entry, name: str) -> None:
+        prefix = self._prefix(entry.key.span.start) + "  "
         below = self._below(entry.value, prefix)
         self.replace(Span(entry.key.span.end, entry.value.span.end), f":{self.break_}{prefix}{name}:{below}")
 
-    def drop(self, inside: Mapping, entry: Entry, keeping: Entry | None = None) -> None:
-        """Nothing in the place of an entry. `keeping`: an entry that stays, though all others may go."""
+    def drop(self, inside: Mapping, entry: Entry) -> None:
+        """Nothing in the place of an entry."""
         self.edits = [each for each in self.edits if not _within(each.span, entry.span)]
         at = inside.entries.index(entry)
         if self.in_flow(inside):
@@ -193,13 +196,13 @@ class Layout:
         return f"[{', '.join(written)}]"
 
     def mapping(self, pairs: Pairs, at: int, flow: bool) -> str:
-        """A mapping as the value of a key that stands at `at`: between braces, or, where it holds lines of its own or
-        would be too long, in lines."""
+        """A mapping as the value of a key that stands at `at`: between braces, or, where it holds lines of its own,
+        in lines."""
         lines = not flow and any(not isinstance(each, str) and not self.in_flow(each) for each in pairs.values())
         if not lines:
             written = f"{{{', '.join(f'{name}: {self.scalar(value)}' for name, value in pairs.items())}}}"
             return written
-        prefix = self.text[line_start(self.text, at) : at].replace("-", " ") + "  "
+        prefix = self._prefix(at) + "  "
         return "".join(f"{self.break_}{prefix}{name}:{self._below(value, prefix)}" for name, value in pairs.items())
 
     def _below(self, value: Node | str, prefix: str) -> str:

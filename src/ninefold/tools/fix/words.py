@@ -19,7 +19,6 @@ ON_DELETE: Final[Mapping[str, str]] = {"refuse": "restrict", "clear": "set null"
 KEYS: Final[Mapping[str, Mapping[str, str]]] = {
     "resource": {"identifier": "primary key"},
     "field": {"refers to": "references", "back": "inverse"},
-    "requests": {},
     "cors": {"kept": "max age"},
     "pages": {"largest": "maximum"},
     "kind": {"when": "where"},
