@@ -57,10 +57,7 @@ def several(texts: Sequence[str], type_: Type, written: Written) -> Value | Refu
             return Refused("repeated")
         texts = texts[0].split(",")
     assert isinstance(type_, Array)
-    try:
-        return [from_text(type_.items, text) for text in texts]
-    except Invalid as invalid:
-        return Refused(invalid.rule)
+    return _several(texts, type_)
 
 
 @dataclass(frozen=True, slots=True)
