@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "gaps": Command("gaps", "Show what a contract leaves open."),
     "propose": Command("proposals", "Propose what conventions say to its open questions."),
     "accept": Command("proposals", "Turn proposals into facts."),
+    "fix": Command("fix", "Rewrite an older contract in the words of today."),
     "dev": Command("dev", "Serve a contract while it is written."),
     "serve": Command("serve", "Serve a contract."),
     "rows": Command("rows", "Look at the rows of a resource."),

@@ -9,26 +9,45 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from ninefold.diagnostics.source import Span
 from ninefold.syntax.nodes import Document
 from ninefold.tools.fix.endpoints import endpoints
 from ninefold.tools.fix.layout import Layout
+from ninefold.tools.fix.meanings import otherwise_meant
 from ninefold.tools.fix.parts import authentication, errors, events, limits, resources, states, versioning
 from ninefold.tools.fix.rewriting import Left, Rewriting
+from ninefold.tools.propose.edits import Edit, moved
 
 _PARTS: Final = (resources, states, endpoints, authentication, events, errors, limits, versioning)
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """`text` of the document in the second words, and what is left to do."""
+    """`text` of the document in the second words, what is left to do by hand, and what means something else though its
+    words stay; both in the order of their places, which are those of the document as it was."""
 
     text: str
     left: tuple[Left, ...]
+    changed: tuple[Left, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+    def moved(self, at: int) -> int:
+        """Where a place of the document as it was is in `text`."""
+        return moved(at, self.edits)
 
 
 def fixed(document: Document) -> Fixed:
     """The document in the second words. Whose words are the second ones already comes back as it is."""
-    fix = Rewriting(Layout(document.source.text))
+    text = document.source.text
+    fix = Rewriting(Layout(text))
     for part, function in zip(document.parts[1:], _PARTS, strict=True):
         function(fix, part.facts)
-    return Fixed(fix.layout.done(), tuple(sorted(fix.left, key=lambda each: each.span)))
+    after, edits = fix.layout.done(), tuple(fix.layout.edits)
+    # Who has none of the first words has read what the others mean now.
+    told = {each.span for each in fix.left}
+    changed = [] if after == text else [each for each in otherwise_meant(document) if each.span not in told]
+    return Fixed(after, tuple(sorted(fix.left, key=_place)), tuple(sorted(changed, key=_place)), edits)
+
+
+def _place(left: Left) -> Span:
+    return left.span

@@ -31,6 +31,18 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*kept, text[at:]])
 
 
+def moved(at: int, edits: Iterable[Edit]) -> int:
+    """Where a place of the text is after the edits. Of what is replaced it is where that begins."""
+    by = 0
+    for edit in sorted(edits, key=lambda each: each.span):
+        if edit.span.start > at:
+            break
+        if at < edit.span.end:
+            return edit.span.start + by
+        by += len(edit.text) - (edit.span.end - edit.span.start)
+    return at + by
+
+
 def line_break(text: str) -> str:
     """How the lines of a text end: as its first one does."""
     feed, carriage = text.find("\n"), text.find("\r")

@@ -1,0 +1,64 @@
+"""`ninefold fix FILE`"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Annotated, TypeAlias
+
+from ninefold.cli.commands import File, Parameter
+from ninefold.cli.document import read_bytes
+from ninefold.cli.proposals import rewrite
+from ninefold.cli.terminal import Unusable, remark, show
+from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.diagnostics.render import visible
+from ninefold.diagnostics.source import Source
+from ninefold.syntax.parser import form_of, parse, read
+from ninefold.tools.fix.fix import fixed
+from ninefold.tools.fix.rewriting import Left
+
+Diff: TypeAlias = Annotated[
+    bool,
+    Parameter(help="Print a unified diff, which `patch` takes, and change nothing.", negative=(), show_default=False),
+]
+
+
+def fix(file: File, /, *, diff: Diff = False) -> int:
+    """Rewrite a contract in the words of today.
+
+    A contract that was written for an older version of ninefold says the same afterwards, in the words that this one
+    reads. Comments, order and layout stay; what has today's words already is left as it is, so that doing it twice
+    changes nothing. What cannot be said by rewriting stays as it is written, and is named with its line, to be done by
+    hand; lines that mean something else than they did, though their words are the same, are named as well.
+
+    The file itself is changed; of `-`, the document is printed. What cannot be read as a contract is refused.
+
+    Exit status: 0 if nothing is left to be done by hand, 1 if something is, 2 if the file cannot be read or written.
+
+        ninefold fix orders.md
+        ninefold fix orders.md --diff | less
+    """
+    data = read_bytes(file)
+    source = read(file, data)
+    document = parse(source.value, form_of(file, source.value.text))
+    told = (*source.diagnostics, *document.diagnostics)
+    if has_errors(told):
+        show(told, source.value, sys.stderr)
+        raise Unusable(f"{file} cannot be read as a contract, and is left as it is")
+    result = fixed(document.value)
+    assert not has_errors(parse(Source(file, result.text), form_of(file, source.value.text)).diagnostics), (
+        "not to be read"
+    )
+    rewrite(file, data, source.value.text, result.text, write=not diff)
+    shown = source.value if diff else Source(file, result.text)
+    _tell(shown, "means something else now", result.changed, (lambda at: at) if diff else result.moved)
+    _tell(shown, "by hand", result.left, (lambda at: at) if diff else result.moved)
+    if result.text == source.value.text and not result.left:
+        remark(visible(f"{file} has the words of today"))
+    return 1 if result.left else 0
+
+
+def _tell(shown: Source, what: str, lines: Iterable[Left], moved: Callable[[int], int]) -> None:
+    for each in lines:
+        line = shown.place(moved(each.span.start)).line
+        remark(visible(f"{shown.name}:{line}: {what}: {each.message}"))

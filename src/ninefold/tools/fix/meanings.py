@@ -1,0 +1,72 @@
+"""Lines whose words stay and mean something else in the second language: which rows they read, and what counts first.
+
+Row rules narrowed whatever was worked out for a caller; now they narrow what is shown or steered by a request, and
+nothing that is computed (a field has one value, whoever asks). `where` of a list read all rows, and reads those now
+that its caller may see. `precedence` no longer takes along what stands behind a condition.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import Final
+
+from ninefold.syntax.nodes import Document, Entry, Mapping, Scalar
+from ninefold.tools.fix.rewriting import Left, entries_of, scalars_of
+
+_COMPUTED: Final = "it reads all rows now, also those of {} that its caller may not see"
+_WHERE: Final = "it reads only such rows of {} as its caller may see"
+_PRECEDENCE: Final = (
+    "what it does not list stays in its place: the order is the closed list's, changed no more than these lines demand"
+)
+
+
+def otherwise_meant(document: Document) -> Iterator[Left]:
+    resources = document.part("resources").facts
+    reads = _narrowed(resources, document.part("authentication").facts)
+    for resource in resources.entries:
+        fields = resource.value.get("fields") if isinstance(resource.value, Mapping) else None
+        for field in entries_of(fields):
+            yield from _of(field.value, "computed", reads, _COMPUTED)
+    for endpoint in document.part("endpoints").facts.entries:
+        yield from _of(endpoint.value, "where", reads, _WHERE)
+        filters = endpoint.value.get("filters") if isinstance(endpoint.value, Mapping) else None
+        yield from chain.from_iterable(_in(each, reads, _WHERE) for each in entries_of(filters))
+    if (precedence := document.part("errors").facts.get("precedence")) is not None:
+        yield Left(precedence.span, _PRECEDENCE)
+
+
+def _of(holder: object, key: str, reads: dict[str, re.Pattern[str]], message: str) -> Iterator[Left]:
+    entry = holder.get(key) if isinstance(holder, Mapping) else None
+    if entry is not None:
+        yield from _in(entry, reads, message)
+
+
+def _in(entry: Entry, reads: dict[str, re.Pattern[str]], message: str) -> Iterator[Left]:
+    texts = [each.text for each in scalars_of(entry.value)]
+    found = [resource for resource, read in reads.items() if any(map(read.search, texts))]
+    if found:
+        yield Left(entry.span, message.format(" and ".join(f"`{each}`" for each in found)))
+
+
+def _narrowed(resources: Mapping, authentication: Mapping) -> dict[str, re.Pattern[str]]:
+    """The resources of which not everybody sees all rows, each with what an expression says that reads them: `all(R)`,
+    what refers back from them, or a member behind a reference to them."""
+    names = {
+        entry.name: [rf"\ball\(\s*{re.escape(entry.name)}\s*\)"] for entry in entries_of(authentication.get("rows"))
+    }
+    for rule in entries_of(authentication.get("rows")):
+        if isinstance(rule.value, Scalar) and rule.value.text in ("any", "all"):
+            del names[rule.name]
+    for resource in resources.entries:
+        fields = resource.value.get("fields") if isinstance(resource.value, Mapping) else None
+        for field in entries_of(fields):
+            if not isinstance(field.value, Mapping):
+                continue
+            back, to = (field.value.get(key) for key in ("back", "refers to"))
+            if resource.name in names and back is not None and isinstance(back.value, Scalar):
+                names[resource.name].append(rf"\.{re.escape(back.value.text)}\b")
+            if to is not None and isinstance(to.value, Scalar) and to.value.text in names:
+                names[to.value.text].append(rf"\.{re.escape(field.name)}\.\w")
+    return {resource: re.compile("|".join(patterns)) for resource, patterns in names.items()}
