@@ -74,6 +74,7 @@ class Conditions:
         for back, other in made.backs.items():
             choices.append(partial(self._over, f"{at}.{back}", self.made[other]))
             choices.append(partial(str, f"{at}.{back}.size() {self.random.choice(['>', '==', '<'])} 1"))
+            choices.append(partial(self.atom, self.made[other], f"{at}.{back}.first()"))
         if depth == 0 and self.often(0.3):
             choices.append(partial(str, f"all(user).size() > {self.random.randint(1, 3)}"))
         return self.random.choice(choices)() if choices else self.atom(made, at)
@@ -112,8 +113,9 @@ class Conditions:
             case "choice":
                 return pick([f"{read} == 'red'", f"{read} in ['green', 'live', 'draft']", f"{read} != 'done'"])
             case "strings":
-                return pick([f"'a' in {read}", f"{read}.exists(w, w < 'b')", f"{read}.size() > 0", f"{read}[0] == 'a'"])
+                first = [f"{read}[0] == 'a'", f"{read}.first() == 'a'", f"({read} + ['b']).first() == 'b'"]
+                return pick([f"'a' in {read}", f"{read}.exists(w, w < 'b')", f"{read}.size() > 0", *first])
             case "integers":
-                return pick([f"3 in {read}", f"{read}.all(w, w > 1)", f"{read}.sum() > 3"])
+                return pick([f"3 in {read}", f"{read}.all(w, w > 1)", f"{read}.sum() > 3", f"({read} + [2]).sum() > 3"])
             case _:
                 return pick([f"{read}.w > 1", f"{read}.h == 1.5"])

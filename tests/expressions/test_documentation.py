@@ -22,7 +22,7 @@ NAMES: dict[type, str] = {
     Object: "object",
     Anything: "any",
 }
-BY_RELATIONS = {"size_array", "sum_integer", "distinct", "sort", "reverse"}
+BY_RELATIONS = {"size_array", "sum_integer", "distinct", "sort", "reverse", "first", "add_array"}
 """What `to_sql` makes of queries rather than of a function of the dialect."""
 
 

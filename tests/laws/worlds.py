@@ -296,6 +296,8 @@ def owners(draw: st.DrawFn, at: Names) -> str:
     here = [f"{name}.{field}" for name in at.items for field in ("ref", "opt")]
     here += list(at.owners) + [f"{name}.boss" for name in at.owners] + ["caller.owner"]
     base = draw(st.sampled_from(here))
+    if at.depth > 1 and draw(st.integers(0, 7)) == 0:
+        base = f"{draw(owner_rows(at.deeper()))}.first()"
     return base + ".boss" if draw(st.integers(0, 4)) == 0 else base
 
 
@@ -307,9 +309,14 @@ def integers(draw: st.DrawFn, at: Names) -> str:
     if at.depth <= 0:
         return draw(st.sampled_from(leaves))
     down = at.deeper()
-    match draw(st.integers(0, 14)):
+    match draw(st.integers(0, 15)):
         case 0 | 1 | 2:
             return draw(st.sampled_from(leaves))
+        case 15:
+            fresh = f"f{at.depth}"
+            ordered = f".sortBy({fresh}, {fresh}.b)" if draw(st.booleans()) else ""
+            row = f"{draw(item_rows(down))}{ordered}.first()"
+            return draw(st.sampled_from([f"{row}.{name}" for name in ("a", "b", "c", "id")]))
         case 14:
             return f"{draw(texts(down))}.indexOf({draw(texts(down))})"
         case 3 | 4 | 5:
@@ -357,11 +364,13 @@ def texts(draw: st.DrawFn, at: Names) -> str:
     if at.depth <= 0:
         return draw(st.sampled_from(leaves))
     down = at.deeper()
-    match draw(st.integers(0, 10)):
+    match draw(st.integers(0, 11)):
         case 0 | 1 | 2:
             return draw(st.sampled_from(leaves))
         case 9:
             return f"{draw(texts(down))}.replace({draw(texts(down))}, {draw(texts(down))})"
+        case 11:
+            return f"{draw(text_arrays(down))}.first()"
         case 10:
             ends = f", {draw(integers(down))}" if draw(st.booleans()) else ""
             return f"{draw(texts(down))}.substring({draw(integers(down))}{ends})"
@@ -404,7 +413,7 @@ def int_arrays(draw: st.DrawFn, at: Names) -> str:
     if at.depth <= 0:
         return draw(st.sampled_from(stored))
     fresh, down = f"v{at.depth}", at.deeper()
-    match draw(st.integers(0, 4)):
+    match draw(st.integers(0, 5)):
         case 0:
             return draw(st.sampled_from(stored))
         case 1:
@@ -414,6 +423,8 @@ def int_arrays(draw: st.DrawFn, at: Names) -> str:
         case 2:
             inner = at.deeper(items=(*at.items, fresh))
             return f"{draw(item_rows(at))}.map({fresh}, {draw(integers(inner))})"
+        case 5:
+            return f"({draw(int_arrays(down))} + {draw(int_arrays(down))})"
         case 3:
             inner = at.deeper(items=(*at.items, fresh))
             return f"all(item).flatMap({fresh}, {draw(st.sampled_from([f'{fresh}.nums', f'{fresh}.more']))})"
@@ -431,9 +442,11 @@ def text_arrays(draw: st.DrawFn, at: Names) -> str:
     if at.depth <= 0:
         return draw(st.sampled_from(stored))
     fresh = f"v{at.depth}"
-    match draw(st.integers(0, 4)):
+    match draw(st.integers(0, 5)):
         case 0:
             return draw(st.sampled_from(stored))
+        case 4:
+            return f"({draw(text_arrays(at.deeper()))} + {draw(text_arrays(at.deeper()))})"
         case 1:
             inner = at.deeper(owners=(*at.owners, fresh))
             return f"{draw(owner_rows(at))}.map({fresh}, {draw(texts(inner))})"

@@ -452,6 +452,8 @@ def apply(function: str, values: list[Any], types: list[Type]) -> Any:
             return [item for at, item in enumerate(items) if not any(same(item, other) for other in items[:at])]
         case "sort", [list() as items]:
             return sorted(i for i in items if i is not None) + [None] * items.count(None)
+        case "first", [list() as items]:
+            return items[0] if items else None
         case "slug", [a]:
             if len(a) > 32_768:
                 raise Fails("a text too long")

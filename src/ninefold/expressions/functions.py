@@ -64,6 +64,7 @@ from ninefold.values import (
     duration,
     duration_text,
     from_text,
+    optional,
     required,
     timestamp,
 )
@@ -310,6 +311,15 @@ def _of_arrays() -> Iterable[Overload]:
         lambda of: required(of[0]),
         lambda values: values[::-1],
         "the last one first",
+    )
+    yield Overload(
+        "first",
+        "first",
+        "method",
+        (ANY_ARRAY,),
+        lambda of: optional(of[0].items if isinstance(of[0], Array) else ANY),
+        lambda values: values[0] if values else None,
+        "the first item, or row; no value where there is none",
     )
     yield row("slug", "slug", (TEXT,), TEXT, slug,
               "letters and digits, lower case, joined by hyphens; of at most 32,768 code points",

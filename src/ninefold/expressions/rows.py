@@ -31,7 +31,13 @@ from ninefold.values import Anything, Array, Boolean, Null, Object, Row, Type, o
 
 def is_reference(typed: Typed) -> bool:
     """Whether the value of a row-typed expression is the row's identifier already, as a stored reference is."""
-    return (isinstance(typed, Select) and typed.through == "field") or isinstance(typed, Call)
+    match typed:
+        case Select(through=through):
+            return through == "field"
+        case Call(function=function):
+            return function != "first"
+        case _:
+            return False
 
 
 def as_value(typed: Typed, model: Model) -> Typed:
@@ -40,6 +46,10 @@ def as_value(typed: Typed, model: Model) -> Typed:
     A row of several identifier fields, or of a resource that is not in the model, is left a row.
     """
     match typed.type:
+        case Row() if isinstance(typed, Call) and typed.function == "first":
+            found = as_value(typed.arguments[0], model)
+            items = found.type.items if isinstance(found.type, Array) else typed.type
+            return typed if isinstance(items, Row) else Call("first", [found], optional(items))
         case Row(resource=resource) if not is_reference(typed):
             shape = model.get(resource)
             if shape is None or shape.identifier_type is None:
@@ -253,8 +263,8 @@ class _Reading:
                 return items if typed.macro in ("filter", "sortBy") else made if typed.macro in _MAPS else _NONE
             case Call(function=function, arguments=arguments):
                 several = [self.rows(each, scope) for each in arguments]
-                if function == "?:":
-                    return several[1] | several[2]
+                if function in ("?:", "+"):
+                    return frozenset().union(*several[-2:])
                 return several[0] if function in _KEEPING and several else _NONE
             case MakeArray(items=members):
                 return frozenset().union(*(self.rows(each, scope) for each in members))
@@ -294,4 +304,4 @@ class _Reading:
 
 
 _MAPS = ("map", "flatMap")
-_KEEPING = ("distinct", "sort", "reverse", "[]", "narrow")
+_KEEPING = ("distinct", "sort", "reverse", "first", "[]", "narrow")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ninefold.expressions.sql_rows import (
+from ninefold.expressions.sql_relations import (
     Binding,
     Bindings,
     Key,
     ReferredRow,
     Relation,
-    Rows,
     Scalar,
     TableRow,
+    either,
     exists,
     unless,
 )
+from ninefold.expressions.sql_rows import Rows
 from ninefold.expressions.tree import All, Call, Comprehension, MakeArray, Select, Typed
 from ninefold.sql.fragment import Fragment, identifier, join
 from ninefold.values import Anything, Array, Integer, Row
@@ -141,8 +142,8 @@ class Arrays(Rows):
                 return replace(items, order=tuple(replace(key, descending=not key.descending) for key in items.order))
             case MakeArray(items=members):
                 return self._written(typed, members, scope)
-            case Call(function="+"):
-                raise self.refuse(typed, "the database does not join arrays with `+`")
+            case Call(function="+", arguments=[left, right]):
+                return self._together(typed, left, right, scope)
             case _:
                 return self._items(typed, self.scalar(typed, scope))
 
@@ -193,7 +194,7 @@ class Arrays(Rows):
             items = self._filtered(items, typed.condition, inner)
         if isinstance(typed.body.type, Row):
             row = self.row(typed.body, inner)
-            return replace(items, element=row if isinstance(row, TableRow) else row.identifier)
+            return replace(items, element=row if isinstance(row, TableRow) else self._of_binding(typed.body, row))
         return replace(items, element=self.scalar(typed.body, inner))
 
     def _flattened(self, typed: Comprehension, scope: Bindings, ordered: bool) -> Relation:
@@ -224,6 +225,35 @@ class Arrays(Rows):
         return Relation(
             source, value, (), (Key(Fragment(f"{alias}.n")),) if ordered else (), items.failures, derived=True
         )
+
+    def _together(self, typed: Call, left: Typed, right: Typed, scope: Bindings) -> Relation:
+        """One array after another, as rows: of which it is, and where it was there."""
+        assert isinstance(typed.type, Array)
+        of_any, alias = isinstance(typed.type.items, Anything), self.fresh()
+        queries: list[Fragment] = []
+        failures: list[Fragment] = []
+        nullable = False
+        for number, array in enumerate((left, right)):
+            items = self._settled(self.relation(array, scope))
+            item = self._of_binding(array, items.element)
+            if of_any:
+                item = self.json(array, item)
+            order = "ORDER BY " + join(", ", [key.ordering for key in items.order]) if items.order else Fragment("")
+            place = f", {number} AS s, row_number() OVER (" + order + ") AS n"
+            queries.append(items.query(item.text + " AS v" + place))
+            failures.extend(items.failures)
+            nullable = nullable or item.nullable
+        value = Scalar(Fragment(f"{alias}.v"), typed.type.items, nullable)
+        source = "(" + join(" UNION ALL ", queries) + f") AS {alias}"
+        keys = (Key(Fragment(f"{alias}.s")), Key(Fragment(f"{alias}.n")))
+        return Relation(source, value, (), keys, tuple(failures), derived=True)
+
+    def _first(self, typed: Call, array: Typed, scope: Bindings) -> Scalar:
+        """The first of several values; null where there is none."""
+        items = self._settled(self.relation(array, scope))
+        text = "(" + items.first(self._of_binding(array, items.element).text) + ")"
+        failure = either(items.failures) if items.failures else None
+        return Scalar(unless(items.failures, text), typed.type, True, bool(items.failures), failure)
 
     def _written(self, typed: MakeArray, members: list[Typed], scope: Bindings) -> Relation:
         """A list literal, as rows."""

@@ -9,7 +9,7 @@ from ninefold.expressions.evaluate import cel_name
 from ninefold.expressions.functions import resolve
 from ninefold.expressions.scope import describe
 from ninefold.expressions.sql_arrays import Arrays
-from ninefold.expressions.sql_rows import Bindings, Relation, Scalar, either, exists, unless
+from ninefold.expressions.sql_relations import Bindings, Relation, Scalar, either, exists, unless
 from ninefold.expressions.tree import Call, Constant, MakeArray, Select, Typed
 from ninefold.sql.fragment import Fragment, bind, join
 from ninefold.values import Anything, Array, Boolean, Integer, Object, Text, Timestamp, Type
@@ -45,6 +45,8 @@ class Operators(Arrays):
                 return self._narrow(call, operand, scope)
             case ("size" | "sum") as function, [array] if isinstance(array.type, Array):
                 return self._measured(call, function, array, scope)
+            case "first", [array]:
+                return self._first(call, array, scope)
         return self._function(call, scope)
 
     def _function(self, call: Call, scope: Bindings) -> Scalar:

@@ -1,10 +1,6 @@
 """What the parts of an expression become in SQL, where rows are, and their fields: stored, computed, and read through
 references.
 
-In SQL a null value and an error are both NULL. Of a type that is not nullable, NULL is an error, and SQL's
-three-valued AND, OR and NOT treat it as CEL treats errors. Where a value may be both, a `Scalar` carries the
-condition under which it is an error.
-
 The rows of a resource are in its table, or, of the resource `event`, in the event log. Of an event are read, beside its
 fields, three columns that no contract can name: `$about`, the identifier of the row that it is about as a JSON array;
 `$seen`, that row as the event found it; and `$revision`, since what has happened never changes.
@@ -13,7 +9,7 @@ fields, three columns that no contract can name: `$about`, the identifier of the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
 from typing import Final, TypeAlias
@@ -24,10 +20,23 @@ from ninefold.expressions import codes
 from ninefold.expressions.reads import DEEPEST_COMPUTED, computed_of, needs_database
 from ninefold.expressions.rows import is_reference
 from ninefold.expressions.scope import Log, Model, ResourceShape, describe
+from ninefold.expressions.sql_relations import (
+    Binding,
+    Bindings,
+    FirstRow,
+    OneRow,
+    ReferredRow,
+    Relation,
+    Scalar,
+    TableRow,
+    either,
+    exists,
+    unless,
+)
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.events import about
-from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.sql.fragment import Fragment, bind, identifier
 from ninefold.values import Anything, Array, Boolean, Duration, Null, Object, Row, Text, Timestamp, Type
 
 ABOUT, SEEN = identifier("$about"), identifier("$seen")
@@ -87,107 +96,6 @@ class NotInSQL(ValueError):
         self.message: Final = message
         self.node: Final = node
         self.help: Final = help
-
-
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """SQL for one value. `nullable`: NULL may be its value. `fails`: NULL may be an error. `failure`: where
-    it may be both, the condition (true or false, never NULL) under which it is an error."""
-
-    text: Fragment
-    type: Type
-    nullable: bool = False
-    fails: bool = False
-    failure: Fragment | None = None
-
-    @property
-    def is_broken(self) -> Fragment:
-        """The condition under which the value is an error; asked only if `fails`."""
-        return self.failure if self.failure is not None else "(" + self.text + " IS NULL)"
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """A row of a table in FROM, by its (quoted) alias."""
-
-    resource: str
-    alias: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReferredRow:
-    """A row known by its identifier. `loaded`: it came with the request, and whether it may be seen is settled."""
-
-    resource: str
-    identifier: Scalar
-    loaded: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One of several values: the column `v` of a source in FROM that goes by the alias."""
-
-    alias: str
-    type: Type
-
-
-Binding: TypeAlias = Scalar | TableRow | ReferredRow
-Bindings: TypeAlias = Mapping[str, Binding]
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """What rows are ordered by."""
-
-    text: Fragment
-    descending: bool = False
-
-    @property
-    def ordering(self) -> Fragment:
-        return self.text + " DESC" if self.descending else self.text
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """Several values: rows of `source` for which `where` holds, each giving an `element`, in an order.
-
-    `failures` are conditions outside of it, under any of which the whole is an error. `derived`: the source is
-    a query of its own, which cannot read what stands beside it in FROM.
-    """
-
-    source: Fragment
-    element: Binding
-    where: tuple[Fragment, ...] = ()
-    order: tuple[Key, ...] = ()
-    failures: tuple[Fragment, ...] = ()
-    derived: bool = False
-
-    @property
-    def order_columns(self) -> tuple[Fragment, ...]:
-        """The keys of the order as columns, so that a query around it can be in that order: `ordered_as`."""
-        return tuple(key.text + f" AS n{index}" for index, key in enumerate(self.order))
-
-    def ordered_as(self, alias: str) -> tuple[Key, ...]:
-        return tuple(Key(Fragment(f"{alias}.n{index}"), key.descending) for index, key in enumerate(self.order))
-
-    def query(self, columns: Fragment | str, *more: Fragment) -> Fragment:
-        """`SELECT columns FROM …`, with further conditions."""
-        conditions = (*self.where, *more)
-        where = " WHERE " + join(" AND ", conditions) if conditions else Fragment("")
-        return "SELECT " + (Fragment("") + columns) + " FROM " + self.source + where
-
-
-def exists(query: Fragment) -> Fragment:
-    return "EXISTS (" + query + ")"
-
-
-def either(conditions: tuple[Fragment, ...]) -> Fragment:
-    return conditions[0] if len(conditions) == 1 else "(" + join(" OR ", conditions) + ")"
-
-
-def unless(failures: tuple[Fragment, ...], text: Fragment) -> Fragment:
-    """NULL under any of the failures, else the text."""
-    return "CASE WHEN NOT " + either(failures) + " THEN " + text + " END" if failures else text
 
 
 @dataclass
@@ -276,10 +184,19 @@ class Rows(Parts):
                 return binding.identifier
             case TableRow():
                 return self.column(node, binding, self._identifier(node, binding.resource)[0])
+            case FirstRow(resource=resource):
+                own, type_ = self._identifier(node, resource)
+                made = self.column(node, binding, own)
+                failures = binding.found.failures
+                return Scalar(made.text, type_, True, bool(failures), either(failures) if failures else None)
 
-    def row(self, typed: Typed, scope: Bindings) -> TableRow | ReferredRow:
+    def row(self, typed: Typed, scope: Bindings) -> OneRow:
         """The row that a row-typed expression stands for."""
         assert isinstance(typed.type, Row)
+        if isinstance(typed, Call) and typed.function == "first" and self.reads_rows(typed, scope):
+            found = self.relation(typed.arguments[0], scope)
+            if isinstance(found.element, TableRow):
+                return FirstRow(typed.type.resource, found)
         if isinstance(typed, Variable) and typed.name in scope:
             binding = scope[typed.name]
             if not isinstance(binding, Scalar):
@@ -290,10 +207,12 @@ class Rows(Parts):
             self._identifier(typed, typed.type.resource)
         return ReferredRow(typed.type.resource, self.scalar(typed, scope), loaded)
 
-    def _absent(self, node: Typed, row: TableRow | ReferredRow) -> tuple[Fragment, ...]:
+    def _absent(self, node: Typed, row: OneRow) -> tuple[Fragment, ...]:
         """The conditions under which there is no such row, or none that may be seen: reading it is an error."""
         if isinstance(row, TableRow):
             return ()
+        if isinstance(row, FirstRow):
+            return (*row.found.failures, "(NOT " + exists(row.found.query("1")) + ")")
         given = row.identifier
         source, target, seen = self.table(row.resource)
         if seen and not row.loaded:
@@ -302,11 +221,16 @@ class Rows(Parts):
             return ("(NOT " + exists(found.query("1")) + ")",)
         return ("(" + given.text + " IS NULL)",) if given.fails or given.nullable else ()
 
-    def column(self, node: Typed, row: TableRow | ReferredRow, name: str) -> Scalar:
+    def column(self, node: Typed, row: OneRow, name: str) -> Scalar:
         """A stored field of a row."""
         type_ = self._shape(node, row.resource).fields[name]
         if isinstance(row, TableRow):
             return Scalar(Fragment(f"{row.alias}.{identifier(name)}"), type_, type_.nullable)
+        if isinstance(row, FirstRow):
+            assert isinstance(row.found.element, TableRow)
+            text = row.column(Fragment(f"{row.found.element.alias}.{identifier(name)}"))
+            absent = either(self._absent(node, row)) if type_.nullable else None
+            return Scalar(unless(row.found.failures, text), type_, type_.nullable, True, absent)
         own, _ = self._identifier(node, row.resource)
         given = row.identifier
         unsure = given.fails or given.nullable
@@ -349,7 +273,7 @@ class Rows(Parts):
             raise self.refuse(node, f"{describe(type_)} is no JSON value")
         return Scalar(text, Anything(nullable=value.nullable), value.nullable, value.fails, value.failure)
 
-    def _computed(self, select: Select, row: TableRow | ReferredRow, positive: bool) -> Scalar:
+    def _computed(self, select: Select, row: OneRow, positive: bool) -> Scalar:
         """The expression of a computed field in its place; a boolean one is true or false."""
         name, expression = self._inlined(select)
         with self.inside(select.name):

@@ -21,19 +21,18 @@ from ninefold.expressions.reads import NO_MODEL, is_pure, may_fail
 from ninefold.expressions.rows import as_value
 from ninefold.expressions.scope import Model
 from ninefold.expressions.sql_operators import Operators
-from ninefold.expressions.sql_rows import (
+from ninefold.expressions.sql_relations import (
     Binding,
     Bindings,
+    FirstRow,
     Item,
-    NotInSQL,
     ReferredRow,
     Relation,
     Scalar,
     TableRow,
-    Visible,
-    everything,
     unless,
 )
+from ninefold.expressions.sql_rows import NotInSQL, Visible, everything
 from ninefold.expressions.tree import (
     All,
     Call,
@@ -230,7 +229,7 @@ class _Writer(Operators):
                 return self._gathered(typed, self.relation(typed, scope))
             case Select():
                 return self._select(typed, scope, positive)
-            case Call(function="distinct" | "sort" | "reverse") | MakeArray():
+            case Call(function="distinct" | "sort" | "reverse") | Call(function="+", type=Array()) | MakeArray():
                 return self._gathered(typed, self.relation(typed, scope))
             case Call():
                 return self._call(typed, scope, positive)
@@ -256,6 +255,8 @@ class _Writer(Operators):
                 value = element
             case ReferredRow():
                 value = element.identifier
+            case FirstRow():
+                raise AssertionError("one row is no item")
         assert isinstance(typed.type, Array)
         if isinstance(typed.type.items, Anything):
             raise self.refuse(typed, "of which type the items are, is not stated")
