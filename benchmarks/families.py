@@ -22,7 +22,7 @@ def contract(
     endpoints: Iterable[str] = (),
     authentication: str = "{schemes: none, permissions: {all others: anyone}, rows: any}",
     codes: Iterable[str] = (),
-    limits: str = "{rates: none, sizes: none, time-outs: none}",
+    limits: str = "{rates: none, body size: none, timeout: none}",
     events: str = " none",
     versioning: str = " none",
 ) -> str:
@@ -159,11 +159,11 @@ def business(n: int) -> str:
             "    busy: {status: 503, title: Try again shortly, when: unavailable}",
             "    broken: {status: 500, title: Our fault, when: internal}",
         ],
-        "\n  rates: {calls: {of: caller, allow: 600, per: PT1M, algorithm: gcra, burst: 600}}"
-        "\n  headers: [RateLimit-Policy, RateLimit, Retry-After]"
-        "\n  sizes: {body: 64 KiB}"
+        "\n  rates: {calls: {of: caller, allow: 600, per: PT1M, algorithm: token bucket, burst: 600}}"
+        "\n  rate headers: [RateLimit-Policy, RateLimit, Retry-After]"
+        "\n  body size: 64 KiB"
         "\n  pages: {default: 20, largest: 100, by: cursor, parameters: {size: limit, next: cursor}}"
-        "\n  time-outs: {request: PT10S}",
+        "\n  timeout: PT10S",
         "\n  kinds:\n"
         + "\n".join(kinds)
         + "\n  delivery: {stream: {format: server-sent events, resume: none, kept: P1D}, envelope: none, order: none}",

@@ -86,8 +86,8 @@ errors:
   codes: {wrong: {status: 422, title: Wrong, when: invalid}}
 limits:
   rates: none
-  sizes: none
-  time-outs: none
+  body size: none
+  timeout: none
   pages: {default: 20, largest: 100, by: cursor, parameters: {size: size, next: after}}
 versioning: none
 """

@@ -170,9 +170,9 @@ codes:
 
 ```yaml
 rates: none
-idempotency keys: {kept: PT1H}
-time-outs: none
-sizes: none
+idempotency keys kept: PT1H
+timeout: none
+body size: none
 ```
 
 ## 9. Versioning

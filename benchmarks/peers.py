@@ -94,7 +94,7 @@ CANDIDATES = (
         "C",
         (str(MADE / "c" / "server"),),
         "epoll and SQLite in one thread; the writes of one round of the loop are committed together. It knows these "
-        "requests and no others, and has no log, no time-outs, and no bound of anything but its buffers.",
+        "requests and no others, and has no log, no timeouts, and no bound of anything but its buffers.",
         needs=("cc",),
     ),
 )

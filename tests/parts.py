@@ -6,8 +6,8 @@ LIMITS_AND_VERSIONS = """## 8. Limits
 
 ```yaml
 rates: none
-sizes: {body: 64 KiB}
-time-outs: none
+body size: 64 KiB
+timeout: none
 ```
 
 ## 9. Versioning

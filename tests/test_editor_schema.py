@@ -113,7 +113,7 @@ def test_the_plain_form_of_the_reference_is_admitted() -> None:
         (5, "schemes: {word}\nrows: {word}\npermissions: {GET /x: {word}}"),
         (6, "kinds: {word}\ndelivery: {webhooks: {attempts: {word}}}"),
         (7, "shape: {word}\ncodes: {gone: {status: {word}, when: {word}}}"),
-        (8, "sizes: {word}\npages: {largest: {word}}\nrates: {calls: {per: {word}}}"),
+        (8, "body size: {word}\npages: {largest: {word}}\nrates: {calls: {per: {word}}}"),
         (9, "scheme: {word}\nversions: {a: {changes: {word}, sunset: {word}}}"),
     ],
 )
@@ -155,9 +155,9 @@ MISTAKES = [
     (7, "codes: {gone: {status: 200}}", "a status of success"),
     (7, "codes: {gone: {status: 410, when: deleted}}", "a condition that is none"),
     (7, "messages: {minimun: is too small}", "a rule misspelt"),
-    (8, "sizes: {body: 64kb}", "a size in other units"),
-    (8, "sizes: {body: 0 KiB}", "no size at all"),
-    (8, "time-outs: {request: 10s}", "a duration in words"),
+    (8, "body size: 64kb", "a size in other units"),
+    (8, "body size: 0 KiB", "no size at all"),
+    (8, "timeout: 10s", "a duration in words"),
     (8, "pages: {default: 0}", "a page of nothing"),
     (8, "rates: {calls: {algorithm: leaky bucket}}", "another algorithm"),
     (9, "scheme: {cookie: v}", "a scheme that there is not"),
@@ -185,11 +185,11 @@ AMOUNTS = ["64 KiB", "1 B", "2 GiB", "64KiB", "64 kb", "0 B", "00 KiB", "010 MiB
 
 @pytest.mark.parametrize(
     ("key", "form", "written"),
-    [("time-outs: {request", FORMS[Duration], each) for each in LENGTHS]
-    + [("sizes: {body", FORMS[Size], each) for each in AMOUNTS],
+    [("timeout", FORMS[Duration], each) for each in LENGTHS]
+    + [("body size", FORMS[Size], each) for each in AMOUNTS],
 )
 def test_a_form_is_that_of_the_compiler(key: str, form: str, written: str) -> None:
-    loaded = compile_document("a.md", f'# T\n\n## 8\n\n```yaml\n{key}: "{written}"}}\n```\n'.encode())
+    loaded = compile_document("a.md", f'# T\n\n## 8\n\n```yaml\n{key}: "{written}"\n```\n'.encode())
     assert bool(re.fullmatch(form, written)) is not has_errors(loaded.diagnostics)
 
 

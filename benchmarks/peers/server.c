@@ -3,7 +3,7 @@
 
        cc -O2 -o server server.c sqlite3.c -lpthread -ldl -lm && DATABASE=orders.db PORT=8080 ./server
 
-   It reads the requests of this benchmark and refuses others; it has no TLS, no time-outs and no logs. */
+   It reads the requests of this benchmark and refuses others; it has no TLS, no timeouts and no logs. */
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>

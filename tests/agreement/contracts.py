@@ -77,10 +77,10 @@ class Maker:
             "errors": errors,
             "limits": {
                 "rates": NONE,
-                "time-outs": NONE,
-                "sizes": {"body": self.random.choice([NONE, "1 KiB"])},
+                "timeout": NONE,
+                "body size": self.random.choice([NONE, "1 KiB"]),
                 "pages": self._pages(),
-                "idempotency keys": {"kept": self.random.choice(["PT1H", "P1D"])},
+                "idempotency keys kept": self.random.choice(["PT1H", "P1D"]),
             },
             "versioning": NONE,
         }

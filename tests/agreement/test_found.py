@@ -32,7 +32,7 @@ def contract(
         "authentication": who,
         "events": NONE,
         "errors": errors,
-        "limits": {"rates": NONE, "time-outs": NONE, "sizes": {"body": NONE}, "pages": NONE},
+        "limits": {"rates": NONE, "timeout": NONE, "body size": NONE, "pages": NONE},
         "versioning": NONE,
     }
 
@@ -212,7 +212,7 @@ def of_nobody(errors: Any) -> dict[str, Any]:
         schemes={"key": {"type": "http", "scheme": "bearer", "matches": "user.secret"}},
         permissions={"all others": ["key", "anyone"]},
     )
-    said["limits"]["idempotency keys"] = {"kept": "PT1H"}
+    said["limits"]["idempotency keys kept"] = "PT1H"
     return said
 
 

@@ -490,7 +490,7 @@ def refusing(count: str) -> Mapping[tuple[int, str], Place]:
     }  # fmt: skip
     certificate = {"type": "mutualTLS", "matches": "user.id", "credential": f"string({count})"}
     rate = {"of": count, "allow": 2, "per": "PT1H", "algorithm": "fixed window", "endpoints": ["GET /boxes/{id}"]}
-    limits = {"time-outs": NONE, "sizes": {"body": NONE}, "pages": NONE}
+    limits = {"timeout": NONE, "body size": NONE, "pages": NONE}
     shape = {"media type": "application/json", "body": {"n": count}}
     codes = {"no": {"status": 404, "when": "missing"}}
     read = {"GET /boxes/{id}": READ}

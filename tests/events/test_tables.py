@@ -60,8 +60,8 @@ def contract(reader: str, upon: str | None, versions: str) -> str:
         "errors": NONE,
         "limits": {
             "rates": NONE,
-            "time-outs": NONE,
-            "sizes": {"body": NONE},
+            "timeout": NONE,
+            "body size": NONE,
             "pages": {"default": 5, "largest": 10, "by": "cursor", "parameters": {"size": "limit", "next": "cursor"}},
         },
         "versioning": NONE if versions == NO_VERSIONS else {**older, "compatible": ["add an endpoint"]},

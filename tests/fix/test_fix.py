@@ -176,6 +176,17 @@ pages: {default: 20, maximum: 100, by: cursor, size: limit, at: cursor}
 """,
         id="limits",
     ),
+    pytest.param(
+        "limits",
+        """sizes: !proposed
+  body: 64 KiB  # as nginx
+time-outs: {request: !proposed PT10S}
+""",
+        """body size: !proposed 64 KiB  # as nginx
+timeout: !proposed PT10S
+""",
+        id="a proposal stays one",
+    ),
 ]
 
 

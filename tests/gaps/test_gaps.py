@@ -70,8 +70,8 @@ def test_a_gap_in_json_has_its_place_and_what_it_blocks() -> None:
         ("```yaml\nrates: none\n```", "partly"),
         ("```yaml\nrates: not shown\n```", "partly"),
         ("```yaml proposed\nrates: none\n```", "proposed"),
-        ("```yaml\nrates: !proposed none\ntime-outs: none\n```", "proposed"),
-        ("```yaml\nrates: none\ntime-outs: none\n```", "shown"),
+        ("```yaml\nrates: !proposed none\ntimeout: none\n```", "proposed"),
+        ("```yaml\nrates: none\ntimeout: none\n```", "shown"),
     ],
 )
 def test_how_a_part_answers(part: str, answer: str) -> None:
@@ -79,7 +79,7 @@ def test_how_a_part_answers(part: str, answer: str) -> None:
 
 
 def test_a_proposal_that_is_accepted_is_told() -> None:
-    text = "# T\n\n## 8. Limits\n\n```yaml\nrates: !proposed none\ntime-outs: none\n```\n"
+    text = "# T\n\n## 8. Limits\n\n```yaml\nrates: !proposed none\ntimeout: none\n```\n"
     assert answers(text, accept=True)["limits"] == "proposed"
 
 
@@ -95,13 +95,13 @@ def test_prose_alone_is_told_with_its_lines() -> None:
 
 
 def test_the_text_tells_what_blocks_first_and_what_silence_costs() -> None:
-    text = ORDERS.replace("patch: merge", "patch: !proposed merge").replace("time-outs: {request: PT10S}\n", "")
+    text = ORDERS.replace("patch: merge", "patch: !proposed merge").replace("timeout: PT10S\n", "")
     contract = contract_of(text)
     told = to_text(contract, reversed(ask(contract)))
     assert told.index("What blocks") < told.index("What leaves something out")
     assert "part 4: how a patch is read by `PATCH /orders/{id}` (something is proposed)" in told
     assert "\n           blocks PATCH /orders/{id}\n" in told
-    assert "leaves out time-outs: no request is given up" in told
+    assert "leaves out timeouts: no request is given up" in told
     assert told.rstrip().endswith("1 of 13 endpoints is blocked.")
 
 

@@ -29,7 +29,7 @@ def test_a_whole_contract_asks_nothing() -> None:
 
 
 def test_each_question_has_its_place_its_cost_and_its_form() -> None:
-    text = ORDERS.replace("patch: merge", "patch: not shown").replace("time-outs: {request: PT10S}\n", "")
+    text = ORDERS.replace("patch: merge", "patch: not shown").replace("timeout: PT10S\n", "")
     told = letter_about(text)
     line = next(n for n, each in enumerate(text.splitlines(), 1) if "patch: not shown" in each)
     assert (
@@ -44,8 +44,8 @@ def test_each_question_has_its_place_its_cost_and_its_form() -> None:
     )
     assert "leaves 2 questions open. Of 13 endpoints 1 is not served." in told
     assert told.index("## What keeps endpoints from being served") < told.index("## What is left out")
-    assert "the service leaves out time-outs: no request is given up." in told
-    assert "  ```yaml\n  time-outs: {request: PT10S}\n  ```" in told
+    assert "the service leaves out timeouts: no request is given up." in told
+    assert "  ```yaml\n  timeout: PT10S\n  ```" in told
 
 
 def test_the_blank_contract_asks_for_its_nine_parts() -> None:

@@ -76,7 +76,7 @@ def filled(node: Mapping, names: tuple[str, ...], value: str) -> Mapping:
         ("5 unseen rows", "authentication", ("unseen rows",), "forbidden"),
         ("4 requests > unknown members", "endpoints", ("requests", "unknown members"), "ignored"),
         ("8 pages > default", "limits", ("pages", "default"), "1"),
-        ("8 sizes > body", "limits", ("sizes", "body"), "128 KiB"),
+        ("8 body size", "limits", ("body size",), "128 KiB"),
         ("4 GET /orders > sorts > default", "endpoints", ("GET /orders", "sorts", "default"), "created_at"),
     ],
 )  # fmt: skip
@@ -113,7 +113,7 @@ def test_a_header_that_nobody_states_is_found() -> None:
         with_more = msgspec.structs.replace(loaded.plan, limits=more)
         return replace(loaded, planned=lambda: with_more)
 
-    came = found("8 headers > 0", headed)
+    came = found("8 rate headers > 0", headed)
     assert any("powered" in words for words in came.breaches), came
 
 

@@ -56,7 +56,7 @@ errors:
     no:    {status: 410, when: [missing, no such path]}
     wrong: {status: 422, when: invalid}
 limits:
-  {rates: none, sizes: none, time-outs: none,
+  {rates: none, body size: none, timeout: none,
    pages: {by: offset, default: 2, largest: 3, parameters: {start: from}}}
 versioning: none
 """

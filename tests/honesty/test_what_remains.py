@@ -45,7 +45,7 @@ errors:
   codes:
     no_lot: {status: 403, when: forbidden lot}
     no:     {status: 403, when: forbidden}
-limits: {rates: none, sizes: none, time-outs: none}
+limits: {rates: none, body size: none, timeout: none}
 versioning: none
 """
 

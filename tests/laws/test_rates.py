@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ninefold.plan.limits import Rate as Planned
 from ninefold.runtime.request import algorithms
-from ninefold.runtime.request.algorithms import Algorithm, FixedWindow, Gcra, SlidingWindow, TokenBucket
+from ninefold.runtime.request.algorithms import Algorithm, FixedWindow, SlidingWindow, TokenBucket
 from ninefold.runtime.request.rates import Rate
 
 Taken: TypeAlias = Sequence[int]
@@ -47,17 +47,14 @@ def made(name: str, allow: int, per: int, burst: int) -> Algorithm:
             return FixedWindow(allow, per)
         case "sliding window":
             return SlidingWindow(allow, per)
-        case "token bucket":
-            return TokenBucket(allow, per, burst)
         case _:
-            return Gcra(allow, per, burst)
+            return TokenBucket(allow, per, burst)
 
 
 MODELS: dict[str, Callable[[Taken, int, int, int, int], bool]] = {
     "fixed window": fixed_window,
     "sliding window": sliding_window,
     "token bucket": bucket,
-    "gcra": bucket,
 }
 
 NUMBERS = st.integers(1, 6)

@@ -45,7 +45,7 @@ def requests_beyond_their_rate(a: Asking, most: int = 150) -> Iterator[Finding]:
     """To be asked of a service of which nothing was asked until now, and where time stands still. A rate that takes
     more than `most` requests at once is left out."""
     for rate in a.world.checked.limits.rates:
-        at_once = rate.burst if rate.algorithm in ("token bucket", "gcra") and rate.burst else rate.allow
+        at_once = rate.burst if rate.algorithm == "token bucket" and rate.burst else rate.allow
         if at_once > most:
             continue
         keys = rate.endpoints or tuple(a.endpoints)

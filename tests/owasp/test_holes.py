@@ -68,7 +68,7 @@ HOLES = (
         "body: [lines, note, created_at]\n  idempotency",
     ),
     Hole("how large a page is", "GET /orders", "API4", "largest: 100", "largest: 1000000000"),
-    Hole("how large a body is", EVERYTHING, "API4", "{body: 64 KiB}", "{body: 1 MiB}"),
+    Hole("how large a body is", EVERYTHING, "API4", "body size: 64 KiB", "body size: 1 MiB"),
     Hole(
         "which scheme may",
         "POST /orders/{id}/pay",
@@ -131,8 +131,8 @@ def test_a_hole_is_found(hole: Hole, tmp_path: Path) -> None:
 def test_a_rate_that_does_not_hold_is_found(tmp_path: Path) -> None:
     served = holed(
         EVERYTHING,
-        "allow: 20,  per: PT1M, algorithm: gcra, burst: 20",
-        "allow: 90,  per: PT1M, algorithm: gcra, burst: 90",
+        "allow: 20,  per: PT1M, algorithm: token bucket, burst: 20",
+        "allow: 90,  per: PT1M, algorithm: token bucket, burst: 90",
     )
     found = beyond_rates(read(ORDERS), tmp_path, served)
     assert [(each.item, each.endpoint) for each in found] == [("API4", "POST /customers")]

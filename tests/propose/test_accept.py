@@ -30,11 +30,11 @@ def part_8(block: str, before: str = "") -> str:
     [
         ("```yaml\nrates: !proposed none\n```\n", "```yaml\nrates: none\n```\n"),
         ("```yaml\nrates: !proposed   none  # as ever\n```\n", "```yaml\nrates: none  # as ever\n```\n"),
-        ("```yaml\nsizes: !proposed\n  body: 1 KiB\n```\n", "```yaml\nsizes:\n  body: 1 KiB\n```\n"),
-        ("```yaml\nsizes: !proposed  # Ann\n  body: 1 KiB\n```\n", "```yaml\nsizes: # Ann\n  body: 1 KiB\n```\n"),
+        ("```yaml\npages: !proposed\n  by: none\n```\n", "```yaml\npages:\n  by: none\n```\n"),
+        ("```yaml\npages: !proposed  # Ann\n  by: none\n```\n", "```yaml\npages: # Ann\n  by: none\n```\n"),
         (
-            "```yaml\nsizes:  # !proposed by Ann\n  !proposed\n  body: 1 KiB\n```\n",
-            "```yaml\nsizes:  # !proposed by Ann\n\n  body: 1 KiB\n```\n",
+            "```yaml\npages:  # !proposed by Ann\n  !proposed\n  by: none\n```\n",
+            "```yaml\npages:  # !proposed by Ann\n\n  by: none\n```\n",
         ),
         (
             "```yaml\npages: {default: !proposed 20, largest: 100, by: none}\n```\n",
@@ -43,13 +43,13 @@ def part_8(block: str, before: str = "") -> str:
         ("```yaml proposed\nrates: none\n```\n", "```yaml\nrates: none\n```\n"),
         ("~~~  yml\tproposed \nrates: none\n~~~\n", "~~~  yml \nrates: none\n~~~\n"),
         (
-            "```yaml proposed\nsizes: {body: !proposed 1 KiB}\nrates: !proposed none\n```\n",
-            "```yaml\nsizes: {body: 1 KiB}\nrates: none\n```\n",
+            "```yaml proposed\npages: {by: !proposed none}\nrates: !proposed none\n```\n",
+            "```yaml\npages: {by: none}\nrates: none\n```\n",
         ),
         ("> ```yaml proposed\n> rates: none\n> ```\n", "> ```yaml\n> rates: none\n> ```\n"),
         (
-            "```yaml\nheaders: [!proposed Retry-After]\n```\n",
-            "```yaml\nheaders: [Retry-After]\n```\n",
+            "```yaml\nrate headers: [!proposed Retry-After]\n```\n",
+            "```yaml\nrate headers: [Retry-After]\n```\n",
         ),
     ],
 )
@@ -66,16 +66,16 @@ def test_the_sentence_of_the_part_says_that_it_is_shown() -> None:
 
 
 def test_one_of_a_block() -> None:
-    text = part_8('```yaml proposed\nrates: none\n"sizes" : {body: 1 KiB}\npages:\n  by: none\n```\n')
+    text = part_8('```yaml proposed\nrates: none\n"body size" : 1 KiB\npages:\n  by: none\n```\n')
     assert accepted(text, "rates") == part_8(
-        '```yaml\nrates: none\n"sizes" : !proposed {body: 1 KiB}\npages: !proposed\n  by: none\n```\n'
+        '```yaml\nrates: none\n"body size" : !proposed 1 KiB\npages: !proposed\n  by: none\n```\n'
     )
-    assert accepted(accepted(text, "rates"), "sizes", "pages") == accepted(text)
+    assert accepted(accepted(text, "rates"), "body size", "pages") == accepted(text)
 
 
 def test_a_whole_part_of_the_plain_form() -> None:
-    text = "limits: !proposed\n  rates: none\n  sizes: {body: 1 KiB}\n"
-    assert accepted(text, name="contract.yaml") == "limits:\n  rates: none\n  sizes: {body: 1 KiB}\n"
+    text = "limits: !proposed\n  rates: none\n  body size: 1 KiB\n"
+    assert accepted(text, name="contract.yaml") == "limits:\n  rates: none\n  body size: 1 KiB\n"
     assert [each.path for each in proposals(compiled(text, "contract.yaml").document)] == ["limits"]
 
 

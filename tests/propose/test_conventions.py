@@ -23,8 +23,8 @@ WITH_A_CONVENTION = {convention.question.id for convention in CONVENTIONS if not
 
 NEVER = {
     "purpose", "resources", "fields", "does", "body", "schemes", "presented", "credential",
-    "lasts", "audience", "callers", "rows", "readable", "kinds", "upon", "payload", "body size", "time-outs",
-    "idempotency keys", "rate", "versioning", "versions", "default", "changes",
+    "lasts", "audience", "callers", "rows", "readable", "kinds", "upon", "payload", "body size", "timeout",
+    "idempotency keys kept", "rate", "versioning", "versions", "default", "changes",
 }  # fmt: skip
 """The questions that no convention answers."""
 
@@ -245,8 +245,8 @@ def test_a_cursor_that_nobody_is_shown_is_not_proposed() -> None:
 def test_headers_of_rates_are_proposed_beside_rates() -> None:
     rates = "limits:\n  rates: {calls: {of: address, allow: 10, per: PT1M, algorithm: fixed window}}\n"
     after = propose(compiled(rates, "contract.yaml", accept=True)).text
-    assert "  headers: !proposed [RateLimit-Policy, RateLimit, Retry-After]  # draft-ietf-httpapi" in after
-    none = rates + "  headers: none\n"
+    assert "  rate headers: !proposed [RateLimit-Policy, RateLimit, Retry-After]  # draft-ietf-httpapi" in after
+    none = rates + "  rate headers: none\n"
     assert "RateLimit" not in propose(compiled(none, "contract.yaml", accept=True)).text
 
 

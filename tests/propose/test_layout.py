@@ -52,8 +52,8 @@ Errors: none.
 
 ```yaml
 rates: none
-sizes: none
-time-outs: none
+body size: none
+timeout: none
 ```
 
 ## 9. Versioning

@@ -67,10 +67,10 @@ errors:
   messages: {required: This must be given}
   precedence: [invalid, missing, guard]
 limits:
-  rates: {calls: {of: caller, allow: 10, per: PT1M, algorithm: gcra, burst: 10, endpoints: [GET /notes]}}
-  sizes: {body: 64 KiB}
+  rates: {calls: {of: caller, allow: 10, per: PT1M, algorithm: token bucket, burst: 10, endpoints: [GET /notes]}}
+  body size: 64 KiB
   pages: {default: 20, largest: 100, by: cursor, parameters: {size: limit, next: cursor}}
-  time-outs: {request: PT10S}
+  timeout: PT10S
 versioning:
   scheme: {header: Api-Version}
   default: "2"

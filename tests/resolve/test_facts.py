@@ -148,9 +148,8 @@ def test_a_path_is_literal_segments_and_names() -> None:
 def test_quantities_are_microseconds_and_bytes() -> None:
     limits = contract(PLAIN).limits
     (rate,) = value_of(limits.rates) or ()
-    time_outs = value_of(limits.time_outs)
     assert value_of(rate.per) == 60_000_000
-    assert time_outs is not None and value_of(time_outs.request) == 10_000_000
+    assert value_of(limits.timeout) == 10_000_000
     assert value_of(limits.body_size) == 65_536
 
 

@@ -89,23 +89,23 @@ errors:
   precedence: PRECEDENCE
 limits:
   rates: RATES
-  headers: HEADERS
-  sizes: {body: 64 KiB}
+  rate headers: HEADERS
+  body size: 64 KiB
   pages: {by: none}
-  time-outs: TIME-OUTS
-  idempotency keys: {kept: PT1H}
+  timeout: TIMEOUT
+  idempotency keys kept: PT1H
 versioning: none
 """
 
 
 def payments(
     rates: str = "none",
-    time_outs: str = "{request: PT30S}",
+    timeout: str = "PT30S",
     headers: str = "[RateLimit-Policy, RateLimit, Retry-After]",
     precedence: str = "[rate limited]",
 ) -> ServicePlan:
     text = PAYMENTS
-    for name, value in {"RATES": rates, "TIME-OUTS": time_outs, "HEADERS": headers, "PRECEDENCE": precedence}.items():
+    for name, value in {"RATES": rates, "TIMEOUT": timeout, "HEADERS": headers, "PRECEDENCE": precedence}.items():
         text = text.replace(f": {name}\n", f": {value}\n")
     loaded = compile_document("payments.yaml", text.encode())
     assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)

@@ -100,9 +100,9 @@ Errors: none.
 ```yaml
 rates:
   few: {of: caller, allow: 2, per: PT1H, algorithm: fixed window, endpoints: [GET /limited]}
-sizes: {body: 4 KiB}
-time-outs: none
-idempotency keys: {kept: P1D}
+body size: 4 KiB
+timeout: none
+idempotency keys kept: P1D
 ```
 
 ## 9. Versioning

@@ -42,7 +42,7 @@ authentication:
   permissions: {all others: anyone}
 events: none
 errors: none
-limits: {rates: none, time-outs: none, sizes: {body: 1 MiB}, idempotency keys: {kept: PT1H}}
+limits: {rates: none, timeout: none, body size: 1 MiB, idempotency keys kept: PT1H}
 versioning: none
 """
 

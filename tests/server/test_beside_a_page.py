@@ -103,8 +103,8 @@ codes:
 
 ```yaml
 rates: none
-time-outs: none
-sizes: {body: 16 KiB}
+timeout: none
+body size: 16 KiB
 ```
 
 ## 9. Versioning

@@ -106,8 +106,8 @@ codes:
 
 ```yaml
 rates: none
-time-outs: none
-sizes: none
+timeout: none
+body size: none
 ```
 
 ## 9. Versioning

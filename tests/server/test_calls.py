@@ -127,9 +127,9 @@ codes:
 
 ```yaml
 rates: none
-sizes: {body: 1 KiB}
-time-outs: {request: PT1S}
-idempotency keys: {kept: PT24H}
+body size: 1 KiB
+timeout: PT1S
+idempotency keys kept: PT24H
 ```
 
 ## 9. Versioning

@@ -104,7 +104,7 @@ def test_bodies_are_bounded_all_together(tmp_path: Path) -> None:
 
 
 def test_a_body_that_stalls(tmp_path: Path) -> None:
-    with serving(payments(time_outs="none"), tmp_path / "a.db", Capacity(stalled_seconds=0.3)) as (http, _):
+    with serving(payments(timeout="none"), tmp_path / "a.db", Capacity(stalled_seconds=0.3)) as (http, _):
         with begun(http, 15, b'{"na') as connection:
             sleep(0.2)
             connection.sendall(b'me": ')
@@ -114,7 +114,7 @@ def test_a_body_that_stalls(tmp_path: Path) -> None:
 
 
 def test_a_slow_body_and_a_slow_queue_time_out(tmp_path: Path) -> None:
-    plan = payments(time_outs="{request: PT0.3S}")
+    plan = payments(timeout="PT0.3S")
     with serving(plan, tmp_path / "a.db", Capacity()) as (http, database):
         began = monotonic()
         with begun(http, 15, b'{"name"') as connection:

@@ -115,8 +115,8 @@ Errors: none.
 
 ```yaml
 rates: none
-sizes: {body: none}
-time-outs: none
+body size: none
+timeout: none
 pages: {by: none}
 ```
 

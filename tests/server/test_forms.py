@@ -76,7 +76,7 @@ errors:
     unread: {status: 400, when: malformed}
     other: {status: 415, when: unsupported media type}
     large: {status: 413, when: too large}
-limits: {rates: none, time-outs: none, sizes: {body: 4 KiB}}
+limits: {rates: none, timeout: none, body size: 4 KiB}
 versioning: none
 """
 

@@ -110,7 +110,7 @@ errors:
     unauthorized_client:    {status: 400}
     no:                     {status: 403, when: forbidden}
     who:                    {status: 401, when: unauthenticated}
-limits: {rates: none, time-outs: none, sizes: none}
+limits: {rates: none, timeout: none, body size: none}
 versioning: none
 """
 
@@ -401,7 +401,7 @@ def test_an_idempotency_key_is_one_clients(tmp_path: Path) -> None:
     text = text.replace(
         "    does: grant token client\n", "    does: grant token client\n    idempotency key: optional\n"
     )
-    text = text.replace("sizes: none}", "sizes: none, idempotency keys: {kept: PT1H}}")
+    text = text.replace("body size: none}", "body size: none, idempotency keys kept: PT1H}")
     loaded = compile_document("orders.yaml", text.encode())
     assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
     with running(loaded.plan, tmp_path / "service.db") as served:

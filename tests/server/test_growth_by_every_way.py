@@ -116,7 +116,7 @@ errors:
   codes:
     large:  {status: 413, when: too large}
     other:  {status: 422, when: invalid}
-limits: {rates: none, time-outs: none, sizes: {body: 64 KiB}}
+limits: {rates: none, timeout: none, body size: 64 KiB}
 versioning: none
 """
 

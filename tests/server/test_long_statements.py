@@ -1,4 +1,4 @@
-"""Statements that take long: others go on meanwhile, the time-out holds, and a read that is given up really ends."""
+"""Statements that take long: others go on meanwhile, the timeout holds, and a read that is given up really ends."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ errors:
     slow:    {status: 504, title: Slow, when: [timed out]}
 limits:
   rates: none
-  sizes: {body: 1 MiB}
-  time-outs: {request: PT0.5S}
+  body size: 1 MiB
+  timeout: PT0.5S
   pages: {default: 5, largest: 5, by: cursor, parameters: {size: size, next: after}}
 versioning: none
 """

@@ -174,7 +174,7 @@ events: none
 errors:
   shape: {media type: application/json, body: {code: error.code}}
   codes: {taken: {status: 409, when: conflict}}
-limits: {rates: none, time-outs: none, sizes: none}
+limits: {rates: none, timeout: none, body size: none}
 versioning: none
 """
 

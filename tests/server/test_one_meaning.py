@@ -62,7 +62,7 @@ errors:
     missing: {status: 404, when: missing}
     no_path: {status: 404, when: no such path}
     taken: {status: 409, when: conflict}
-limits: {rates: none, sizes: {body: 64 KiB}, pages: none, time-outs: none}
+limits: {rates: none, body size: 64 KiB, pages: none, timeout: none}
 versioning: none
 """
 

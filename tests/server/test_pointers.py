@@ -189,7 +189,7 @@ errors:
   codes:
     invalid: {status: 422, when: invalid}
     taken: {status: 409, when: conflict}
-limits: {rates: none, sizes: {body: 64 KiB}, time-outs: none}
+limits: {rates: none, body size: 64 KiB, timeout: none}
 versioning: none
 """
 

@@ -43,7 +43,6 @@ def structured(response: httpx.Response, name: str) -> list[tuple[str, dict[str,
         "fixed window",
         "sliding window",
         "token bucket, burst: 5",
-        "gcra, burst: 5",
     ],
 )
 def test_it_takes_no_more_than_allowed(algorithm: str, tmp_path: Path) -> None:
@@ -66,7 +65,7 @@ def test_it_takes_no_more_than_allowed(algorithm: str, tmp_path: Path) -> None:
 
 
 def test_thousands_of_racing_requests_get_no_more_than_allowed(tmp_path: Path) -> None:
-    rate = "{calls: {of: address, allow: 700, per: PT1H, algorithm: gcra, burst: 700}}"
+    rate = "{calls: {of: address, allow: 700, per: PT1H, algorithm: token bucket, burst: 700}}"
     with limited(rate, tmp_path) as service, ThreadPoolExecutor(16) as pool:
 
         def call(_: int) -> list[int]:

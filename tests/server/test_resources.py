@@ -168,8 +168,8 @@ codes:
 
 ```yaml
 rates: none
-time-outs: none
-sizes: none
+timeout: none
+body size: none
 pages: none
 ```
 

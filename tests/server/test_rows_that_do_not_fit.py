@@ -42,7 +42,7 @@ events: none
 errors:
   shape: {{media type: application/json, body: {{code: error.code}}}}
   codes: {{wrong: {{status: 422, title: Wrong, when: invalid}}}}
-limits: {{rates: none, sizes: none, time-outs: none}}
+limits: {{rates: none, body size: none, timeout: none}}
 versioning: none
 """
 

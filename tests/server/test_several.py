@@ -199,9 +199,9 @@ codes:
 
 ```yaml
 rates: none
-sizes: {body: 64 KiB}
-time-outs: none
-idempotency keys: {kept: P1D}
+body size: 64 KiB
+timeout: none
+idempotency keys kept: P1D
 ```
 
 ## 9. Versioning

@@ -120,8 +120,8 @@ codes:
 
 ```yaml
 rates: none
-time-outs: none
-sizes: {body: 64 KiB}
+timeout: none
+body size: 64 KiB
 ```
 
 ## 9. Versioning

@@ -108,8 +108,8 @@ codes:
 
 ```yaml
 rates: none
-time-outs: none
-sizes: none
+timeout: none
+body size: none
 pages: none
 ```
 

@@ -20,7 +20,7 @@ SEED = {
     "authentication": "Authentication scheme, credentials and permissions: not shown.",
     "events": "Event kinds, delivery and payloads: not shown.",
     "errors": "Error codes, status codes and error body shape: not shown.",
-    "limits": "Rate limits, size limits, pagination bounds and time-outs: not shown.",
+    "limits": "Rate limits, size limits, pagination bounds and timeouts: not shown.",
     "versioning": "Version scheme and compatibility rules: not shown.",
 }
 TITLES = ("1. What the service does", "2. Resources and their fields", "3. States and transitions", "4. Endpoints",
@@ -144,7 +144,7 @@ def test_a_statement(text: str) -> None:
 
 def test_not_shown_may_stand_beside_proposals_alone() -> None:
     document, found = read(
-        "# T\n\n## 8\n\nLimits: not shown.\n\n```yaml proposed\nrates: none\nsizes: {body: 1}\n```\n"
+        "# T\n\n## 8\n\nLimits: not shown.\n\n```yaml proposed\nrates: none\nbody size: 1\n```\n"
     )
     assert found == []
     part = document.part("limits")

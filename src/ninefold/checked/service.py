@@ -67,7 +67,7 @@ def _stated(node: Node, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...]
             pass
 
 
-Algorithm: TypeAlias = Literal["fixed window", "sliding window", "token bucket", "gcra"]
+Algorithm: TypeAlias = Literal["fixed window", "sliding window", "token bucket"]
 
 Carries: TypeAlias = Literal["policies", "standings", "limit", "remaining", "reset", "retry after"]
 

@@ -141,7 +141,7 @@ def _checked(contract: Contract, open_questions: tuple[OpenQuestion, ...], findi
 def _words(findings: Findings) -> dict[str, Any]:
     """What is stated of all requests and responses, by the names that it has in `Checked`."""
     contract = findings.contract
-    requests, time_outs = value_of(contract.endpoints.requests), value_of(contract.limits.time_outs)
+    requests = value_of(contract.endpoints.requests)
     return {
         "unseen_rows": _word(contract.authentication.unseen_rows, "missing"),
         "base": value_of(contract.endpoints.base) or "",
@@ -153,7 +153,7 @@ def _words(findings: Findings) -> dict[str, Any]:
         "unknown_parameters": _word(requests.unknown_parameters if requests else None, "refused"),
         "texts": requests is not None and isinstance(requests.texts, Shown),
         "body_size": value_of(contract.limits.body_size),
-        "request_time": None if time_outs is None else value_of(time_outs.request),
+        "request_time": value_of(contract.limits.timeout),
         "limit_places": {name: findings.place(span) for name, span in _limits(contract)},
     }
 
@@ -174,12 +174,11 @@ def _accepted(contract: Contract) -> Iterator[Accepted]:
 
 def _limits(contract: Contract) -> Iterator[tuple[str, Span]]:
     """The limits that are stated, each by the condition that is met where it is passed."""
-    body = contract.limits.body_size
+    body, timeout = contract.limits.body_size, contract.limits.timeout
     if isinstance(body, Shown):
         yield "too large", body.span
-    time_outs = value_of(contract.limits.time_outs)
-    if time_outs is not None and isinstance(time_outs.request, Shown):
-        yield "timed out", time_outs.request.span
+    if isinstance(timeout, Shown):
+        yield "timed out", timeout.span
 
 
 def _word(fact: Fact[Name] | None, unasked: str) -> str:

@@ -16,8 +16,8 @@ from ninefold.language.expressions import Expression
 from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.values import Anything, Object
 
-BURSTING = frozenset({"token bucket", "gcra"})
-"""The algorithms that have a `burst`."""
+BURSTING = "token bucket"
+"""The algorithm that has a `burst`."""
 
 _DRAFT: dict[str, Carries] = {
     "ratelimit-policy": "policies",
@@ -56,7 +56,7 @@ def _rates(vocabulary: Vocabulary, findings: Findings) -> Iterator[Rate]:
         counted = typed(of, scope, Anything(nullable=True), findings) if isinstance(of, Expression) else None
         word = None if of is None or isinstance(of, Expression) else of.text
         allow, per, algorithm = value_of(rate.allow), value_of(rate.per), value_of(rate.algorithm)
-        if algorithm is not None and algorithm.text not in BURSTING and isinstance(rate.burst, Shown):
+        if algorithm is not None and algorithm.text != BURSTING and isinstance(rate.burst, Shown):
             findings.say(
                 NO_BURST,
                 f"a {algorithm.text} has no `burst`",
@@ -67,7 +67,7 @@ def _rates(vocabulary: Vocabulary, findings: Findings) -> Iterator[Rate]:
         endpoints = value_of(rate.endpoints)
         if allow is None or per is None or algorithm is None or (word is None and counted is None):
             continue
-        if (algorithm.text in BURSTING and burst is None) or (rate.endpoints is not None and endpoints is None):
+        if (algorithm.text == BURSTING and burst is None) or (rate.endpoints is not None and endpoints is None):
             continue
         yield Rate(
             name=rate.name,
@@ -75,7 +75,7 @@ def _rates(vocabulary: Vocabulary, findings: Findings) -> Iterator[Rate]:
             allow=allow,
             per=per,
             algorithm=_algorithm(algorithm.text),
-            burst=burst if algorithm.text in BURSTING else None,
+            burst=burst if algorithm.text == BURSTING else None,
             endpoints=None if endpoints is None else tuple(each.text for each in endpoints),
             place=findings.place(rate.span),
         )

@@ -105,7 +105,7 @@ class Declared:
     """A member of a record.
 
     `key` is its row, with a path that runs from the record; `group` the mapping around it that is no record of its
-    own (`sizes` around `body`). `question`: the one that asks for it; `asks` its words where they are not the
+    own (`parameters` around `size`). `question`: the one that asks for it; `asks` its words where they are not the
     question's, with `{}` for the subject. `main`: it is what `not shown` for the whole record leaves open.
 
     `told`: what `explain` calls it, `words` how it tells its value, where the shape does not say, and `sentence` where

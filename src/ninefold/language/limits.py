@@ -19,19 +19,19 @@ from ninefold.syntax.nodes import Node, Scalar
 
 LIMITS = Question(
     "limits", 8, "which limits hold", "leaves out",
-    "rates, body sizes and time-outs; blocks the endpoints that take idempotency keys, and lists",
+    "rates, body sizes and timeouts; blocks the endpoints that take idempotency keys, and lists",
     asked="if the part shows nothing")
 RATES = Question(
     "rates", 8, "which rates hold, or none", "leaves out", "rates", left_out="rates: callers are held to none")
 RATE = Question("rate", 8, "what {} allows", "leaves out", "that rate", "N", left_out="the rate {}", one_by_one=True)
 BODY_SIZE = Question(
     "body size", 8, "the largest body, or none", "leaves out", "the bound", asked="if an endpoint has a body",
-    left_out="the bound: no body is too large", subject="sizes.body")
-TIME_OUTS = Question(
-    "time-outs", 8, "after what time a request is given up, or none", "leaves out", "time-outs",
-    left_out="time-outs: no request is given up")
+    left_out="the bound: no body is too large")
+TIMEOUT = Question(
+    "timeout", 8, "after what time a request is given up, or none", "leaves out", "timeouts",
+    left_out="timeouts: no request is given up")
 KEYS = Question(
-    "idempotency keys", 8, "how long idempotency keys are kept", "blocks", "the endpoints that take keys",
+    "idempotency keys kept", 8, "how long idempotency keys are kept", "blocks", "the endpoints that take keys",
     asked="if an endpoint takes keys")
 PAGES = Question("pages", 8, "the page bounds of {}, or none", "blocks", "E", "E", "of each list")
 
@@ -72,12 +72,11 @@ class Rate:
     per: Fact[int] | None = asked(
         "per", shapes.Duration(), "In how long.", RATE, NO_RATE, asks="in how long {} allows so many requests")
     algorithm: Fact[Name] | None = asked(
-        "algorithm", shapes.Word(("fixed window", "sliding window", "token bucket", "gcra")), "How it is counted.",
+        "algorithm", shapes.Word(("fixed window", "sliding window", "token bucket")), "How it is counted.",
         RATE, NO_RATE, asks="by which `algorithm` {} counts", told="by")
     burst: Fact[int] | None = asked(
-        "burst", shapes.Integer(1), "How many requests may come at once (asked for `token bucket` and `gcra`).", RATE,
-        NO_RATE, when=says("the algorithm is `token bucket` or `gcra`", "algorithm", "token bucket", "gcra"),
-        says_none=True, asks="how many requests {} allows at once, its `burst`, or none")
+        "burst", shapes.Integer(1), "How many requests may come at once.", RATE, NO_RATE,
+        when=says("the algorithm is `token bucket`", "algorithm", "token bucket"), says_none=True, asks="how many requests {} allows at once, its `burst`, or none")
     endpoints: Fact[tuple[Name, ...]] | None = restricts(
         "endpoints", shapes.Names("an endpoint", alone=True), "The endpoints that it counts.",
         "It counts all endpoints.")
@@ -135,21 +134,8 @@ def narrowed(own: Pages, shared: Pages) -> Pages:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeOuts:
-    """Microseconds."""
-
-    request: Fact[int] | None = asked(
-        "request", shapes.Duration(), "How long a request may take; then it is `timed out`.", TIME_OUTS,
-        "no time is limited", says_none=True, sentence="a request takes at most {}")
-
-
-SIZES = group("sizes", "How large things may be.", BODY_SIZE, "no size is limited", says_none=True)
-KEPT = group("idempotency keys", "What holds of idempotency keys.", KEYS, "endpoints that take keys are not served")
-
-
-@dataclass(frozen=True, slots=True)
 class Limits:
-    """`body_size` in bytes; `keys_kept` in microseconds."""
+    """`body_size` in bytes; `timeout` and `keys_kept` in microseconds."""
 
     rates: Fact[tuple[Rate, ...]] | None = asked(
         "rates",
@@ -158,22 +144,22 @@ class Limits:
              "rates to what they allow"),
         "How often callers may call.", RATES, "no rate is applied", says_none=True)
     headers: Fact[tuple[Name, ...]] | None = adds(
-        "headers", shapes.Names("a response header"),
+        "rate headers", shapes.Names("a response header"),
         "Headers that tell a caller of the rates: `RateLimit-Policy`, `RateLimit`, `Retry-After`, or names of your "
         "own that end in `-Policy`, `-Limit`, `-Remaining` or `-Reset`.",
-        "No header tells of them.", read=leaves.headers, told="headers of rates")
+        "No header tells of them.", read=leaves.headers)
     body_size: Fact[int] | None = asked(
-        "body", shapes.Size(), "The largest request body; a larger one is `too large`.", BODY_SIZE,
-        "no size is limited", says_none=True, group=SIZES, sentence="a body has at most {}")
+        "body size", shapes.Size(), "The largest request body; a larger one is `too large`.", BODY_SIZE,
+        "no size is limited", says_none=True, sentence="a body has at most {}")
     pages: Fact[Pages] | None = asked(
         "pages", One(Pages), "How much of a list one response holds; `none` for all of it.", PAGES, PAGED,
         says_none=True)
-    time_outs: Fact[TimeOuts] | None = asked(
-        "time-outs", One(TimeOuts), "How long things may take.", TIME_OUTS, "no time is limited", says_none=True)
+    timeout: Fact[int] | None = asked(
+        "timeout", shapes.Duration(), "How long a request may take; then it is `timed out`.", TIMEOUT,
+        "no time is limited", says_none=True, sentence="a request takes at most {}")
     keys_kept: Fact[int] | None = asked(
-        "kept", shapes.Duration(), "How long a key and its response are kept.", KEYS,
-        "endpoints that take keys are not served", says_none=True, group=KEPT, told="idempotency keys",
-        sentence="idempotency keys are kept for {}")
+        "idempotency keys kept", shapes.Duration(), "How long an idempotency key and its response are kept.", KEYS,
+        "endpoints that take keys are not served", says_none=True, sentence="idempotency keys are kept for {}")
 
 
 def applying(limits: Limits, key: str) -> tuple[Rate, ...]:

@@ -16,13 +16,13 @@ Carries: TypeAlias = Literal["policies", "standings", "limit", "remaining", "res
 
 class Rate(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """`of`: each caller, each address, or each value of an expression over the request. `burst` counts for
-    `token bucket` and `gcra`. `endpoints`: the keys of those whose requests it counts."""
+    `token bucket`. `endpoints`: the keys of those whose requests it counts."""
 
     name: str
     of: Counted
     allow: int
     per_microseconds: int
-    algorithm: Literal["fixed window", "sliding window", "token bucket", "gcra"]
+    algorithm: Literal["fixed window", "sliding window", "token bucket"]
     burst: int = 0
     endpoints: tuple[str, ...] = ()
     trace: tuple[Place, ...] = ()

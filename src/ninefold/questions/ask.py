@@ -122,7 +122,7 @@ def _of_part(survey: Survey, part: Part) -> OpenQuestion:
 LEFT_OUT = {
     "events": "events",
     "errors": "error bodies and codes: each error is a bare status",
-    "limits": "rates, body sizes and time-outs",
+    "limits": "rates, body sizes and timeouts",
     "versioning": "versions",
 }
 """What is left out where the part shows nothing."""

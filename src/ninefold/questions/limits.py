@@ -1,4 +1,4 @@
-"""Part 8: rates, sizes, time-outs; how long idempotency keys are kept; the page bounds of each list."""
+"""Part 8: rates, sizes, timeouts; how long idempotency keys are kept; the page bounds of each list."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from ninefold.language.endpoints import BODY, ENDED, ENDPOINTS, PATCH, RESPONSE_
 from ninefold.language.errors import CODES, SHAPE, STATUS
 from ninefold.language.events import DELIVERY, KINDS, LOG, PAYLOAD, UPON
 from ninefold.language.fact import Fact, Gap, Proposal, Shown
-from ninefold.language.limits import BODY_SIZE, KEYS, LIMITS, PAGES, RATE, RATES, TIME_OUTS
+from ninefold.language.limits import BODY_SIZE, KEYS, LIMITS, PAGES, RATE, RATES, TIMEOUT
 from ninefold.language.question import Effect, Question
 from ninefold.language.requests import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
 from ninefold.language.resources import FIELDS, IDENTIFIER, ON_DELETE, READABLE, TYPE
@@ -114,7 +114,7 @@ QUESTIONS = (
     SCHEMES, PRESENTED, CREDENTIAL, LASTS, GRANTED, AUDIENCE, CALLERS, ROWS, UNSEEN_ROWS,
     KINDS, UPON, PAYLOAD, DELIVERY, LOG,
     SHAPE, CODES, STATUS,
-    LIMITS, RATES, RATE, BODY_SIZE, TIME_OUTS, KEYS, PAGES,
+    LIMITS, RATES, RATE, BODY_SIZE, TIMEOUT, KEYS, PAGES,
     VERSIONING, VERSIONS, DEFAULT, CHANGES, COMPATIBLE,
 )  # fmt: skip
 """The whole list, in the order of the parts. `not shown` written for any other key is a gap too: `WRITTEN`."""

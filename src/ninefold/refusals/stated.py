@@ -34,10 +34,9 @@ def of_any(survey: Survey) -> Iterator[Refusal]:
             yield Refusal("retired version", Step.ROUTE, fact=version.retired.span, words=words)
     words = "there is too much to do, the database cannot be written, or the service is stopping"
     yield Refusal("unavailable", Step.ANY, words=words, meanings=(29,))
-    times = value_of(limits.time_outs)
-    if times is not None and isinstance(times.request, Shown):
-        words = f"it takes longer than {duration(times.request.value)}"
-        yield Refusal("timed out", Step.ANY, fact=times.request.span, words=words)
+    if isinstance(limits.timeout, Shown):
+        words = f"it takes longer than {duration(limits.timeout.value)}"
+        yield Refusal("timed out", Step.ANY, fact=limits.timeout.span, words=words)
     yield Refusal("internal", Step.ANY, words="the service itself fails")
 
 

@@ -200,7 +200,7 @@ TOLD_IN: dict[str, int] = {
         ("webhooks", "events and webhooks", "hooks", "notifications", "streams", "subscriptions", "messages"), 6
     ),
     **dict.fromkeys(("error codes", "error handling", "problems"), 7),
-    **dict.fromkeys(("rate limits", "rate limiting", "pagination", "time-outs", "timeouts", "quotas"), 8),
+    **dict.fromkeys(("rate limits", "rate limiting", "pagination", "timeouts", "time-outs", "quotas"), 8),
     **dict.fromkeys(("changelog", "compatibility", "deprecations", "versions"), 9),
 }
 """Subjects that other documents have headings for, each with the part that tells of it here. They name no part."""

@@ -37,7 +37,7 @@ STATEMENTS = (
     "Authentication schemes, credentials and permissions",
     "Event kinds, payloads and delivery",
     "Error codes, statuses and body shape",
-    "Rates, sizes, page bounds and time-outs",
+    "Rates, sizes, page bounds and timeouts",
     "Version scheme and compatibility",
 )
 
@@ -106,9 +106,9 @@ codes:
     """\
 ```yaml
 rates:     {calls: {of: address, allow: 600, per: PT1M, algorithm: fixed window}}
-sizes:     {body: 64 KiB}
+body size: 64 KiB
 pages:     {default: 20, largest: 100, by: offset, parameters: {size: limit, start: offset}}
-time-outs: {request: PT10S}
+timeout: PT10S
 ```""",
     """\
 ```yaml

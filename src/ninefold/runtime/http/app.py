@@ -313,7 +313,7 @@ class Application:
         )
 
     async def _answer(self, x: Exchange, body: Body) -> Response | Follow:
-        """Take the request's steps until there is a response. The time-out counts while something is waited for;
+        """Take the request's steps until there is a response. The timeout counts while something is waited for;
         what is being committed is committed."""
         seconds = x.service.seconds
         deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds

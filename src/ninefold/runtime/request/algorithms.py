@@ -1,4 +1,4 @@
-"""How requests are counted: four algorithms, each a few functions over the state of one key.
+"""How requests are counted: three algorithms, each a few functions over the state of one key.
 
 A state is None until the first request is counted. Times are nanoseconds of one clock that never goes back. A request
 that is refused is not counted, so whoever keeps trying is not kept out for longer.
@@ -10,7 +10,6 @@ What each promises of the requests that it takes, `per` being the length of time
 | `fixed window`   | `allow` in a window; a window begins with the first request that finds none open |
 | `sliding window` | `allow` in any stretch of length `per`                                           |
 | `token bucket`   | `burst + allow * t / per` in any stretch of length `t`                           |
-| `gcra`           | the same: it is the bucket's mirror image, with one number for a state           |
 
 All arithmetic is on integers, so that no request is lost or won by rounding.
 """
@@ -151,26 +150,3 @@ class TokenBucket:
 
     def size(self, state: Any) -> int:
         return 2
-
-
-@dataclass(frozen=True, slots=True)
-class Gcra:
-    """The generic cell rate algorithm (ITU-T I.371). The state: the theoretical arrival time of the next request, times
-    `allow`, so that the `per / allow` between two requests is a whole number: `per`."""
-
-    allow: int
-    per: int
-    burst: int
-
-    def standing(self, state: int | None, now: int) -> Standing:
-        ahead = 0 if state is None else max(0, state - now * self.allow)
-        room = self.burst * self.per - ahead
-        wait = 0 if room >= self.per else -(-(self.per - room) // self.allow)
-        return Standing(room // self.per, wait, -(-ahead // self.allow))
-
-    def counted(self, state: int | None, now: int) -> int:
-        present = now * self.allow
-        return (present if state is None else max(present, state)) + self.per
-
-    def size(self, state: Any) -> int:
-        return 1

@@ -22,7 +22,7 @@ from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.tree import free_variables
 from ninefold.plan import limits as plan
 from ninefold.runtime.messages.message import HeaderFields, header_value
-from ninefold.runtime.request.algorithms import Algorithm, FixedWindow, Gcra, SlidingWindow, Standing, TokenBucket
+from ninefold.runtime.request.algorithms import Algorithm, FixedWindow, SlidingWindow, Standing, TokenBucket
 from ninefold.runtime.request.schemes import Caller
 
 MOST = 4_000_000
@@ -97,8 +97,6 @@ def algorithm(rate: plan.Rate) -> Algorithm:
             return SlidingWindow(rate.allow, per)
         case "token bucket":
             return TokenBucket(rate.allow, per, rate.burst)
-        case "gcra":
-            return Gcra(rate.allow, per, rate.burst)
         case _:
             assert_never(rate.algorithm)
 

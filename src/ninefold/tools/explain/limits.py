@@ -25,8 +25,8 @@ def holding(g: Grounds, endpoint: Endpoint) -> list[Item]:
     # Where one word speaks for the whole part, it is told once.
     if isinstance(endpoint.body, Shown) and limits.body_size is not limits.rates:
         items += told(g, limits, "body_size")
-    if limits.time_outs is not limits.rates:
-        items += told(g, limits, "time_outs")
+    if limits.timeout is not limits.rates:
+        items += told(g, limits, "timeout")
     return items + (told(g, limits, "keys_kept") if isinstance(endpoint.idempotency_key, Shown) else [])
 
 
@@ -35,7 +35,7 @@ def part(g: Grounds) -> list[Item]:
     return [
         *told(g, limits, "rates", "headers", "body_size"),
         *pages(g, limits.pages),
-        *told(g, limits, "time_outs", "keys_kept"),
+        *told(g, limits, "timeout", "keys_kept"),
     ]
 
 

@@ -77,12 +77,17 @@ class Layout:
         else:
             self.merge(inside, [entry], entry.name, text)
 
-    def merge(self, inside: Mapping, entries: Iterable[Entry], name: str, value: str | Pairs) -> None:
-        """One entry in the place of several: it stands where the first of them stood."""
+    def merge(
+        self, inside: Mapping, entries: Iterable[Entry], name: str, value: str | Pairs, proposed: bool = False
+    ) -> None:
+        """One entry in the place of several: it stands where the first of them stood. `proposed`: it is a proposal, as
+        it is where one of them carries the tag."""
         first, *others = sorted(entries, key=lambda each: each.key.span)
         text = value if isinstance(value, str) else self.mapping(value, first.key.span.start, self.in_flow(inside))
         for entry in others:
             self.drop(inside, entry)
+        if proposed or first.value.proposed or any(each.value.proposed for each in others):
+            text = f"!proposed{'' if text.startswith(self.break_) else ' '}{text}"
         self.edits = [each for each in self.edits if not _within(each.span, first.span)]
         ends_line = self.text[first.span.end - 1] in "\r\n"
         self.replace(first.span, self._entry(name, text) + (self.break_ if ends_line else ""))

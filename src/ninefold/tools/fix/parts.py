@@ -159,7 +159,8 @@ def limits(fix: Rewriting, facts: Mapping) -> None:
         if entry is None:
             continue
         if isinstance(entry.value, Mapping) and (value := entry.value.get(inner)):
-            fix.layout.merge(facts, [entry], new, fix.layout.scalar(value.value))
+            proposed = entry.value.proposed or value.value.proposed
+            fix.layout.merge(facts, [entry], new, fix.layout.scalar(value.value), proposed)
         elif isinstance(entry.value, Scalar):
             fix.layout.rename(entry, new)
     if (pages := facts.get("pages")) is not None and isinstance(pages.value, Mapping):

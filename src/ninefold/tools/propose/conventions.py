@@ -262,7 +262,7 @@ def _limits(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 def _rate_headers(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     if not value_of(survey.contract.limits.rates) or survey.contract.limits.headers is not None:
         return ()
-    return (Proposed(8, ("headers",), "[RateLimit-Policy, RateLimit, Retry-After]", RATE_HEADERS),)
+    return (Proposed(8, ("rate headers",), "[RateLimit-Policy, RateLimit, Retry-After]", RATE_HEADERS),)
 
 
 _ADDITIONS = (
