@@ -185,8 +185,7 @@ AMOUNTS = ["64 KiB", "1 B", "2 GiB", "64KiB", "64 kb", "0 B", "00 KiB", "010 MiB
 
 @pytest.mark.parametrize(
     ("key", "form", "written"),
-    [("timeout", FORMS[Duration], each) for each in LENGTHS]
-    + [("body size", FORMS[Size], each) for each in AMOUNTS],
+    [("timeout", FORMS[Duration], each) for each in LENGTHS] + [("body size", FORMS[Size], each) for each in AMOUNTS],
 )
 def test_a_form_is_that_of_the_compiler(key: str, form: str, written: str) -> None:
     loaded = compile_document("a.md", f'# T\n\n## 8\n\n```yaml\n{key}: "{written}"\n```\n'.encode())

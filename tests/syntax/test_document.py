@@ -143,9 +143,7 @@ def test_a_statement(text: str) -> None:
 
 
 def test_not_shown_may_stand_beside_proposals_alone() -> None:
-    document, found = read(
-        "# T\n\n## 8\n\nLimits: not shown.\n\n```yaml proposed\nrates: none\nbody size: 1\n```\n"
-    )
+    document, found = read("# T\n\n## 8\n\nLimits: not shown.\n\n```yaml proposed\nrates: none\nbody size: 1\n```\n")
     assert found == []
     part = document.part("limits")
     assert part.statement is not None and part.facts.proposed

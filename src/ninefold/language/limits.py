@@ -76,7 +76,8 @@ class Rate:
         RATE, NO_RATE, asks="by which `algorithm` {} counts", told="by")
     burst: Fact[int] | None = asked(
         "burst", shapes.Integer(1), "How many requests may come at once.", RATE, NO_RATE,
-        when=says("the algorithm is `token bucket`", "algorithm", "token bucket"), says_none=True, asks="how many requests {} allows at once, its `burst`, or none")
+        when=says("the algorithm is `token bucket`", "algorithm", "token bucket"), says_none=True,
+        asks="how many requests {} allows at once, its `burst`, or none")
     endpoints: Fact[tuple[Name, ...]] | None = restricts(
         "endpoints", shapes.Names("an endpoint", alone=True), "The endpoints that it counts.",
         "It counts all endpoints.")
