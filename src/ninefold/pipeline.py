@@ -24,6 +24,7 @@ from ninefold.diagnostics.diagnostic import Diagnostic, has_errors, in_order
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
 from ninefold.language.fact import value_of
+from ninefold.language.former import named
 from ninefold.questions.ask import ask
 from ninefold.questions.question import OpenQuestion
 from ninefold.resolve.consequences import causes
@@ -128,7 +129,7 @@ def compile_tree(document: Document, accept_proposals: bool = False, said: tuple
             if below.value is not None:
                 beside.append((each.version.name, below.value, each.moved))
         whole = with_older(whole, beside)
-    said = causes(document, in_order(said))
+    said = named(document, causes(document, in_order(said)))
     is_served = whole is not None and not has_errors(said)
     return Loaded(
         source=document.source,

@@ -1,0 +1,311 @@
+"""What the language called otherwise once: each key, verb, condition and word that is gone, and what says it now.
+
+`ninefold fix` rewrites them, and a diagnostic that stands where one of them does names what it is now (`named`): both
+read these tables. A key is known by the place where it stood (its part and path, as in the table of all keys), a word
+by the key whose value it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple, TypeAlias
+
+from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
+from ninefold.diagnostics.source import Span
+from ninefold.language.conditions import BY_NAME
+from ninefold.language.leaves import words_of
+from ninefold.language.table import key_named
+from ninefold.language.verbs import VERBS as IN_FORCE
+from ninefold.syntax.nodes import PARTS, Document, Entry, Node, Scalar, Sequence
+from ninefold.syntax.nodes import Mapping as MappingNode
+
+At: TypeAlias = tuple[int, str]
+"""A part, counted from 1, and the path of a key in it."""
+
+CASE: Final = "ENDPOINT.cases.CASE"
+
+RENAMED: Final[Mapping[At, str]] = {
+    (2, "RESOURCE.identifier"): "primary key",
+    (2, "RESOURCE.fields.FIELD.refers to"): "references",
+    (2, "RESOURCE.fields.FIELD.back"): "inverse",
+    (3, "RESOURCE.transitions.TRANSITION.then"): "also",
+    (4, "cross origin"): "cors",
+    (4, "cross origin.kept"): "max age",
+    (4, "calls"): "functions",
+    (4, "ENDPOINT.pages.largest"): "maximum",
+    (4, "ENDPOINT.then"): "also",
+    (5, "schemes.SCHEME.openIdConnectUrl"): "issuer",
+    (6, "kinds.KIND.when"): "where",
+    (6, "delivery.webhooks.when"): "where",
+    (7, "shape"): "error shape",
+    (7, "codes.CODE.when"): "for",
+    (7, "messages.otherwise"): "all others",
+    (7, "messages.refers to"): "references",
+    (8, "headers"): "rate headers",
+    (8, "pages.largest"): "maximum",
+}
+"""Keys of which nothing but the word has changed."""
+
+_CHECK: Final = "`check: {that: CONDITION, else: CODE}`"
+_CHECKS: Final = "`check`, a list of `{that: CONDITION, else: CODE}`"
+_DOES: Final = "`does`, as of an endpoint: `{does: create R, …}`"
+_FINDS: Final = "`where: R == EXPRESSION`"
+_PLACE: Final = "left out: `size` and `at` name the parameters, `first` is 0 or 1"
+_WAS: Final = "`was`"
+_CHECKED: Final = ("that", "else")
+
+_SAID: Final[Mapping[At, str]] = {
+    (2, "RESOURCE.invariants"): _CHECKS,
+    (2, "RESOURCE.records.RECORD"): "an item without a name: `records: [{FIELD: VALUE}]`",
+    (2, "RESOURCE.expires.at"): "left out: `expires: EXPRESSION`",
+    (2, "RESOURCE.fields.FIELD.again on"): "`on change: {FIELD: EXPRESSION}`, in place of `on create`",
+    (2, "types.TYPE.fields"): "`properties`, beside `type: object`",
+    (3, "RESOURCE.field"): "implied: the field with `state: true` is it",
+    (3, "RESOURCE.final"): "implied: a state that no transition leaves is final",
+    (3, "RESOURCE.transitions.TRANSITION.when"): _CHECK,
+    (3, "RESOURCE.transitions.TRANSITION.otherwise"): "`else` under `check`",
+    (4, "responses"): "`produces: MEDIA TYPE`",
+    (4, "ENDPOINT.row"): _FINDS,
+    (4, "ENDPOINT.path.NAME.otherwise"): "said under `errors`: `not found path.NAME: CODE`",
+    (4, "ENDPOINT.query.PARAMETER.otherwise"): "said under `errors`: `invalid query.NAME: CODE`",
+    (4, "ENDPOINT.request headers.PARAMETER.otherwise"): "said under `errors`: `invalid header.NAME: CODE`",
+    (4, "ENDPOINT.query.PARAMETER.is"): "`where`",
+    (4, "ENDPOINT.query.PARAMETER.written"): "`explode: true`, and `comma separated` is `explode: false`",
+    (4, "ENDPOINT.filters"): "`query`: a parameter with an expression, or with `where`",
+    (4, "ENDPOINT.sorts"): "`sort: [KEY]`; its parameter stands under `query`: `sort: {sorts: [KEY, -KEY]}`",
+    (4, "ENDPOINT.pages.parameters"): _PLACE,
+    (4, "ENDPOINT.when"): _CHECK,
+    (4, "ENDPOINT.otherwise"): "`else` under `check`",
+    (4, "ENDPOINT.guards"): _CHECKS,
+    (4, "ENDPOINT.validators"): "`etag: true`",
+    (4, "ENDPOINT.projection"): "a parameter under `query`: `fields: {selects: [NAME], explode: false}`",
+    (4, "ENDPOINT.expand"): "a parameter under `query`: `include: {expands: [NAME], explode: false}`",
+    (5, "schemes.SCHEME.flows"): "implied: the flow follows from the endpoint that grants tokens",
+    (6, "delivery.stream.format"): "left out: `stream: server-sent events`",
+    (6, "delivery.stream.resume"): "implied: `Last-Event-ID`, as server-sent events have it",
+    (6, "delivery.stream.kept"): "`kept`, beside `delivery`",
+    (6, "delivery.broker"): "an option of `ninefold serve`: `--broker`",
+    (6, "delivery.order"): "implied: the events of one row always come in the order of commits",
+    (6, "log"): "`kept: DURATION`",
+    (6, "log.lasts"): "`kept: DURATION`, in place of `log`",
+    (8, "sizes"): "`body size: SIZE`",
+    (8, "time-outs"): "`timeout: DURATION`",
+    (8, "idempotency keys"): "`idempotency keys kept: DURATION`",
+    (8, "pages.parameters"): _PLACE,
+    (9, "scheme"): "`in: header` and `name: NAME`; `in: path` without a name",
+    (9, "versions.VERSION.changes.CHANGE.schema"): _WAS,
+    (9, "versions.VERSION.changes.CHANGE.endpoint"): _WAS,
+    (9, "versions.VERSION.changes.CHANGE.view"): _WAS,
+    (9, "versions.VERSION.changes.CHANGE.kind"): _WAS,
+    (9, "versions.VERSION.changes.CHANGE.code"): _WAS,
+    (9, "versions.VERSION.changes.CHANGE.permissions"): "a line of `permissions` in part 5",
+    **{
+        (part, f"{at}.also.{path}"): _FINDS if path == "EFFECT.row" else _DOES
+        for part, at in ((3, "RESOURCE.transitions.TRANSITION"), (4, "ENDPOINT"))
+        for path in ("EFFECT.create", "EFFECT.update", "EFFECT.delete", "EFFECT.take", "EFFECT.row")
+    },
+    **{
+        (part, f"{at}.check.{word}"): f"`{now}`"
+        for part, at in ((2, "RESOURCE"), (3, "RESOURCE.transitions.TRANSITION"), (4, "ENDPOINT"))
+        for word, now in zip(("when", "otherwise"), _CHECKED, strict=True)
+    },
+}
+"""Keys that are said in another way, and what stands behind `it is now …`."""
+
+KEYS: Final[Mapping[At, str]] = {**{at: f"`{word}`" for at, word in RENAMED.items()}, **_SAID}
+
+
+class Verb(NamedTuple):
+    """`outcomes`: what an answer stands for that was given to all good ends alike once; none: it stays."""
+
+    word: str
+    outcomes: str | None = None
+
+
+VERBS: Final[Mapping[str, Verb]] = {
+    "ensure": Verb("put", "created or unchanged"),
+    "replace": Verb("put", "replaced"),
+    "remove": Verb("delete", "deleted or absent"),
+    "grant token": Verb("sign in"),
+    "subscribe": Verb("create subscription"),
+    "unsubscribe": Verb("delete subscription"),
+    "stream events": Verb("stream event"),
+}
+"""The verbs that are gone, and what says the same; the last three say themselves what they are done to."""
+
+CONDITIONS: Final[Mapping[str, str]] = {
+    "missing": "not found",
+    "stale": "precondition failed",
+    "rate limited": "too many requests",
+    "guard": "check",
+    "invariant": "check",
+}
+"""A condition may be narrowed: `missing order` is `not found order`."""
+
+_ALL: Final = {"any": "all"}
+
+WORDS: Final[Mapping[At, Mapping[str, str]]] = {
+    (2, "RESOURCE.fields.FIELD.on delete"): {"refuse": "restrict", "clear": "set null"},
+    (4, "cors.origins"): _ALL,
+    (5, "rows"): _ALL,
+    (5, "rows.RESOURCE"): _ALL,
+    (5, "rows.RESOURCE.CALLER"): {"any": "true", "none": "false"},
+    (5, "permissions"): {"any": "anyone"},
+    (5, "permissions.ENDPOINT"): {"any": "anyone"},
+    (8, "rates.RATE.algorithm"): {"gcra": "token bucket"},
+}
+"""Words of closed lists."""
+
+ACTIONS: Final[tuple[At, ...]] = (
+    (3, "RESOURCE.transitions.TRANSITION.also.EFFECT.does"),
+    (4, "ENDPOINT.does"),
+    (4, "ENDPOINT.also.EFFECT.does"),
+    (6, "kinds.KIND.upon"),
+)
+CONDITIONS_AT: Final[tuple[At, ...]] = ((5, "unseen rows"), (7, "codes.CODE.for"), (7, "precedence"))
+NARROWED_AT: Final[tuple[At, ...]] = ((4, "ENDPOINT.errors"),)
+"""Where actions are written, conditions, and conditions that are keys."""
+
+
+def renamed(part: int, under: str) -> Iterator[tuple[str, str]]:
+    """The keys of the mapping at a path that have another word now, each with that."""
+    for (of, path), word in RENAMED.items():
+        if of == part and path.rpartition(".")[0] == under:
+            yield path.rpartition(".")[2], word
+
+
+def outcomes(verb: str) -> str | None:
+    return VERBS[verb].outcomes if verb in VERBS else None
+
+
+def condition(text: str) -> str:
+    """A condition as it is called now, narrowed as it was."""
+    for old, new in CONDITIONS.items():
+        if text == old or text.startswith(old + " "):
+            return new + text[len(old) :]
+    return text
+
+
+def action(text: str) -> str:
+    """What is done, as it is called now."""
+    for old, new in VERBS.items():
+        if text == old or text.startswith(old + " "):
+            return new.word + text[len(old) :]
+    return text
+
+
+def _action(text: str) -> str:
+    return text if any(text == verb or text.startswith(verb + " ") for verb in IN_FORCE) else action(text)
+
+
+def _words_at(at: At) -> tuple[str, ...]:
+    key = key_named(at[0], *at[1].rpartition(".")[::2])
+    return () if key is None else words_of(key.shape)
+
+
+def _condition(text: str) -> str:
+    return text if any(text == name or text.startswith(name + " ") for name in BY_NAME) else condition(text)
+
+
+# Where they are met
+
+
+def entries_at(node: Node, path: str, now: Mapping[str, str] | None = None) -> Iterator[Entry]:
+    """The entries of a part's facts at a path: a segment in capitals stands for any name, or for an item of a list.
+    `now`: what else a segment may be called, by the path that ends with it."""
+    yield from _entries_at(node, tuple(path.split(".")), (), now or {})
+
+
+def _entries_at(
+    node: Node, segments: tuple[str, ...], before: tuple[str, ...], now: Mapping[str, str]
+) -> Iterator[Entry]:
+    head, *rest = segments
+    if isinstance(node, Sequence):
+        below = tuple(rest) if head.isupper() else segments
+        for item in node.items if below else ():
+            yield from _entries_at(item, below, (*before, head) if head.isupper() else before, now)
+    elif isinstance(node, MappingNode):
+        here = (*before, head)
+        named = (head, now.get(".".join(here)))
+        for entry in node.entries:
+            if not head.isupper() and entry.name not in named:
+                continue
+            if not rest:
+                yield entry
+            else:
+                yield from _entries_at(entry.value, tuple(rest), here, now)
+
+
+def named(document: Document, said: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The diagnostics, of which each error that stands where something is called as it was once says what it is now;
+    the first of them says as well what rewrites them all."""
+    told = tuple(said)
+    if not has_errors(told):
+        return told
+    fix = f"`ninefold fix {document.source.name}` writes all of it in the words of today"
+    met, found = _Met(document), list[Diagnostic]()
+    for each in told:
+        help = met.at(each.span) if each.code.severity is Severity.ERROR and each.labels else None
+        if help is not None:
+            each = replace(each, help=(help, fix) if fix else (help,))
+            fix = ""
+        found.append(each)
+    return tuple(found)
+
+
+class _Met:
+    """What a document has that is called otherwise now. `keys`: by the places of the keys, and of what holds them where
+    it is no mapping any more; `words`: by those of whole scalars."""
+
+    def __init__(self, document: Document) -> None:
+        self.keys: dict[Span, str] = {}
+        self.words: dict[Span, str] = {}
+        self._facts = {number: document.part(name).facts for number, name in enumerate(PARTS, 1)}
+        for at, now in KEYS.items():
+            if key_named(at[0], *at[1].rpartition(".")[::2]) is None:
+                self._key(at, now)
+        for at, words in WORDS.items():
+            kept = _words_at(at)
+            self._each_word(at, lambda text, words=words, kept=kept: text if text in kept else words.get(text, text))  # type: ignore[misc]
+        for at in ACTIONS:
+            self._each_word(at, _action)
+        for at in CONDITIONS_AT:
+            self._each_word(at, _condition)
+        for at in NARROWED_AT:
+            for entry in self._entries(at):
+                for each in entry.value.entries if isinstance(entry.value, MappingNode) else ():
+                    self._word(each.key, _condition(each.name))
+
+    def at(self, span: Span) -> str | None:
+        """What says now what stands at a place, or around it."""
+        if (of_key := self.keys.get(span)) is not None:
+            return of_key
+        around = (said for word, said in self.words.items() if word.start <= span.start and span.end <= word.end)
+        return next(around, None)
+
+    def _entries(self, at: At) -> Iterator[Entry]:
+        part, path = at
+        now = {each: word for (of, each), word in RENAMED.items() if of == part}
+        yield from entries_at(self._facts[part], path, now)
+        if path.startswith("ENDPOINT."):
+            yield from entries_at(self._facts[part], path.replace("ENDPOINT", CASE, 1), now)
+
+    def _key(self, at: At, now: str) -> None:
+        keys = {entry.key.span: f"`{entry.name}` is now {now}" for entry in self._entries(at)}
+        self.keys.update(keys)
+        parent = at[1].rpartition(".")[0]
+        for holder in self._entries((at[0], parent)) if keys and parent else ():
+            for each in holder.value.entries if isinstance(holder.value, MappingNode) else ():
+                if each.key.span in keys:
+                    self.keys.setdefault(holder.value.span, keys[each.key.span])
+
+    def _each_word(self, at: At, now: Callable[[str], str]) -> None:
+        for entry in self._entries(at):
+            for item in entry.value.items if isinstance(entry.value, Sequence) else (entry.value,):
+                if isinstance(item, Scalar):
+                    self._word(item, now(item.text))
+
+    def _word(self, scalar: Scalar, now: str) -> None:
+        if now != scalar.text:
+            self.words[scalar.span] = f"`{scalar.text}` is now `{now}`"
