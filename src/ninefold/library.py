@@ -114,7 +114,7 @@ class Service:
     ) -> Application:
         """The service as an ASGI application. `database`: `sqlite:///PATH`, or a path. `operator`: what the contract
         calls `operator.NAME`, by name; an endpoint whose value is not given answers 501. `observe` is called once a
-        request. `functions`: what the contract's `calls` declare, by name; an endpoint whose function is not given
+        request. `functions`: what the contract's `functions` declare, by name; an endpoint whose function is not given
         answers 501. Raises ValueError for a name that the contract does not have, for a function that cannot be called
         as it says, and for an issuer of tokens that cannot be used."""
         given = dict(operator or {})

@@ -26,7 +26,7 @@ def what_is_not_expected(a: Asking) -> Iterator[Finding]:
                     )
                 if "server" in response.headers or "x-powered-by" in response.headers:
                     yield Finding("API8", endpoint.key, str(person), f"{words}: a header names the program")
-                if a.world.plan.cross_origin is None and "access-control-allow-origin" in response.headers:
+                if a.world.plan.cors is None and "access-control-allow-origin" in response.headers:
                     yield Finding("API8", endpoint.key, str(person), f"{words}: another origin is allowed")
                 if not same and not admitted(endpoint, person) and not anyone_may(endpoint):
                     yield Finding("API8", endpoint.key, str(person), f"{words}: something was stored")

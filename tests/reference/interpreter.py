@@ -228,11 +228,11 @@ class _Asking:
 
     def _accept(self, endpoint: Endpoint) -> None:
         """Whether the client takes what is written here: the simple forms of Accept (RFC 9110 12.5.1)."""
-        if endpoint.response.content is None or self.checked.response_media_type is None:
+        if endpoint.response.content is None or self.checked.produces is None:
             return
         accept = self.request.headers.get("accept", "*/*")
         ranges = [each.partition(";")[0].strip().lower() for each in accept.split(",")]
-        offered = self.checked.response_media_type.lower()
+        offered = self.checked.produces.lower()
         if not {"*/*", offered.partition("/")[0] + "/*", offered} & set(ranges):
             self.failures.append(Failure("not acceptable"))
 
@@ -494,7 +494,7 @@ class _Asking:
         if endpoint.response.content is not None:
             body = shows.shown(endpoint.response.content, reading, rows or [], self.chosen)
             body = None if body is shows.LEFT_OUT else body
-            headers["content-type"] = self.checked.response_media_type or ""
+            headers["content-type"] = self.checked.produces or ""
         for name, leaf in endpoint.response.headers:
             value = shows.shown(leaf, reading)
             if value is not shows.LEFT_OUT and value is not None:

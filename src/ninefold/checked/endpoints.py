@@ -145,14 +145,15 @@ class Endpoint:
 
 
 @dataclass(frozen=True)
-class CrossOrigin:
-    """`origins` None: any. `kept`: microseconds."""
+class Cors:
+    """`origins` None: any. `max_age`: microseconds. `preflight`: the status of an answer to OPTIONS."""
 
     origins: tuple[str, ...] | None
     headers: tuple[str, ...]
     exposed: tuple[str, ...]
     credentials: bool
-    kept: int | None
+    max_age: int | None
+    preflight: int
     place: Place
 
 

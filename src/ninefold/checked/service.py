@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from ninefold.checked.contents import Content
-from ninefold.checked.endpoints import CrossOrigin, Endpoint, Events, Requests, Stopped
+from ninefold.checked.endpoints import Cors, Endpoint, Events, Requests, Stopped
 from ninefold.checked.operations import fixed_path
 from ninefold.checked.resources import Field, Record, Resource
 from ninefold.diagnostics.frozen import dataclass
@@ -23,7 +23,7 @@ from ninefold.syntax.nodes import Mapping as MappingNode
 class Places:
     """The place of each entry of a mapping and each item of a list, by the keys that lead to it from the name of its
     part: `("errors", "codes", "taken", "when")`. Items of a list are called by their positions, and where they are
-    words by these too: `("endpoints", "responses", "media type")`, `("resources", "order", "required", "lines")`."""
+    words by these too: `("endpoints", "requests", "media type")`, `("resources", "order", "required", "lines")`."""
 
     document: Document = field(repr=False)
 
@@ -280,7 +280,7 @@ class Checked:
     errors: Errors
     base: str
     request_media_types: tuple[str, ...]
-    response_media_type: str | None
+    produces: str | None
     unknown_members: Literal["refused", "ignored"]
     unknown_parameters: Literal["refused", "ignored"]
     texts: bool
@@ -290,7 +290,7 @@ class Checked:
     limits: Limits
     events: Events
     versions: Versions | None
-    cross_origin: CrossOrigin | None
+    cors: Cors | None
     operator: tuple[OperatorValue, ...]
     not_in_force: tuple[NotInForce, ...]
     left_out: tuple[str, ...]

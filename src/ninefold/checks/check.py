@@ -22,7 +22,7 @@ from ninefold.checks.findings import Findings
 from ninefold.checks.limits import check_limits
 from ninefold.checks.lists import growth
 from ninefold.checks.model import Vocabulary, known_resources, model
-from ninefold.checks.parameters import check_cross_origin
+from ninefold.checks.parameters import check_cors
 from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
 from ninefold.checks.showing import Showing
@@ -110,7 +110,7 @@ def _checked(contract: Contract, open_questions: tuple[OpenQuestion, ...], findi
     growth(served, resources, rules, findings)
     versions = check_versioning(vocabulary, findings)
     limits = check_limits(vocabulary, findings)
-    cross_origin = check_cross_origin(findings)
+    cors = check_cors(findings)
     left_out = ((each, findings.place(each.span).line) for each in open_questions if each.left_out)
     name = PurePath(contract.document.source.name).stem
     return lambda: Checked(
@@ -128,7 +128,7 @@ def _checked(contract: Contract, open_questions: tuple[OpenQuestion, ...], findi
         limits=limits,
         events=events,
         versions=versions,
-        cross_origin=cross_origin,
+        cors=cors,
         operator=operator,
         not_in_force=tuple(sorted(findings.not_in_force, key=lambda each: each.place)),
         left_out=tuple(f"{question.text}: {question.left_out} (line {line})" for question, line in left_out),
@@ -148,7 +148,7 @@ def _words(findings: Findings) -> dict[str, Any]:
         "request_media_types": tuple(
             each.text for each in (value_of(requests.media_types) if requests else None) or ()
         ),
-        "response_media_type": _text(contract.endpoints.response_media_type),
+        "produces": _text(contract.endpoints.produces),
         "unknown_members": _word(requests.unknown_members if requests else None, "refused"),
         "unknown_parameters": _word(requests.unknown_parameters if requests else None, "refused"),
         "texts": requests is not None and isinstance(requests.texts, Shown),

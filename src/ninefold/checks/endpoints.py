@@ -261,13 +261,13 @@ def _stop(endpoint: stated.Endpoint, what: str, span: Span, findings: Findings) 
 def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
     """What this endpoint states and this build does not do."""
     actions = value_of(endpoint.does) or ()
-    validators = endpoint.validators
+    etag = endpoint.etag
     if (
         endpoint.case is not None
-        and isinstance(validators, Shown)
+        and isinstance(etag, Shown)
         and not all(kind_of(each.verb).writes for each in actions)
     ):
-        yield "`validators` where cases choose what is shown", validators.span
+        yield "`etag` where cases choose what is shown", etag.span
     if endpoint.case is not None and any(action.verb == "stream events" for action in actions):
         yield "`cases` of a stream", endpoint.case.span
     if endpoint.case is not None and any(action.verb == "grant token" for action in actions):

@@ -179,7 +179,7 @@ def operation_of(
         "row": rows.row,
         "where": rows.where,
         "guards": rows.guards,
-        "validator": isinstance(endpoint.validators, Shown),
+        "validator": isinstance(endpoint.etag, Shown),
         "errors": {condition_.text: code.text for condition_, code in value_of(endpoint.errors) or ()},
         "takes": takes_of(endpoint, resource, given.body, given.members or (), findings),
     }

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 import jsonschema_rs
 
-from ninefold.checked.endpoints import CrossOrigin, Requests
+from ninefold.checked.endpoints import Cors, Requests
 from ninefold.checked.operations import BodyLeaf, BodyMember, Parameter
 from ninefold.checked.resources import Resource
 from ninefold.checks.assignments import Rules
@@ -258,31 +258,28 @@ def _can_be_given(type_: Type) -> bool:
 # ── Scripts of other origins ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def check_cross_origin(findings: Findings) -> CrossOrigin | None:
-    fact = findings.contract.endpoints.cross_origin
-    if not isinstance(fact, Shown):
+def check_cors(findings: Findings) -> Cors | None:
+    """What is said of scripts of other origins; None where it is not said whose, or with which status."""
+    fact = findings.contract.endpoints.cors
+    stated = value_of(fact)
+    if stated is None or fact is None or (origins := value_of(stated.origins)) is None:
         return None
-    stated = fact.value
-    of_any, named = isinstance(stated.origins, Name), () if isinstance(stated.origins, Name) else stated.origins or ()
-    if not of_any and not named:
-        findings.say(
-            SAYS_NOTHING,
-            "`cross origin` says nothing",
-            Label(fact.span, "no origin is allowed anything"),
-            help=("name them: `origins: [https://shop.example]`, or `origins: any`",),
-        )
-    if of_any and stated.credentials:
+    of_all, credentials = isinstance(origins, Name), value_of(stated.credentials) or False
+    if of_all and credentials:
         findings.say(
             ANY_ORIGIN_WITH_CREDENTIALS,
             "scripts of any origin may send their user's credentials",
             Label(fact.span, "any page that a user opens can act for that user"),
             help=("name the origins that are trusted with them",),
         )
-    return CrossOrigin(
-        origins=None if of_any else tuple(each.text for each in named),
-        headers=tuple(each.text for each in stated.headers or ()),
-        exposed=tuple(each.text for each in stated.exposed or ()),
-        credentials=stated.credentials or False,
-        kept=stated.kept,
+    if (preflight := value_of(stated.preflight)) is None:
+        return None
+    return Cors(
+        origins=None if isinstance(origins, Name) else tuple(each.text for each in origins),
+        headers=tuple(each.text for each in value_of(stated.headers) or ()),
+        exposed=tuple(each.text for each in value_of(stated.exposed) or ()),
+        credentials=credentials,
+        max_age=value_of(stated.max_age),
+        preflight=preflight,
         place=findings.place(fact.span),
     )

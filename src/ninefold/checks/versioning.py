@@ -71,7 +71,7 @@ def with_older(newest: Checked, older: Sequence[Older]) -> Checked:
         parameter = ""
         if versions.by == "media type":
             parameter = f"; {versions.name}={name if _TOKEN.fullmatch(name) else _quoted(name)}"
-        written = checked.response_media_type
+        written = checked.produces
         return replace(
             checked,
             version=name,
@@ -79,7 +79,7 @@ def with_older(newest: Checked, older: Sequence[Older]) -> Checked:
             resources={**checked.resources, **built_in},
             events=replace(checked.events, kinds=kinds),
             media_type_parameter=parameter,
-            response_media_type=None if written is None else written + parameter,
+            produces=None if written is None else written + parameter,
         )
 
     operator = tuple(_needed_by(each.name, [newest, *(checked for _, checked, _ in older)]) for each in newest.operator)

@@ -67,7 +67,7 @@ USES: Mapping[str, Use] = {
     ),
     "idempotency_key": Use(lambda verb: verb.writes, "makes that a request is done once"),
     "patch": Use(lambda verb: verb.name == "update", "says how an update is read"),
-    "validators": Use(lambda verb: verb.validators, "tells whether what is shown has changed"),
+    "etag": Use(lambda verb: verb.etag, "tells whether what is shown has changed"),
 }
 
 OF_HTTP = frozenset(
@@ -138,7 +138,7 @@ def _endpoint(endpoint: Endpoint, findings: Findings) -> None:
             Label(sorts.offered.span, "no parameter chooses among them"),
             help=("name the parameter beside it: `parameter: sort`",),
         )
-    etag = {"etag": "`validators` give it"} if isinstance(endpoint.validators, Shown) else {}
+    etag = {"etag": "`etag` gives it"} if isinstance(endpoint.etag, Shown) else {}
     headers_of_http(endpoint.headers, etag, findings)
 
 
@@ -152,7 +152,7 @@ def headers_of_http(fact: Fact[tuple[Assignment, ...]] | None, given: Mapping[st
                 HEADER_OF_HTTP,
                 f"`{header.name}` is not a contract's to give",
                 Label(header.span, "HTTP gives it"),
-                help=("the media type is stated for all responses: `responses: {media type: …}`",)
+                help=("the media type is stated for all responses: `produces: …`",)
                 if name == "content-type"
                 else (),
             )

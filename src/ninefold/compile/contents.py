@@ -233,7 +233,7 @@ def _fields_read(typed: Typed, perspective: Perspective) -> Iterator[Place]:
 
 def response(wanted: Response, media_type: str | None, columns: Columns) -> planned.Response:
     """A response without an entity tag."""
-    written = stated(columns.perspective.checked.places, "endpoints", "responses", "media type")
+    written = stated(columns.perspective.checked.places, "endpoints", "produces")
     return planned.Response(
         status=wanted.status,
         media_type=None if wanted.content is None else media_type,

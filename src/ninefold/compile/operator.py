@@ -92,7 +92,7 @@ def _own(checked: Checked, resources: Mapping[str, Resource]) -> Checked:
         checked,
         resources=resources,
         request_media_types=(MEDIA_TYPE,),
-        response_media_type=MEDIA_TYPE,
+        produces=MEDIA_TYPE,
         unknown_members="refused",
     )
 

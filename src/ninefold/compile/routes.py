@@ -22,7 +22,7 @@ from ninefold.compile.sweep import sweep
 from ninefold.plan.calls import Argument, Call
 from ninefold.plan.operations import Operation
 from ninefold.plan.places import Place
-from ninefold.plan.routes import Admission, Blocked, CrossOrigin, Parameter, PathParameter, Rule, Segment, Served
+from ninefold.plan.routes import Admission, Blocked, Cors, Parameter, PathParameter, Rule, Segment, Served
 from ninefold.sql.dialect import Dialect
 from ninefold.values import Text
 
@@ -71,7 +71,7 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
         if endpoint.verb == "stream events"
         else None
         if all(each.content is None for each in responses)
-        else checked.response_media_type,
+        else checked.produces,
         query=tuple(_parameter(each, endpoint, "query", checked) for each in endpoint.takes.query),
         headers=tuple(_parameter(each, endpoint, "request headers", checked) for each in endpoint.takes.headers),
         unknown_parameters=checked.requests_of(endpoint).unknown_parameters,
@@ -99,7 +99,7 @@ def _admissions(endpoint: Endpoint, case: int, checked: Checked, dialect: Dialec
             )
 
 
-_OWN = ("does", "body", "patch", "validators", "idempotency key", "pages", "issues", "ends", "headers")
+_OWN = ("does", "body", "patch", "etag", "idempotency key", "pages", "issues", "ends", "headers")
 """The keys of an endpoint that may refuse a request, or put something into its response."""
 
 
@@ -138,14 +138,15 @@ def blocked(stopped: Stopped) -> Blocked:
     )
 
 
-def cross_origin(stated: checked_endpoints.CrossOrigin) -> CrossOrigin:
+def cors(stated: checked_endpoints.Cors) -> Cors:
     """A length of time in whole seconds, which is all that the header can say: never longer than stated."""
-    return CrossOrigin(
+    return Cors(
         origins=stated.origins,
         headers=stated.headers,
         exposed=stated.exposed,
         credentials=stated.credentials,
-        kept_seconds=None if stated.kept is None else stated.kept // 1_000_000,
+        max_age=None if stated.max_age is None else stated.max_age // 1_000_000,
+        preflight=stated.preflight,
         trace=traced(stated.place),
     )
 

@@ -11,7 +11,7 @@ from ninefold.compile.limits import limits
 from ninefold.compile.operator import operator_operations, records
 from ninefold.compile.places import traced
 from ninefold.compile.resources import schema, stored
-from ninefold.compile.routes import blocked, cross_origin, served
+from ninefold.compile.routes import blocked, cors, served
 from ninefold.compile.timers import timers
 from ninefold.compile.versioning import versions
 from ninefold.plan.places import Place
@@ -32,7 +32,7 @@ def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
         limits=limits(checked),
         delivery=delivery(checked, dialect),
         versions=versions(checked, dialect),
-        cross_origin=None if checked.cross_origin is None else cross_origin(checked.cross_origin),
+        cors=None if checked.cors is None else cors(checked.cors),
         operator=tuple(OperatorValue(each.name, traced(*each.places), each.blocks) for each in checked.operator),
         not_in_force=tuple(
             NotInForce(each.what, each.consequence, Place(each.place.line, each.place.column))

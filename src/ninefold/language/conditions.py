@@ -233,7 +233,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         words="the row is not as If-Match says",
         meanings=(20,),
         requested="the header If-Match",
-        facts=("validators",),
+        facts=("etag",),
     ),
     Condition(
         name="illegal transition",

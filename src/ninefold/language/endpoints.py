@@ -19,7 +19,6 @@ from ninefold.language.declaration import (
     When,
     adds,
     asked,
-    group,
     instead,
     key_of,
     members,
@@ -60,7 +59,7 @@ from ninefold.language.requests import (
     read_query,
     read_request_headers,
 )
-from ninefold.language.responses import RESPONSE_ROWS, RESPONSES, CrossOrigin, Response, read_responses
+from ninefold.language.responses import RESPONSE_ROWS, RESPONSES, Cors, Response, read_responses
 from ninefold.language.routes import Route, Segment, with_values
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part
 
@@ -75,8 +74,8 @@ BODY = Question(
     "by a method other than GET and DELETE")
 PATCH = Question("patch", 4, "how a patch is read by {}", "blocks", "E", "E", "of each update with a body")
 ENDED = Question("ended", 4, "which credentials {} ends", "blocks", "E", "E", "of each sign out")
-RESPONSE_MEDIA_TYPE = Question(
-    "response media type", 4, "the media type of responses", "blocks", "the endpoints whose responses have content",
+PRODUCES = Question(
+    "produces", 4, "the media type of responses", "blocks", "the endpoints whose responses have content",
     asked="if a response has content")
 
 CODE = falling_back(
@@ -171,8 +170,8 @@ class Endpoint:
         "patch", shapes.Word(("merge", "json-patch")),
         "How an update is read: RFC 7396 (`merge`) or RFC 6902 (`json-patch`).", PATCH, NOT_SERVED,
         when=When("E updates and its body gives something"))
-    validators: Fact[Name] | None = adds(
-        "validators", shapes.Word(("etag",)), "Responses carry an entity tag, and conditions on it are honoured.",
+    etag: Fact[bool] | None = adds(
+        "etag", shapes.Boolean(only_true=True), "Responses carry an entity tag, and conditions on it are honoured.",
         "There is no entity tag, and no condition on one is honoured.")
     idempotency_key: Fact[Name] | None = adds(
         "idempotency key", shapes.Word(("required", "optional")),
@@ -314,8 +313,6 @@ def _each_case(fact: Fact[tuple[tuple[Endpoint, ...], ...]] | None) -> Fact[tupl
 
 ENDPOINT = named("ENDPOINT", Kind.NAMES, "A method and a path, such as `GET /orders/{id}`.",
                  "The method and path are not there; each use of them is an error.")
-HOW_RESPONSES_ARE_WRITTEN = group(
-    "responses", "How responses are written.", RESPONSE_MEDIA_TYPE, "endpoints that answer with a body are not served")
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,15 +324,15 @@ class Endpoints:
     requests: Fact[Requests] | None = asked(
         "requests", One(Requests), "How requests are read.", REQUEST_MEDIA_TYPE,
         "endpoints with a body or with parameters are not served")
-    response_media_type: Fact[Name] | None = asked(
-        "media type", shapes.MediaType(), "The media type of response bodies.", RESPONSE_MEDIA_TYPE,
-        "endpoints that answer with a body are not served", group=HOW_RESPONSES_ARE_WRITTEN,
+    produces: Fact[Name] | None = asked(
+        "produces", shapes.MediaType(), "The media type of response bodies.", PRODUCES,
+        "endpoints that answer with a body are not served", when=When("a response has content"),
         told="media type of responses")
-    cross_origin: Fact[CrossOrigin] | None = adds(
-        "cross origin", One(CrossOrigin, of_values=True), "What scripts of other origins may do (CORS).",
-        "No response has a CORS header.")
+    cors: Fact[Cors] | None = adds(
+        "cors", One(Cors), "What scripts of other origins may do (CORS).",
+        "No response has a CORS header.", sentence="what scripts of other origins may do")
     functions: Fact[tuple[Function, ...]] | None = names(
-        "calls", FUNCTIONS, "Functions that endpoints call.", "There are none; each use of one is an error.",
+        "functions", FUNCTIONS, "Functions that endpoints call.", "There are none; each use of one is an error.",
         read=read_functions)
     endpoints: Fact[tuple[Endpoint, ...]] | None = adds(
         "", Each(Endpoint, ENDPOINT), "", "", whole=every_endpoint)

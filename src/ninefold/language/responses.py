@@ -10,7 +10,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
 from ninefold.language.codes import NOT_A_STATUS, NOT_IN_FORM
-from ninefold.language.declaration import adds, named
+from ninefold.language.declaration import adds, asked, named
 from ninefold.language.expressions import Template, template
 from ninefold.language.fact import Fact, Name
 from ninefold.language.key import Kind
@@ -22,6 +22,9 @@ from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 # fmt: off
 
 RESPONSES = Question("responses", 4, "the responses of {}", "blocks", "E", "E")
+CORS = Question(
+    "cors", 4, "what scripts of other origins may do", "leaves out", "CORS", asked="if `cors` is stated",
+    left_out="CORS: scripts of other origins see no response", one_by_one=True)
 
 SHOWN = shapes.OneOf((shapes.Template(shapes.Sight.CALLERS), shapes.Word(("stream",))))
 OF_AN_OUTCOME = shapes.MappingOf("statuses to what is shown")
@@ -96,7 +99,7 @@ _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::[
 
 
 def origins(r: Reading, node: Node, slot: Slot) -> Name | tuple[Name, ...] | None:
-    """The word `any`, or a list."""
+    """The word `all`, or a list."""
     if not isinstance(node, Sequence):
         return leaves.word(r, node, slot)
     found = leaves.names(r, node, slot)
@@ -113,7 +116,7 @@ def _check_origin(r: Reading, written: Name) -> None:
         NOT_IN_FORM,
         f"{quoted(written.text)} is not an origin",
         Label(written.span),
-        help=("write `origins: any`",)
+        help=("write `origins: all`",)
         if written.text == "*"
         else (f"write `{meant[0]}`" if meant else "an origin is a scheme and a host: `https://shop.example`",),
     )
@@ -121,23 +124,31 @@ def _check_origin(r: Reading, written: Name) -> None:
 
 # fmt: off
 
+WITHOUT_CORS = "no response has a CORS header"
+
+
 @dataclass(frozen=True, slots=True)
-class CrossOrigin:
-    """`origins` is the word `any`, or a list. `kept`: microseconds."""
+class Cors:
+    """`origins` is the word `all`, or a list. `max_age`: microseconds."""
 
     span: Span
-    origins: Name | tuple[Name, ...] | None = adds(
+    origins: Fact[Name | tuple[Name, ...]] | None = asked(
         "origins",
-        shapes.OneOf((shapes.Word(("any",)), shapes.ListOf(shapes.Text("an origin such as `https://shop.example`")))),
-        "The origins, or `any`.", "No origin is allowed.", read=origins)
-    headers: tuple[Name, ...] | None = adds(
+        shapes.OneOf((shapes.Word(("all",)), shapes.ListOf(shapes.Text("an origin such as `https://shop.example`")))),
+        "The origins whose scripts may, or `all`.", CORS, WITHOUT_CORS, asks="scripts of which origins may see "
+        "responses: their `origins`, or `all`", read=origins, main=True, told="origins")
+    headers: Fact[tuple[Name, ...]] | None = adds(
         "headers", shapes.Names("a request header"), "Request headers that scripts may send.",
-        "Those that CORS always allows.", read=leaves.headers)
-    exposed: tuple[Name, ...] | None = adds(
+        "Those that CORS always allows.", read=leaves.headers, told="request headers that scripts may send")
+    exposed: Fact[tuple[Name, ...]] | None = adds(
         "exposed", shapes.Names("a response header"), "Response headers that scripts may read.",
-        "Those that CORS always exposes.", read=leaves.headers)
-    credentials: bool | None = adds(
-        "credentials", shapes.Boolean(), "Whether cookies and credentials may come along.", "They may not.")
-    kept: int | None = adds(
-        "kept", shapes.Duration(), "How long a browser may keep the answer to a preflight.",
-        "As long as the browser's own rule says.")
+        "Those that CORS always exposes.", read=leaves.headers, told="response headers that scripts may read")
+    credentials: Fact[bool] | None = adds(
+        "credentials", shapes.Boolean(), "Whether cookies and credentials may come along.", "They may not.",
+        sentence="cookies and credentials may come along")
+    max_age: Fact[int] | None = adds(
+        "max age", shapes.Duration(), "How long a browser may keep the answer to a preflight.",
+        "As long as the browser's own rule says.", sentence="a browser may keep the answer to a preflight for {}")
+    preflight: Fact[int] | None = asked(
+        "preflight", shapes.Integer(200, 299), "The status of an answer to OPTIONS.", CORS, WITHOUT_CORS,
+        asks="the status of an answer to OPTIONS, `preflight`", told="status of an answer to OPTIONS")

@@ -71,7 +71,7 @@ class Verb:
     """Whether `when` judges a row."""
     effects: bool = False
     """Whether `then` says what else changes."""
-    validators: bool = True
+    etag: bool = True
     """Whether there may be entity tags."""
     issues: bool = False
     """Whether there is one row afterwards, which a credential can be issued to."""
@@ -230,7 +230,7 @@ _ROWS: tuple[Verb, ...] = (
     Verb(
         name="sign in", word="signs in to", told="signs in to one `{}`", row="found",
         also=("login", "log in", "signin", "authenticate"),
-        takes_values=True, is_given_once=True, sets=True, effects=True, validators=False, issues=True, ends=True,
+        takes_values=True, is_given_once=True, sets=True, effects=True, etag=False, issues=True, ends=True,
         is_first=True,
         page=Page(
             "Checks a password; with `issues`, whoever knew it is given a credential. Else it is `sign in refused`.",
@@ -238,7 +238,7 @@ _ROWS: tuple[Verb, ...] = (
             "the row, `caller.credential`")),
     Verb(
         name=GRANT, word="grants a token to", told="grants a token to one `{}`", row="found", meanings=(69,),
-        takes_values=True, sets=True, validators=False, issues=True, ends=True,
+        takes_values=True, sets=True, etag=False, issues=True, ends=True,
         page=Page(
             "Issues a token to a client that knows its secret (RFC 6749, section 4.4).",
             "the one that `client_id` names", "its identifier as `client_id`, its secret as `client_secret`",
@@ -246,7 +246,7 @@ _ROWS: tuple[Verb, ...] = (
     Verb(
         name="sign out", word="signs out of", told="ends credentials that were issued to one `{}`", row="caller's",
         also=("logout", "log out", "signout", "log off"), meanings=(62,),
-        effects=True, validators=False, ends=True, answer="nothing",
+        effects=True, etag=False, ends=True, answer="nothing",
         by_itself=("changes no row", "credentials of a row that is changed end by `ends`"),
         page=Page(
             "Ends credentials that the service issued: which, `ends` says.",
@@ -270,14 +270,14 @@ _ROWS: tuple[Verb, ...] = (
         page=Page("Ends a subscription.", "the `subscription` that the path names", _NONE, _NONE)),
     Verb(
         name="stream events", word="streams", told="streams events", row="none", meanings=(34, 35),
-        acts_on="events", tells_events=True, writes=False, guarded=False, validators=False,
+        acts_on="events", tells_events=True, writes=False, guarded=False, etag=False,
         page=Page(
             "Tells of events as they happen, as long as the caller listens (part 6).", "none", _NONE, "`stream`")),
     Verb(
         name="call", word="calls", told="calls the function `{}`", row="none", acts_on="a function",
         takes_values=True,
         page=Page(
-            "Calls a function of the operator's (`calls`), outside of every transaction. Alone, it shows what the "
+            "Calls a function of the operator's (`functions`), outside of every transaction. Alone, it shows what the "
             "function gives; before `create`, `update`, `replace`, `delete` or a transition, these have it.",
             "none", "as of `compute`, or of what follows", "`result.NAME`; and what follows shows")),
 )  # fmt: skip

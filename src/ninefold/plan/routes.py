@@ -14,16 +14,17 @@ from ninefold.plan.problems import ErrorShape
 from ninefold.values import Type
 
 
-class CrossOrigin(msgspec.Struct, frozen=True, omit_defaults=True):
+class Cors(msgspec.Struct, frozen=True, omit_defaults=True):
     """`origins` None: any. `headers`: those that a request may have besides what CORS always allows; `exposed`: those
-    of a response that a script may read besides. `kept_seconds`: how long a browser may keep the answer to a
-    preflight; None: as long as its own rule says."""
+    of a response that a script may read besides. `max_age`: how many seconds a browser may keep the answer to a
+    preflight; None: as long as its own rule says. `preflight`: the status of an answer to OPTIONS."""
 
     origins: tuple[str, ...] | None = ()
     headers: tuple[str, ...] = ()
     exposed: tuple[str, ...] = ()
     credentials: bool = False
-    kept_seconds: int | None = None
+    max_age: int | None = None
+    preflight: int = 204
     trace: tuple[Place, ...] = ()
 
 
@@ -174,7 +175,7 @@ class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_
     errors: dict[str, str] = {}
     """Conditions that have a code of their own on this endpoint."""
     places: dict[str, Place] = {}
-    """Where what it answers is stated besides, by the key (`request media type`, `unknown members`, `validators`, the
+    """Where what it answers is stated besides, by the key (`request media type`, `unknown members`, `etag`, the
     conditions of `errors` …)."""
     trace: tuple[Place, ...] = ()
 

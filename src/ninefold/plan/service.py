@@ -12,7 +12,7 @@ from ninefold.plan.limits import Limits
 from ninefold.plan.operator import OperatorOperations, Records
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Problems
-from ninefold.plan.routes import CrossOrigin, Route, Served
+from ninefold.plan.routes import Cors, Route, Served
 from ninefold.plan.schema import Schema, Stored
 from ninefold.plan.versioning import Versions
 
@@ -56,7 +56,7 @@ class ServicePlan(msgspec.Struct, frozen=True, omit_defaults=True):
     delivery: Delivery | None = None
     """How events leave; None: the service writes none."""
     versions: Versions | None = None
-    cross_origin: CrossOrigin | None = None
+    cors: Cors | None = None
     operator: tuple[OperatorValue, ...] = ()
     not_in_force: tuple[NotInForce, ...] = ()
     gaps: tuple[str, ...] = ()

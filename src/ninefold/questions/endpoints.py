@@ -15,7 +15,7 @@ from ninefold.language.endpoints import (
     ENDED,
     ENDPOINTS,
     PATCH,
-    RESPONSE_MEDIA_TYPE,
+    PRODUCES,
     Endpoint,
     reads_content,
     shows_content,
@@ -64,8 +64,8 @@ def _of_all(survey: Survey, part: Span) -> Iterator[OpenQuestion]:
             if own is not None and (at := unanswered(own, each.span)):
                 yield blocking(question, key, at, (key,), f"{question.text}, of `{key}`")
     showing = _keys(survey, shows_content)
-    if showing and (at := unanswered(facts.response_media_type, part)):
-        yield blocking(RESPONSE_MEDIA_TYPE, "responses", at, showing)
+    if showing and (at := unanswered(facts.produces, part)):
+        yield blocking(PRODUCES, "produces", at, showing)
 
 
 def _keys(survey: Survey, wanted: Callable[[Endpoint], bool]) -> tuple[str, ...]:

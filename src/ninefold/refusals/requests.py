@@ -117,7 +117,7 @@ def of_case_chosen(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
 
 def of_content(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     requests = survey.contract.endpoints.requests_of(endpoint)
-    responses = survey.contract.endpoints.response_media_type
+    responses = survey.contract.endpoints.produces
     if shows_content(endpoint):
         stated = value_of(responses)
         words = f"`Accept` does not admit {'the media type of responses' if stated is None else stated.text}"

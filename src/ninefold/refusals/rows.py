@@ -69,9 +69,9 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         words = f"`{guard.when.text}` does not hold"
         code_name = None if guard.otherwise is None else guard.otherwise.text
         yield Refusal("guard", Step.JUDGED, first, code=code_name, fact=guard.when.span, words=words, meanings=(9, 10))
-    if isinstance(endpoint.validators, Shown):
+    if isinstance(endpoint.etag, Shown):
         words = "`If-Match` names other entity tags than that of what GET shows now"
-        yield Refusal("stale", Step.JUDGED, first, fact=endpoint.validators.span, words=words, meanings=(20,))
+        yield Refusal("stale", Step.JUDGED, first, fact=endpoint.etag.span, words=words, meanings=(20,))
 
 
 def _of_a_row_that_may_be_there(

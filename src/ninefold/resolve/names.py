@@ -211,7 +211,7 @@ class _Uses:
         does = listed(endpoint.does) or ()
         if endpoint.call is not None:
             name = self.end_of(endpoint.call.span, endpoint.call.subject or "")
-            self.use(name, self.known.functions, "a function among the `calls`")
+            self.use(name, self.known.functions, "one of the `functions`")
         for action in does:
             self.use_action(action, "an endpoint")
         subjects = {action.subject for action in does if action.subject is not None and action.verb != "call"}

@@ -66,7 +66,7 @@ note:
     """\
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 
 POST /notes:            {does: create note, body: [text], responses: {201: note}}
 GET /notes:             {does: list note, sorts: {default: [text]}, responses: {200: {data: page.items}}}

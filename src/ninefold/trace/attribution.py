@@ -151,7 +151,7 @@ class _Of:
                 return () if self.response is None else once(*stated(self.response.trace), *of_route, *older, *again)
             case "not modified":
                 section = Http("RFC 9110, section 15.4.5")
-                return once(*self._stated("validators"), Fixed(20), section, Requested("the header If-None-Match"))
+                return once(*self._stated("etag"), Fixed(20), section, Requested("the header If-None-Match"))
             case "refused":
                 return self._refused()
             case "not in force":
@@ -235,8 +235,8 @@ class _Of:
         yield from self._of_rates(name)
         if name in OF_VERSIONS:
             yield self._of_version(name)
-        if name in OF_OTHER_ORIGINS and self.plan.cross_origin is not None:
-            causes = once(*stated(self.plan.cross_origin.trace), Fixed(50))
+        if name in OF_OTHER_ORIGINS and self.plan.cors is not None:
+            causes = once(*stated(self.plan.cors.trace), Fixed(50))
             yield causes, once(*causes, Requested("the header Origin"))
 
     def _of_response(self, name: str, response: Response) -> Iterator[tuple[tuple[Cause, ...], tuple[Cause, ...]]]:

@@ -140,7 +140,7 @@ def header_names(plan: ServicePlan) -> tuple[str, ...]:
 def _names(plan: ServicePlan) -> Iterator[str]:
     yield from ("content-type", "etag", "retry-after", "cache-control")
     yield from OF_VERSIONS if plan.versions is not None else ()
-    yield from OF_OTHER_ORIGINS if plan.cross_origin is not None else ()
+    yield from OF_OTHER_ORIGINS if plan.cors is not None else ()
     yield from (header.name.lower() for header in plan.limits.headers)
     for edition in editions(plan):
         yield from (name.lower() for code in edition.problems.codes for name in code.headers)

@@ -45,30 +45,30 @@ def outer_join(resource: Resource, operation: Operation, perspective: Perspectiv
 def answer(
     operation: Operation, columns: Columns, perspective: Perspective, end: checked.Response | None = None
 ) -> Response:
-    """The response (of one `end`, where there are two), with an entity tag where the endpoint has validators."""
-    planned = response(end or operation.response, perspective.checked.response_media_type, columns)
+    """The response (of one `end`, where there are two), with an entity tag where the endpoint states `etag`."""
+    planned = response(end or operation.response, perspective.checked.produces, columns)
     if not operation.validator:
         return planned
     if operation.verb != "read" and not operation.kind.writes:
-        validators = stated(perspective.checked.places, "endpoints", operation.key, "validators")
+        etag = stated(perspective.checked.places, "endpoints", operation.key, "etag")
         return msgspec.structs.replace(
             planned,
             digested=True,
             tag_prefix=_prefix(operation, perspective),
-            places=planned.places | {"etag": validators},
+            places=planned.places | {"etag": etag},
         )
     if operation.resource is None:
         return planned
     if operation.kind.removes:  # what is gone has no entity tag; what is to go is named by one
         return msgspec.structs.replace(planned, tag_prefix=_prefix(operation, perspective))
     revision = columns.add_revision(operation.resource)
-    validators = stated(perspective.checked.places, "endpoints", operation.key, "validators")
+    etag = stated(perspective.checked.places, "endpoints", operation.key, "etag")
     return msgspec.structs.replace(
         planned,
         revision=revision,
         digested=isinstance(operation, Read) and operation.digested,
         tag_prefix=_prefix(operation, perspective),
-        places=planned.places | {"etag": validators},
+        places=planned.places | {"etag": etag},
     )
 
 

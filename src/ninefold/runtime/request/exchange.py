@@ -209,16 +209,16 @@ def finished(x: Exchange, response: Response | Follow) -> Response | Follow:
 
 def open_to_origins(x: Exchange, response: Response | Follow) -> Response | Follow:
     """The response as scripts of other origins may have it: also an error, which they could not read otherwise."""
-    stated = x.service.cross_origin
+    stated = x.service.cors
     if stated is None:
         return response
     if isinstance(response, Follow):
         head = response.head
         return replace(response, head=Response(head.status, head.headers + stated.headers(x.request)))
-    more = None
     if x.request.method == "OPTIONS" and x.allow and response.status < 300:
-        more = stated.preflight(x.request, x.allow[0][1])
-    return Response(response.status, response.headers + (more or stated.headers(x.request)), response.body)
+        more = stated.preflight(x.request, x.allow[0][1]) or stated.headers(x.request)
+        return Response(stated.status, response.headers + more, response.body)
+    return Response(response.status, response.headers + stated.headers(x.request), response.body)
 
 
 def timed_out(x: Exchange) -> Response:

@@ -22,7 +22,7 @@ from ninefold.runtime.operations.read import Cursors, Log
 from ninefold.runtime.operations.signing import signing_key
 from ninefold.runtime.operations.timers import Timer, Timers
 from ninefold.runtime.request import endpoints, rates
-from ninefold.runtime.request.cross_origin import CrossOrigin
+from ninefold.runtime.request.cors import Cors
 from ninefold.runtime.request.endpoints import NO_CHALLENGE, Challenges, Common, Endpoint
 from ninefold.runtime.request.idempotency import Keys
 from ninefold.runtime.request.routes import Link, Routes, Version, Versions, headers_of, link
@@ -50,7 +50,7 @@ class Service:
     keys: Keys | None = None
     log: Log | None = None
     timers: Timers | None = None
-    cross_origin: CrossOrigin | None = None
+    cors: Cors | None = None
     rates: tuple[rates.Rate, ...] = ()
     """Each once; those of an endpoint are among them."""
 
@@ -121,7 +121,7 @@ def ready(
         log=_log(plan, given),
         rates=tuple(rates_by_name.values()),
         timers=Timers(tuple(map(Timer, plan.timers)), env, sources) if plan.timers else None,
-        cross_origin=None if plan.cross_origin is None else CrossOrigin(plan.cross_origin),
+        cors=None if plan.cors is None else Cors(plan.cors),
         keys=None if limits.keys_kept_microseconds is None else Keys(cursor_key, limits.keys_kept_microseconds),
     )
 

@@ -188,9 +188,9 @@ def parameters(g: Grounds, endpoint: Endpoint) -> list[Item]:
     if any(action.verb == "list" for action in actions(endpoint)):
         items += pages(g, endpoint.pages, g.contract.limits.pages)
     items += told(g, endpoint, "idempotency_key")
-    if isinstance(endpoint.validators, StatedNone):
-        items += g.fact("validators", endpoint.validators)
-    elif endpoint.validators is not None:
+    if isinstance(endpoint.etag, StatedNone):
+        items += g.fact("etag", endpoint.etag)
+    elif endpoint.etag is not None:
         items += [each for words in _conditional(endpoint) for each in _told(g, endpoint, words)]
     requests = g.contract.endpoints.requests_of(endpoint)
     if value_of(g.contract.endpoints.requests) is not None or endpoint.requests is not None:
@@ -199,7 +199,7 @@ def parameters(g: Grounds, endpoint: Endpoint) -> list[Item]:
 
 
 def _told(g: Grounds, endpoint: Endpoint, words: str) -> list[Item]:
-    return g.fact("validators", endpoint.validators, lambda _: words, (20,), whole=True)
+    return g.fact("etag", endpoint.etag, lambda _: words, (20,), whole=True)
 
 
 def _conditional(endpoint: Endpoint) -> Iterator[str]:

@@ -43,14 +43,14 @@ def responses(g: Grounds, endpoint: Endpoint) -> list[Item]:
     items = [_response(g, endpoint, each) for each in value_of(endpoint.responses) or ()]
     items = items or g.fact("responses", endpoint.responses)
     if shows_content(endpoint):
-        items += g.word("media type", g.contract.endpoints.response_media_type, (1,))
+        items += g.word("media type", g.contract.endpoints.produces, (1,))
     items += [
         g.item(f"the header `{each.name}` is `{each.value.text}`", each.span)
         for each in value_of(endpoint.headers) or ()
     ] or g.fact("headers", endpoint.headers)
-    if isinstance(endpoint.validators, Shown):
+    if isinstance(endpoint.etag, Shown):
         words = "the header `ETag` is the entity tag of what GET shows"
-        items += g.fact("validators", endpoint.validators, lambda _: words, (20,), whole=True)
+        items += g.fact("etag", endpoint.etag, lambda _: words, (20,), whole=True)
     if isinstance(endpoint.issues, Shown):
         words = f"`caller.credential` is one of `{endpoint.issues.value.text}`, which is made for the row"
         items += g.fact("issues", endpoint.issues, lambda _: words, (ISSUED,), whole=True)
@@ -61,7 +61,7 @@ def responses(g: Grounds, endpoint: Endpoint) -> list[Item]:
         items += g.fact("ends", endpoint.ends, lambda _: words, (ENDED,), whole=True)
     else:
         items += g.fact("ends", endpoint.ends)
-    items += g.fact("cross origin", g.contract.endpoints.cross_origin)
+    items += told(g, g.contract.endpoints, "cors")
     return items
 
 

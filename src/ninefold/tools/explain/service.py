@@ -124,8 +124,7 @@ def _states(g: Grounds) -> list[Item]:
 def _endpoints(g: Grounds) -> list[Item]:
     facts = g.contract.endpoints
     items = g.fact("base", facts.base, lambda base: f"`{base}` comes before every path", whole=True)
-    items += told(g, facts, "requests", "response_media_type")
-    items += g.fact("cross origin", facts.cross_origin)
+    items += told(g, facts, "requests", "produces", "cors")
     if not g.survey.endpoints:
         return items + g.fact("endpoints", facts.endpoints)
     return items + [_endpoint(g, each) for each in g.survey.endpoints]

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from ninefold.contract.survey import Survey, actions
 from ninefold.language.authentication import UNSEEN_ROWS
-from ninefold.language.endpoints import ENDPOINTS, PATCH, RESPONSE_MEDIA_TYPE
+from ninefold.language.endpoints import ENDPOINTS, PATCH, PRODUCES
 from ninefold.language.errors import CODES, SHAPE, STATUS
 from ninefold.language.events import DELIVERY, Stream, Webhooks
 from ninefold.language.fact import Gap, Shown, is_open, value_of
@@ -167,8 +167,8 @@ def _media_types(survey: Survey, subject: str) -> tuple[Proposed, ...]:
             Proposed(4, ("requests", "unknown members"), "refused", STRICT),
             Proposed(4, ("requests", "unknown parameters"), "refused", STRICT),
         ]
-    if facts.response_media_type is None:
-        found.append(Proposed(4, ("responses", "media type"), "application/json", JSON))
+    if facts.produces is None:
+        found.append(Proposed(4, ("produces",), "application/json", JSON))
     return tuple(found)
 
 
@@ -285,8 +285,8 @@ CONVENTIONS = (
                _at(4, "requests", "unknown members", value="refused", source=STRICT)),
     Convention(UNKNOWN_PARAMETERS, "they are refused", STRICT,
                _at(4, "requests", "unknown parameters", value="refused", source=STRICT)),
-    Convention(RESPONSE_MEDIA_TYPE, "JSON", JSON,
-               _at(4, "responses", "media type", value="application/json", source=JSON)),
+    Convention(PRODUCES, "JSON", JSON,
+               _at(4, "produces", value="application/json", source=JSON)),
     Convention(UNSEEN_ROWS, "it is missing", HIDDEN, _at(5, "unseen rows", value="missing", source=HIDDEN)),
     Convention(DELIVERY, "by signed webhooks, or by a stream where only one is served", WEBHOOKS, _delivery),
     Convention(DELIVERY, "an envelope that carries the kind", CLOUD_EVENTS, _envelope, beside=True),

@@ -13,23 +13,24 @@ from ninefold.runtime.messages.message import HeaderFields, Request
 _VARIES: HeaderFields = ((b"vary", b"Origin"),)
 
 
-class CrossOrigin:
-    """A plan's CORS made ready."""
+class Cors:
+    """A plan's CORS made ready. `status`: that of an answer to OPTIONS."""
 
-    __slots__ = ("_asked", "_echoed", "_given", "_origins")
+    __slots__ = ("_asked", "_echoed", "_given", "_origins", "status")
 
-    def __init__(self, stated: plan.CrossOrigin) -> None:
+    def __init__(self, stated: plan.Cors) -> None:
         # `*` stands for any origin only where no credentials come along.
         self._echoed = stated.origins is not None or stated.credentials
         self._origins = None if stated.origins is None else frozenset(stated.origins)
         credentials: HeaderFields = ((b"access-control-allow-credentials", b"true"),) if stated.credentials else ()
         exposed: HeaderFields = ((b"access-control-expose-headers", _listed(stated.exposed)),) if stated.exposed else ()
         headers: HeaderFields = ((b"access-control-allow-headers", _listed(stated.headers)),) if stated.headers else ()
-        kept: HeaderFields = ()
-        if stated.kept_seconds is not None:
-            kept = ((b"access-control-max-age", str(stated.kept_seconds).encode("ascii")),)
+        max_age: HeaderFields = ()
+        if stated.max_age is not None:
+            max_age = ((b"access-control-max-age", str(stated.max_age).encode("ascii")),)
         self._given = credentials + exposed
-        self._asked = credentials + headers + kept
+        self._asked = credentials + headers + max_age
+        self.status = stated.preflight
 
     def headers(self, request: Request) -> HeaderFields:
         """Of a response: who may see it, and what of it."""
