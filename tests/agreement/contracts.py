@@ -281,7 +281,7 @@ class Maker:
                 "unknown members": ignored(),
                 "unknown parameters": ignored(),
             },
-            "responses": {"media type": "application/json"},
+            "produces": "application/json",
         }
         if self.often(0.2):
             found = {"base": "/api/v0", **found}
@@ -342,17 +342,17 @@ class Maker:
         if self.often(0.9):
             found[f"GET {paths}"] = self._list(made)
         changeable = [each for each in body if each not in made.identifier]
-        # A response that shows more than the row itself can have no validators.
+        # A response that shows more than the row itself can have no entity tag.
         plain = not any(kind.computed for kind in made.kinds.values())
         plain = plain and not any(said.get("on delete") == "clear" for said in made.fields.values())
-        validators = {"validators": "etag"} if plain and self.often(0.5) else {}
+        etag = {"etag": True} if plain and self.often(0.5) else {}
 
         def content() -> Any:
-            return name if validators else self._content(made)
+            return name if etag else self._content(made)
 
         if self.often(0.9):
-            found[f"GET {one}"] = {"does": f"read {name}", **validators, "responses": {200: content()}}
-            if not validators:
+            found[f"GET {one}"] = {"does": f"read {name}", **etag, "responses": {200: content()}}
+            if not etag:
                 self._choices(made, found[f"GET {one}"])
         if changeable and self.often(0.8):
             found[f"PATCH {one}"] = self._guarded(
@@ -361,7 +361,7 @@ class Maker:
                     "does": self._does(made, "update"),
                     "body": self._body(made, [each for each in changeable if self.often(0.8)] or changeable),
                     "patch": "merge",
-                    **validators,
+                    **etag,
                     "responses": {200: content()},
                 },
             )
@@ -378,7 +378,7 @@ class Maker:
                 {
                     "does": self._does(made, "replace"),
                     "body": self._body(made, given or changeable),
-                    **validators,
+                    **etag,
                     "responses": {200: content()},
                 },
             )
@@ -390,7 +390,7 @@ class Maker:
                 {
                     "does": f"put {name}",
                     "body": self._body(made, changeable),
-                    **validators,
+                    **etag,
                     "responses": {"created": {201: content()}, "replaced": good_end, "unchanged": good_end},
                 },
             )
@@ -399,7 +399,7 @@ class Maker:
         if self.often(0.7):
             response = self.random.choice([{204: NONE}, {200: {"was": f"{name}.{made.identifier[0]}"}}])
             found[f"DELETE {one}"] = self._guarded(
-                made, {"does": f"delete {name}", **validators, "responses": response}
+                made, {"does": f"delete {name}", **etag, "responses": response}
             )
         for transition in (made.machine or {}).get("transitions", ()):
             endpoint = {"does": self._does(made, transition), "body": NONE, "responses": {200: self._content(made)}}

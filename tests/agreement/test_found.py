@@ -28,7 +28,7 @@ def contract(
         "purpose": "Something that was found.",
         "resources": {name: {"identifier": "id", **said} for name, said in resources.items()},
         "states": NONE,
-        "endpoints": {"requests": common, "responses": {"media type": "application/json"}, **endpoints},
+        "endpoints": {"requests": common, "produces": "application/json", **endpoints},
         "authentication": who,
         "events": NONE,
         "errors": errors,
@@ -113,7 +113,7 @@ def test_an_entity_tag_changes_when_a_reference_is_cleared() -> None:
     said = contract(
         {"user": {"fields": {"id": {"type": "string"}}}, "item": {"fields": fields}},
         {
-            "GET /items/{id}": {"does": "read item", "validators": "etag", "responses": {200: "item"}},
+            "GET /items/{id}": {"does": "read item", "etag": True, "responses": {200: "item"}},
             "DELETE /users/{id}": {"does": "delete user", "responses": {204: NONE}},
         },
     )

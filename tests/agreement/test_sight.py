@@ -536,7 +536,7 @@ def refusing(count: str) -> Mapping[tuple[int, str], Place]:
         ),
         (4, "ENDPOINT.with.NAME"): place(
             {
-                "calls": functions,
+                "functions": functions,
                 "PUT /boxes/{id}": {
                     "does": ["call f", "update box"],
                     "body": ["user"],

@@ -48,7 +48,7 @@ def contract(reader: str, upon: str | None, versions: str) -> str:
                 "unknown members": "refused",
                 "unknown parameters": "refused",
             },
-            "responses": {"media type": "application/json"},
+            "produces": "application/json",
             "POST /items": {"does": "create item", "body": ["id"], "responses": {201: "item"}},
             **({} if versions == THE_OLDER_ONE else {reader: READERS[reader]}),
         },

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.serves
 CONTRACT = (Path(__file__).parent / "contract.md").read_text(encoding="utf-8")
 
 CANNOT_ARISE = {
-    "precondition required": "`validators: etag` acts on a precondition that is sent; no key asks for one",
+    "precondition required": "`etag: true` acts on a precondition that is sent; no key asks for one",
 }
 """The conditions that nothing in this build can give, and why."""
 

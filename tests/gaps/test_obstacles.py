@@ -60,7 +60,7 @@ def test_what_is_not_in_force_is_told_apart() -> None:
     assert read in ORDERS
     way = found(ORDERS.replace(read, read + cases), "GET /orders/{id}")
     assert not way.questions and len(way.not_in_force) == 1
-    assert way.not_in_force[0].startswith("`validators` where cases choose what is shown")
+    assert way.not_in_force[0].startswith("`etag` where cases choose what is shown")
     assert not any("not shown" in each for each in found(ORDERS.replace("patch: merge", "patch: not shown"),
                                                          "PATCH /orders/{id}").not_in_force)  # fmt: skip
 

@@ -23,7 +23,7 @@ resources:
 states: none
 endpoints:
   requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /seats: {does: create seat, body: [name, row], responses: {201: seat}}
 authentication: {schemes: none, rows: any, permissions: {all others: anyone}}
 errors:

@@ -75,7 +75,7 @@ def proposed(text: str, name: str = "contract.md") -> str:
     return outcome.text
 
 
-JSON = "responses: {media type: application/json}\n"
+JSON = "produces: application/json\n"
 READ = "GET /notes/{id}: {does: read note, responses: {200: note}}\n"
 IN_BRACES = "requests: {media type: application/json, unknown members: refused, unknown parameters: refused}\n"
 PATCHED = "PATCH /notes/{id}: {does: update note, body: [text], responses: {200: note}}"
@@ -116,7 +116,7 @@ PATCHED = "PATCH /notes/{id}: {does: update note, body: [text], responses: {200:
         # what the part lacks, in a block behind its last
         (
             "```yaml\n" + IN_BRACES + "GET /notes/{id}: {does: read note, responses: {200: note}}\n```\nProse.\n",
-            "responses: {200: note}}\n```\n\n```yaml proposed\nresponses: {media type: application/json}"
+            "responses: {200: note}}\n```\n\n```yaml proposed\nproduces: application/json"
             "  # RFC 8259: JSON\n```\n\nProse.\n",
         ),
         # in a block that proposes, without another tag

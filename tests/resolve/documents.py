@@ -46,7 +46,7 @@ states:
       send: {from: draft, to: sent, when: note.text.size() > 0, otherwise: empty}
 endpoints:
   requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /notes: {does: create note, body: [text], responses: {201: note}}
   GET /notes/{id}: {does: read note, responses: {200: note}}
   GET /notes: {does: list note, sorts: {default: [text]}, responses: {200: {data: page.items}}}

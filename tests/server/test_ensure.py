@@ -157,11 +157,11 @@ TAGGED = (
         "    note:  {type: string}\n",
         "    note:  {type: string}\n  views: {whole: [name, {marks: shelf.marks.size()}]}\n",
     )
-    .replace("body: [note], responses", "body: [note], validators: etag, responses")
-    .replace("{does: remove shelf,", "{does: remove shelf, validators: etag,")
+    .replace("body: [note], responses", "body: [note], etag: true, responses")
+    .replace("{does: remove shelf,", "{does: remove shelf, etag: true,")
     .replace(
         "DELETE /shelves/{name}:",
-        "GET /shelves/{name}: {does: read shelf, validators: etag, responses: {200: whole(shelf)}}\n"
+        "GET /shelves/{name}: {does: read shelf, etag: true, responses: {200: whole(shelf)}}\n"
         "DELETE /shelves/{name}:",
         1,
     )

@@ -174,7 +174,7 @@ resources:
 states: none
 endpoints:
   requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /seats: {does: create seat, body: [hall, row, name, tags], responses: {201: seat}}
   PATCH /seats/{seat.id}: {does: update seat, patch: merge, body: [hall, row, name], responses: {200: seat}}
   PATCH /edits/{seat.id}: {does: update seat, patch: json-patch, body: [hall, row, name, tags], responses: {200: seat}}

@@ -26,6 +26,7 @@ from ninefold.language.requests import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_
 from ninefold.language.responses import RESPONSES
 from ninefold.language.routes import WITHOUT_CONTENT, PathName
 from ninefold.language.verbs import kind_of
+from ninefold.questions.open import open_in
 from ninefold.questions.question import At, OpenQuestion, blocking, unanswered
 from ninefold.questions.resources import unsaid
 
@@ -66,6 +67,8 @@ def _of_all(survey: Survey, part: Span) -> Iterator[OpenQuestion]:
     showing = _keys(survey, shows_content)
     if showing and (at := unanswered(facts.produces, part)):
         yield blocking(PRODUCES, "produces", at, showing)
+    if (cors := value_of(facts.cors)) is not None and facts.cors is not None:
+        yield from open_in(cors, facts.cors.span, {})
 
 
 def _keys(survey: Survey, wanted: Callable[[Endpoint], bool]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from ninefold.language.authentication import (
     SCHEMES,
     UNSEEN_ROWS,
 )
-from ninefold.language.endpoints import BODY, ENDED, ENDPOINTS, PATCH, RESPONSE_MEDIA_TYPE
+from ninefold.language.endpoints import BODY, ENDED, ENDPOINTS, PATCH, PRODUCES
 from ninefold.language.errors import CODES, SHAPE, STATUS
 from ninefold.language.events import DELIVERY, KINDS, LOG, PAYLOAD, UPON
 from ninefold.language.fact import Fact, Gap, Proposal, Shown
@@ -26,7 +26,7 @@ from ninefold.language.limits import BODY_SIZE, KEYS, LIMITS, PAGES, RATE, RATES
 from ninefold.language.question import Effect, Question
 from ninefold.language.requests import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
 from ninefold.language.resources import FIELDS, IDENTIFIER, ON_DELETE, READABLE, TYPE
-from ninefold.language.responses import RESPONSES
+from ninefold.language.responses import CORS, RESPONSES
 from ninefold.language.states import FROM, INITIAL, MACHINE, TO
 from ninefold.language.versioning import CHANGES, COMPATIBLE, DEFAULT, VERSIONING, VERSIONS
 
@@ -110,7 +110,7 @@ QUESTIONS = (
     RESOURCES, IDENTIFIER, FIELDS, TYPE, READABLE, ON_DELETE,
     STATES, MACHINE, INITIAL, FROM, TO,
     ENDPOINTS, DOES, BODY, PATCH, ENDED, RESPONSES, ORDER,
-    REQUEST_MEDIA_TYPE, RESPONSE_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS,
+    REQUEST_MEDIA_TYPE, PRODUCES, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS, CORS,
     SCHEMES, PRESENTED, CREDENTIAL, LASTS, GRANTED, AUDIENCE, CALLERS, ROWS, UNSEEN_ROWS,
     KINDS, UPON, PAYLOAD, DELIVERY, LOG,
     SHAPE, CODES, STATUS,

@@ -19,6 +19,7 @@ from ninefold.tools.explain import resources
 from ninefold.tools.explain.authentication import ISSUED
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
+from ninefold.tools.explain.told import told
 
 CHOICES = 77
 """The fixed meaning of what is shown where a condition is true."""
