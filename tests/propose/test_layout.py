@@ -176,7 +176,7 @@ def test_the_plain_form(break_: str) -> None:
     for expected in (
         "  note:\n    identifier: !proposed id  # RFC 9562: UUIDs, which the service makes\n    fields: {id: !prop",
         "responses: {200: note}}\n  requests: !proposed {unknown parameters: refused}  # RFC 9413: what nobody",
-        "  responses: !proposed {media type: application/json}  # RFC 8259: JSON\nauthentication:",
+        "  produces: !proposed application/json  # RFC 8259: JSON\nauthentication:",
         "errors: # not shown\n  shape: !proposed  # RFC 9457: problem details\n    media type: application/prob",
     ):
         assert expected.replace("\n", break_) in text

@@ -120,7 +120,7 @@ def _places(endpoint: Endpoint, checked: Checked) -> dict[str, Place]:
         {f"requests {key}": place for key, place in by_key(places, requests, "endpoints", "requests").items()}
         | {f"requests {key}": place for key, place in by_key(places, requests, *own, "requests").items()}
         | {f"shape {key}": place for key, place in by_key(places, ("media type",), *own, "error shape").items()}
-        | {f"responses {key}": place for key, place in by_key(places, requests, "endpoints", "responses").items()}
+        | by_key(places, ("produces",), "endpoints")
         | by_key(places, _OWN, "endpoints", endpoint.key)
         | by_key(places, endpoint.errors, "endpoints", endpoint.key, "errors")
     )

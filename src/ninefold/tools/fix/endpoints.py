@@ -14,6 +14,8 @@ def endpoints(fix: Rewriting, facts: Mapping) -> None:
         match entry.name:
             case "responses" if isinstance(value, Mapping) and (type_ := value.get("media type")):
                 fix.layout.merge(facts, [entry], "produces", fix.layout.scalar(type_.value))
+            case "responses" if isinstance(value, Scalar) and value.says("not shown"):
+                fix.layout.rename(entry, "produces")
             case "cross origin":
                 fix.layout.rename(entry, "cors")
                 if isinstance(value, Mapping):
