@@ -56,7 +56,7 @@ States: none.
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /people:
   does: create person
   body: [email]

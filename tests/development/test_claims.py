@@ -17,7 +17,7 @@ resources:
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   GET /notes/{id}: {does: read note, responses: {200: note}}
   POST /notes: {does: create note, query: {role: {type: string}}, body: [text], responses: {201: note}}
 authentication:

@@ -39,7 +39,7 @@ resources:
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /people: {does: create person, body: [role], responses: {201: {id: person.id, token: issued.token}}}
   PATCH /people/{id}: {does: update person, body: [role], patch: merge, responses: {204: none}}
   POST /notes:  {does: create note, body: [owner], responses: {201: note}}

@@ -22,9 +22,9 @@ GET /log:
   filters: {kind: event.kind == value, since: event.time >= value, note: event.row == value}
   sorts: {parameter: sort, default: [position], offered: [-position, -time, kind]}
   pages: {default: 2, largest: 50, by: cursor, parameters: {size: limit, next: cursor}}
-  validators: etag
+  etag: true
   responses: {200: {events: page.items, next: page.next, total: page.total}}
-GET /log/{id}: {does: read event, validators: etag, responses: {200: event}}
+GET /log/{id}: {does: read event, etag: true, responses: {200: event}}
 GET /at/{position}:
   does: read event
   where: event.kind != 'note.changed'

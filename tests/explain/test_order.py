@@ -32,7 +32,7 @@ States: none.
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /seats: {does: create seat, body: [name, row], responses: {201: seat}}
 ```
 

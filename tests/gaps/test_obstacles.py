@@ -55,7 +55,7 @@ def test_a_whole_part_is_the_longest_answer() -> None:
 
 
 def test_what_is_not_in_force_is_told_apart() -> None:
-    read = "GET /orders/{id}:\n  does: read order\n  validators: etag\n"
+    read = "GET /orders/{id}:\n  does: read order\n  etag: true\n"
     cases = "  cases: {by: request.query.as, otherwise: {responses: {200: order}}}\n  query: {as: {type: string}}\n"
     assert read in ORDERS
     way = found(ORDERS.replace(read, read + cases), "GET /orders/{id}")

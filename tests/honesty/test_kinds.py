@@ -35,7 +35,7 @@ resources:
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /users: {does: create user, body: none, responses: {201: {id: user.id}}}
   POST /ws: {does: create w, body: [ns], responses: {201: {id: w.id}}}
   GET /ws/{id}: {does: read w, responses: {200: {id: w.id}}}

@@ -30,7 +30,7 @@ resources:
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /lots: {does: create lot, body: [title], responses: {201: lot}}
   GET /lots/{id}: {does: read lot, responses: {200: {title: lot.title, wanted: "lot.bids.exists(b, b.cents > 10)"}}}
   POST /lots/{lot.id}/bids: {does: create bid, body: [cents], responses: {201: {id: bid.id}}}

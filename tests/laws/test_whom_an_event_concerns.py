@@ -54,7 +54,7 @@ resources:
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /notes: {does: create note, body: [id, owner, helper, kind, team, n, at, shared], responses: {201: note}}
   GET /events: {does: stream events, responses: {200: stream}}
 authentication:

@@ -31,7 +31,7 @@ resources:
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /customers:
     does: create customer
     body: [name]

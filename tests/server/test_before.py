@@ -47,7 +47,7 @@ States: none.
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /shelves:     {does: create shelf, body: [name], responses: {201: shelf}}
 POST /books:       {does: create book, body: [shelf, hidden], responses: {201: book}}
 PUT /shelves/{id}:

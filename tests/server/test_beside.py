@@ -28,7 +28,7 @@ resources:
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /texts: {does: create note, body: [text, list], idempotency key: optional, responses: {201: {id: note.id}}}
   GET /texts/{note.id}: {does: read note, responses: {200: {made: uuid(), text: note.text}}}
   GET /texts:

@@ -43,7 +43,7 @@ States: none.
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 PUT /collections/{collection.id}:
   does: ensure collection
   body: [title]

@@ -41,7 +41,7 @@ States: none.
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 PUT /documents/{document.id}:
   does: ensure document
   body: [texts, few, free, rows]

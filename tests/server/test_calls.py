@@ -67,8 +67,8 @@ parcel:
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
-calls:
+produces: application/json
+functions:
   quote:
     takes:
       weight:  {type: number, maximum: 1000}

@@ -68,7 +68,7 @@ No states: none.
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /presses: {does: create press, body: [name, certificate], responses: {201: press}}
 POST /jobs:    {does: create job, body: [title], responses: {201: job}}
 GET /jobs:     {does: list job, sorts: {default: [id]}, pages: {by: none}, responses: {200: {jobs: page.items}}}

@@ -58,7 +58,7 @@ States: none.
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: ignored}
-responses: {media type: application/json}
+produces: application/json
 POST /people:  {does: create person, body: [name], responses: {201: {id: person.id, key: issued.key}}}
 POST /folders: {does: create folder, body: [name, parent], sets: {owner: caller.person}, responses: {201: folder}}
 POST /papers:  {does: create paper, body: [folder, text, note], responses: {201: paper}}
@@ -71,11 +71,11 @@ GET /folders:
 GET /papers/{id}:
   does: read paper
   responses: {200: paper}
-  validators: etag
+  etag: true
   projection: {parameter: fields, offered: [id, text], written: comma separated}
   expand: {parameter: expand, offered: [folder]}
 PATCH /papers/{id}:
-  {does: update paper, patch: merge, body: [text, note], validators: etag, responses: {200: paper}}
+  {does: update paper, patch: merge, body: [text, note], etag: true, responses: {200: paper}}
 GET /views/{id}:
   does: read paper
   query: {as: {type: string}}

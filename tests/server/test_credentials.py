@@ -56,7 +56,7 @@ resources:
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /clubs: {does: create club, body: [name], responses: {201: club}}
   DELETE /clubs/{name}: {does: delete club, responses: {204: none}}
   POST /clubs/{club.name}/members:

@@ -75,7 +75,7 @@ visit: none
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /guests:          {does: create guest, body: [name, until], responses: {201: guest}}
 PATCH /guests/{id}:    {does: update guest, body: [until], patch: merge, responses: {200: guest}}
 GET /guests:           {does: list guest, sorts: {default: [id]}, pages: none, responses: {200: page.items}}

@@ -93,7 +93,7 @@ parcel:
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /products: {does: create product, body: [id, stock, price], responses: {201: product}}
 GET /products/{id}: {does: read product, responses: {200: product}}
 POST /parcels: {does: create parcel, body: [id, note], responses: {201: parcel}}

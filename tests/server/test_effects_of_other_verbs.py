@@ -90,7 +90,7 @@ task:
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /users:
   does: create user
   body: [name, password]

@@ -97,7 +97,7 @@ line:
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /products: {does: create product, body: [id, price], responses: {201: product}}
 POST /orders:
   does: create order

@@ -55,7 +55,7 @@ States: none.
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /people: {does: create person, body: [name, role], responses: {201: {id: person.id, token: issued.token}}}
 PUT /shelves/{name}: {does: ensure shelf, body: [note], responses: {created: {201: shelf}, unchanged: {200: shelf}}}
 DELETE /shelves/{name}: {does: remove shelf, responses: {removed: {200: shelf}, absent: {204: none}}}

@@ -39,7 +39,7 @@ resources:
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /notes:
     does: create note
     requests: {media type: application/x-www-form-urlencoded}

@@ -46,7 +46,7 @@ States: none.
 
 ```yaml
 requests:  {{media type: application/json, unknown members: refused, unknown parameters: refused}}
-responses: {{media type: application/json}}
+produces: application/json
 POST /w:              {{does: create w, body: none, responses: {{201: w}}}}
 GET /w/{{id}}:          {{does: read w, responses: {{200: {{n: w.t.size()}}}}}}
 POST /w/{{id}}/doubled: {{does: update w, sets: {{t: w.t + w.t}}, {DOUBLED}}}

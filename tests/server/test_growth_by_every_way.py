@@ -64,8 +64,8 @@ states:
       leave: {from: open, to: left, after: PT1H, sets: {text: note.text + note.text}}
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
-  calls: {long: {takes: {n: {type: integer}}, gives: {type: string}, refuses: []}}
+  produces: application/json
+  functions: {long: {takes: {n: {type: integer}}, gives: {type: string}, refuses: []}}
   POST /clients: {does: create client, body: [id, secret], responses: {201: {id: client.id}}}
   POST /sessions:
     does: sign in client

@@ -58,7 +58,7 @@ States: none.
 
 ```yaml
 requests:  {{media type: application/json, unknown members: refused, unknown parameters: refused}}
-responses: {{media type: application/json}}
+produces: application/json
 POST /w: {{does: create w, body: [n, other], responses: {{201: w}}}}
 GET /w/{{id}}: {{does: read w, {shown(of_rows)}}}
 PATCH /w/{{id}}: {{does: update w, patch: merge, body: [n], {shown(of_rows)}}}

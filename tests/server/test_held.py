@@ -105,8 +105,8 @@ w:
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
-calls: {same: {takes: {v: ANY}, gives: ANY}}
+produces: application/json
+functions: {same: {takes: {v: ANY}, gives: ANY}}
 POST /w: {does: create w, body: none, responses: {201: w}}
 GET /w: {does: list w, sorts: {default: id}, pages: {by: none}, responses: {200: page.items}}
 ENDPOINTS

@@ -33,7 +33,7 @@ resources:
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /things:     {does: create thing, body: [label], responses: {201: thing}}
   GET /things/{id}: {does: read thing, responses: {200: thing}}
   GET /things:

@@ -65,7 +65,7 @@ States: none.
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /ones: {does: create one, body: none, responses: {201: one}}
 POST /given: {does: create one, body: [code], responses: {201: one}}
 PATCH /ones/{id}: {does: update one, patch: merge, body: none, sets: {code: random(1)}, responses: {200: one}}
@@ -158,7 +158,7 @@ states:
     transitions: {age: {from: new, to: old, after: PT1H, sets: {code: random(1)}}}
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /ones: {does: create one, body: [id], responses: {201: one}}
   GET /ones:
     does: list one

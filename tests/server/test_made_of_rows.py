@@ -67,7 +67,7 @@ States: none.
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /shops: {does: create shop, body: [id, discount, next], responses: {201: shop}}
 POST /products: {does: create product, body: [id, shop, price, code], responses: {201: product}}
 POST /lines:

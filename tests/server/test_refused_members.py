@@ -252,8 +252,8 @@ u: none
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
-calls: {weigh: {takes: {kilos: {type: integer}}, gives: {type: integer}}}
+produces: application/json
+functions: {weigh: {takes: {kilos: {type: integer}}, gives: {type: integer}}}
 POST /w: {does: create w, body: none, responses: {201: w}}
 POST /u: {does: create u, body: [name, password], responses: {201: {id: u.id}}}
 ENDPOINTS

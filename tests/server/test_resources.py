@@ -104,17 +104,17 @@ seed: none
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /gardens:
   does: create garden
   body: [name, town, about, extra, size, phone, low, high]
   responses: {201: garden}
-GET /gardens/{id}:    {does: read garden, validators: etag, responses: {200: garden}}
+GET /gardens/{id}:    {does: read garden, etag: true, responses: {200: garden}}
 PATCH /gardens/{id}:
   does: update garden
   body: [name, town, about, extra, size, low, high]
   patch: merge
-  validators: etag
+  etag: true
   responses: {200: garden}
 PATCH /g/{id}:
   does: update garden
@@ -423,7 +423,7 @@ States: none.
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /members: {does: create member, body: [email], responses: {201: {key: issued.key}}}
 GET /me:       {does: read member, row: caller.member, responses: {200: member}}
 ```

@@ -43,7 +43,7 @@ No states: none.
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /notes:        {does: create note, body: [text], responses: {201: note}}
 GET /notes:         {does: list note, sorts: {default: [id]}, pages: {by: none}, responses: {200: page.items}}
 PATCH /notes/{id}:  {does: update note, body: [text], patch: merge, responses: {200: note}}

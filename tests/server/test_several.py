@@ -115,19 +115,19 @@ user:
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /drafts: {does: create order, body: [note, total, code], responses: {201: seen(order)}}
 POST /orders:
   does: [create order, place order]
   body: [note, total, code]
   idempotency key: optional
   responses: {201: seen(order)}
-GET /orders/{id}: {does: read order, validators: etag, responses: {200: seen(order)}}
+GET /orders/{id}: {does: read order, etag: true, responses: {200: seen(order)}}
 PATCH /orders/{id}:
   does: [update order, place order, pay order]
   body: [note, total]
   patch: merge
-  validators: etag
+  etag: true
   then: [{create: entry, sets: {order: order, text: "'paid, ' + order.status"}}]
   responses: {200: {id: order.id, status: order.status, moves: order.moves, key: issued.key}}
 PUT /orders/{id}:

@@ -63,7 +63,7 @@ States: none.
 
 ```yaml
 requests:  {{media type: application/json, unknown members: refused, unknown parameters: refused}}
-responses: {{media type: application/json}}
+produces: application/json
 POST /people: {{does: create person, body: [name], responses: {{201: {{id: person.id, key: issued.key}}}}}}
 POST /deals:
   does: create deal

@@ -61,7 +61,7 @@ States: none.
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /places: {does: create place, body: [hall, shelf, label], responses: {201: short(place)}}
 GET /places: {does: list place, sorts: {default: [hall, shelf]}, pages: none, responses: {200: short(page.items)}}
 PATCH /places:

@@ -70,7 +70,7 @@ loan:
 
 ```yaml
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 POST /loans:             {does: create loan, body: [item, kept, fee], responses: {201: loan}}
 GET /loans:
   does: list loan

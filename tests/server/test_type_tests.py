@@ -54,7 +54,7 @@ States: none.
 
 ```yaml
 requests:  {{media type: application/json, unknown members: refused, unknown parameters: refused}}
-responses: {{media type: application/json}}
+produces: application/json
 POST /w: {{does: create w, body: [any], responses: {{201: {{{IN_ROW}}}}}}}
 POST /v: {{does: compute, body: {{$ref: "#/types/v"}}, responses: {{200: {{{IN_REQUEST}}}}}}}
 {WHERE}

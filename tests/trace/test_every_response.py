@@ -30,7 +30,7 @@ Resources: none.
 
 ```yaml
 requests: {unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 GET /hello: {does: compute, responses: {200: {text: "'hello'"}}}
 ```
 

@@ -128,7 +128,7 @@ def test_explain_says_what_gives_the_version(capsys: pytest.CaptureFixture[str])
 
 
 def test_a_browser_is_told_what_any_version_allows(tmp_path: Path) -> None:
-    open_to_all = "cross origin: {origins: any, headers: [Api-Key]}\n"
+    open_to_all = "cors: {origins: all, headers: [Api-Key], preflight: 204}\n"
     contract = CONTRACT.replace("POST /accounts:  ", open_to_all + "POST /accounts:  ", 1)
     with service(tmp_path, HEADER, DEFAULT, contract) as client:
         asked = {"Origin": "https://shop.example", "Access-Control-Request-Method": "GET"}
