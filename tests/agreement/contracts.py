@@ -398,9 +398,7 @@ class Maker:
             self._to_all(made, found, changeable)
         if self.often(0.7):
             response = self.random.choice([{204: NONE}, {200: {"was": f"{name}.{made.identifier[0]}"}}])
-            found[f"DELETE {one}"] = self._guarded(
-                made, {"does": f"delete {name}", **etag, "responses": response}
-            )
+            found[f"DELETE {one}"] = self._guarded(made, {"does": f"delete {name}", **etag, "responses": response})
         for transition in (made.machine or {}).get("transitions", ()):
             endpoint = {"does": self._does(made, transition), "body": NONE, "responses": {200: self._content(made)}}
             found[f"POST {one}/{transition}"] = self._guarded(made, endpoint)

@@ -161,8 +161,7 @@ TAGGED = (
     .replace("{does: remove shelf,", "{does: remove shelf, etag: true,")
     .replace(
         "DELETE /shelves/{name}:",
-        "GET /shelves/{name}: {does: read shelf, etag: true, responses: {200: whole(shelf)}}\n"
-        "DELETE /shelves/{name}:",
+        "GET /shelves/{name}: {does: read shelf, etag: true, responses: {200: whole(shelf)}}\nDELETE /shelves/{name}:",
         1,
     )
 )

@@ -262,11 +262,7 @@ def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
     """What this endpoint states and this build does not do."""
     actions = value_of(endpoint.does) or ()
     etag = endpoint.etag
-    if (
-        endpoint.case is not None
-        and isinstance(etag, Shown)
-        and not all(kind_of(each.verb).writes for each in actions)
-    ):
+    if endpoint.case is not None and isinstance(etag, Shown) and not all(kind_of(each.verb).writes for each in actions):
         yield "`etag` where cases choose what is shown", etag.span
     if endpoint.case is not None and any(action.verb == "stream events" for action in actions):
         yield "`cases` of a stream", endpoint.case.span

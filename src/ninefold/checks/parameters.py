@@ -14,7 +14,7 @@ from ninefold.checked.endpoints import Cors, Requests
 from ninefold.checked.operations import BodyLeaf, BodyMember, Parameter
 from ninefold.checked.resources import Resource
 from ninefold.checks.assignments import Rules
-from ninefold.checks.codes import ANY_ORIGIN_WITH_CREDENTIALS, NEVER_SENT, NOT_IN_A_FORM, SAYS_NOTHING
+from ninefold.checks.codes import ANY_ORIGIN_WITH_CREDENTIALS, NEVER_SENT, NOT_IN_A_FORM
 from ninefold.checks.findings import Findings
 from ninefold.checks.resources import PLAIN
 from ninefold.contract.service import Contract

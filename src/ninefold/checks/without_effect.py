@@ -152,9 +152,7 @@ def headers_of_http(fact: Fact[tuple[Assignment, ...]] | None, given: Mapping[st
                 HEADER_OF_HTTP,
                 f"`{header.name}` is not a contract's to give",
                 Label(header.span, "HTTP gives it"),
-                help=("the media type is stated for all responses: `produces: …`",)
-                if name == "content-type"
-                else (),
+                help=("the media type is stated for all responses: `produces: …`",) if name == "content-type" else (),
             )
         elif name in given:
             findings.say(
