@@ -1,6 +1,6 @@
-"""Writes the generated stretches of docs/language.md: `python -m ninefold.docs [FILE]`.
+"""Writes the generated stretches of docs/language.md and docs/reference: `python -m ninefold.docs [DIRECTORY]`.
 
-The chapters are written by hand and stand in the document itself. What the program knows, the document does not
+The chapters are written by hand and stand in the documents themselves. What the program knows, the document do not
 repeat by hand: a stretch between `<!-- generated: NAME -->` and `<!-- end -->` is made from the tables of
 questions, keys, conditions, conventions and fixed meanings.
 """
@@ -13,20 +13,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ninefold.language.conditions import CONDITIONS
-from ninefold.language.json_schema import KEYWORDS, REFUSED, keywords
+from ninefold.language.json_schema import REFUSED, keywords
 from ninefold.language.key import Key
 from ninefold.language.question import SUBJECTS
 from ninefold.language.shapes import Sight, describe
-from ninefold.language.table import VOCABULARY
 from ninefold.language.table import sights as sights_of_places
 from ninefold.language.verbs import table as verbs_table
 from ninefold.meanings import meanings as fixed_meanings
 from ninefold.questions.question import QUESTIONS
 from ninefold.syntax.nodes import TITLES
+from ninefold.tools import reference
 from ninefold.tools.blank import EXAMPLES
 from ninefold.tools.propose.conventions import CONVENTIONS
 
-REFERENCE = Path("docs/language.md")
+DOCS = Path("docs")
+
+PAGES = (reference.LANGUAGE, *(reference.page_of(part) for part in range(2, len(TITLES) + 1)))
+"""The documents with generated stretches."""
 
 _STRETCH = re.compile(r"(<!-- generated: (?P<name>[a-z0-9 ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -47,7 +50,19 @@ def questions() -> str:
 
 
 def meanings() -> str:
-    return _table(("", "about", "meaning"), ((str(each.number), each.about, each.text) for each in fixed_meanings()))
+    """The global ones; the others stand at their keys and verbs."""
+    return "\n\n".join(f"### {each.title}\n\n{each.text}" for each in fixed_meanings().values() if each.is_global)
+
+
+def reference_of(part: int) -> Callable[[], str]:
+    """What is said of each key of a part, and of the verbs in part 4."""
+
+    def entries() -> str:
+        verbs = reference.verbs() if part == 4 else ()
+        told = [*map(reference.of_verb, verbs), *map(reference.of_key, reference.keys_of(part))]
+        return "\n\n".join(paragraph for entry in told for paragraph in entry)
+
+    return entries
 
 
 def sights() -> str:
@@ -87,8 +102,7 @@ def keys_of(part: int) -> Callable[[], str]:
     """The table of a part's keys. The keywords of a schema have a table of their own."""
 
     def table() -> str:
-        own = (key for key in VOCABULARY if key.part == part and not _is_keyword(key))
-        return _keys(own)
+        return _keys(reference.keys_of(part))
 
     return table
 
@@ -104,14 +118,6 @@ def schema_keywords() -> str:
 
 def refused_keywords() -> str:
     return _table(("keyword", "instead"), ((f"`{name}`", text) for name, text in REFUSED.items()))
-
-
-def _is_keyword(key: Key) -> bool:
-    """Whether a key belongs to a schema: its parent admits `$ref` and its name is a keyword."""
-    return key.name in KEYWORDS and (key.part, f"{key.parent}.contentSchema") in _SCHEMAS
-
-
-_SCHEMAS = {(key.part, key.path) for key in VOCABULARY if key.name == "contentSchema"}
 
 
 def _keys(keys: Iterable[Key]) -> str:
@@ -143,15 +149,17 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "verbs": verbs,
     "refused keywords": refused_keywords,
     **{f"example {number}": example_of(number) for number in range(2, len(TITLES) + 1)},
+    **{f"reference {number}": reference_of(number) for number in range(2, len(TITLES) + 1)},
     **{f"keys {number}": keys_of(number) for number in range(2, len(TITLES) + 1)},
 }
 """What can stand in a generated stretch, by name."""
 
 
 def main(arguments: list[str]) -> None:
-    """Rewrites the document in place."""
-    path = Path(arguments[0]) if arguments else REFERENCE
-    path.write_text(assemble(path.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+    """Rewrites the documents in place."""
+    for page in PAGES:
+        path = Path(*arguments[:1] or (DOCS,)) / page
+        path.write_text(assemble(path.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

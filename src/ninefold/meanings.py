@@ -2,28 +2,49 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
-from ninefold.pages import sections
+from ninefold.pages import text_of
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """One row of the table; `text` is Markdown."""
+    """`order`: on the page. `name` is in small letters, as it is cited. `places`: the keys (`4 ENDPOINT.etag`) and
+    the verbs (`verb put`) that it belongs to; a global one has none. `text` is Markdown, its paragraphs apart by empty
+    lines."""
 
-    number: int
-    about: str
+    order: int
+    name: str
+    title: str
+    places: tuple[str, ...]
     text: str
 
-
-def meanings() -> tuple[Meaning, ...]:
-    """The table, as meanings.md beside this file has it: numbers never change, and a new meaning goes to the end."""
-    found = sections("meanings.md").values()
-    return tuple(Meaning(int(each.name), each.title, " ".join(each.text.split())) for each in found)
+    @property
+    def is_global(self) -> bool:
+        return not self.places
 
 
-SIGNED, PASSWORDS, CHALLENGES, CASES, ENDED, CHOSEN = 39, 46, 47, 57, 62, 65
-FORMS, GRANTED, GRANTS, BESIDE_FIELDS, PATHS = 67, 68, 69, 71, 72
-"""The numbers of some: tokens that somebody else signs, passwords, challenges, cases, credentials that end, what a
-request chooses, forms as bodies, the scopes of issued credentials, tokens that are granted, members that are no fields,
-values in paths."""
+_SECTION = re.compile(r"^## (?P<title>[\w ]+?)(?: \((?P<places>.+)\))?\n\n(?P<text>(?:(?!## ).*\n)*)", re.MULTILINE)
+
+
+@cache
+def meanings() -> Mapping[str, Meaning]:
+    """All of them by name, as meanings.md beside this file has them."""
+    found = enumerate(_SECTION.finditer(text_of("meanings.md")))
+    return {each.name: each for each in (_meaning(order, section) for order, section in found)}
+
+
+def meaning_named(name: str) -> Meaning:
+    """The meaning of a name. `KeyError`: there is none."""
+    return meanings()[name]
+
+
+def _meaning(order: int, found: re.Match[str]) -> Meaning:
+    title, text = found["title"], found["text"].strip()
+    name = title if title[:2].isupper() else title[:1].lower() + title[1:]
+    places = tuple(found["places"].split(", ")) if found["places"] else ()
+    paragraphs = (" ".join(each.split()) for each in text.split("\n\n"))
+    return Meaning(order, name, title, places, "\n\n".join(paragraphs))

@@ -24,6 +24,11 @@ class Section:
 
 @cache
 def sections(page: str) -> dict[str, Section]:
-    """The sections of a page by name, in order; `page` is a path from the package (`meanings.md`)."""
-    text = (Path(__file__).parent / page).read_text(encoding="utf-8")
-    return {name: Section(name, title, body.strip() + "\n") for name, title, body in _SECTION.findall(text)}
+    """The sections of a page by name, in order; `page` is a path from the package (`diagnostics/codes/yaml.md`)."""
+    found = _SECTION.findall(text_of(page))
+    return {name: Section(name, title, body.strip() + "\n") for name, title, body in found}
+
+
+def text_of(page: str) -> str:
+    """A page as it stands; `page` is a path from the package."""
+    return (Path(__file__).parent / page).read_text(encoding="utf-8")

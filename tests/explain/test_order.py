@@ -62,7 +62,8 @@ def test_an_invariant_is_told_where_nothing_else_is(tmp_path: Path, capsys: pyte
     assert plan is not None
     with serving(plan, tmp_path / "service.db", {}) as client:
         assert client.post("/seats", json={"name": "a", "row": 1}).status_code == 201
-        # Nobody knows what the row would have become that cannot be there beside the other one (fixed meaning 10).
+        # Nobody knows what the row would have become that cannot be there beside the other one (meaning "before and
+        # after").
         assert client.post("/seats", json={"name": "a", "row": 0}).json() == {"code": "taken"}
         assert client.post("/seats", json={"name": "b", "row": 0}).json() == {"code": "nowhere"}
     assert main(["explain", str(path), "POST /seats"]) == 0

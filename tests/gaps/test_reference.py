@@ -1,28 +1,46 @@
-"""docs/language.md: made from the tables as they are, and its examples are right."""
+"""docs/language.md and docs/reference: made from the tables as they are, their examples are right, and every meaning
+stands where it is looked for."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from ninefold.diagnostics.diagnostic import Severity
-from ninefold.docs import GENERATED, assemble
+from ninefold.docs import GENERATED, PAGES, assemble
+from ninefold.language.authentication import Authentication
 from ninefold.language.conditions import CONDITIONS
-from ninefold.meanings import meanings
+from ninefold.language.declaration import Declared, members
+from ninefold.language.endpoints import Endpoints
+from ninefold.language.errors import Errors
+from ninefold.language.events import Events
+from ninefold.language.limits import Limits
+from ninefold.language.resources import Resources
+from ninefold.language.states import Machine
+from ninefold.language.verbs import VERBS
+from ninefold.language.versioning import Versioning
+from ninefold.meanings import meaning_named, meanings
 from ninefold.pipeline import compile_document
+from ninefold.tools.reference import anchor, key_of, link_to, verb_at
 
-PAGE = Path(__file__).parents[2] / "docs" / "language.md"
-TEXT = PAGE.read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+TEXTS = {page: (ROOT / "docs" / page).read_text(encoding="utf-8") for page in PAGES}
+PARTS = (Resources, Machine, Endpoints, Authentication, Events, Errors, Limits, Versioning)
+LANGUAGE = TEXTS["language.md"]
+LINKING = sorted({*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", *(ROOT / "decisions").glob("0056-*.md")})
 
 
-def test_the_page_is_not_stale() -> None:
-    assert assemble(TEXT) == TEXT, "stale: run `python -m ninefold.docs`"
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_is_not_stale(page: str) -> None:
+    assert assemble(TEXTS[page]) == TEXTS[page], "stale: run `python -m ninefold.docs`"
 
 
-def test_every_stretch_is_on_the_page_once() -> None:
-    assert sorted(re.findall(r"<!-- generated: ([a-z0-9 ]+) -->", TEXT)) == sorted(GENERATED)
+def test_every_stretch_is_on_a_page_once() -> None:
+    found = [name for text in TEXTS.values() for name in re.findall(r"<!-- generated: ([a-z0-9 ]+) -->", text)]
+    assert sorted(found) == sorted(GENERATED)
 
 
 def test_an_unknown_stretch_is_an_error() -> None:
@@ -30,27 +48,68 @@ def test_an_unknown_stretch_is_an_error() -> None:
         assemble("<!-- generated: nonsense -->\n<!-- end -->")
 
 
-def test_conditions_point_at_meanings_that_there_are() -> None:
-    assert {number for each in CONDITIONS for number in each.meanings} <= {each.number for each in meanings()}
+def test_what_is_cited_is_there() -> None:
+    cited = [each.meanings for each in CONDITIONS] + [each.meanings for each in VERBS.values()]
+    for names in [*cited, *(each.meanings for each in declared(PARTS))]:
+        assert all(meaning_named(name) for name in names)
 
 
-def test_meanings_are_numbered() -> None:
-    numbers = [each.number for each in meanings()]
-    assert numbers == list(range(1, len(numbers) + 1))
+def declared(records: Iterable[type]) -> Iterator[Declared]:
+    for record in records:
+        for each in members(record):
+            yield each
+            if each.holding is not None:
+                yield from declared([each.holding.record])
+
+
+def test_every_meaning_stands_at_keys_and_verbs_that_there_are() -> None:
+    for meaning in meanings().values():
+        for place in meaning.places:
+            assert verb_at(place) if place.startswith("verb ") else key_of(place)
+
+
+def test_few_meanings_hold_everywhere() -> None:
+    assert len([each for each in meanings().values() if each.is_global]) <= 20
+
+
+def test_every_meaning_is_told_in_full_where_it_is_linked_to() -> None:
+    for meaning in meanings().values():
+        page, _, place = link_to(meaning).partition("#")
+        sections = re.split(r"^#+ (.+)$", TEXTS[page], flags=re.MULTILINE)
+        told = [text for heading, text in zip(sections[1::2], sections[2::2], strict=True) if anchor(heading) == place]
+        assert len(told) == 1 and meaning.text in told[0].replace(f"**{meaning.title}.** ", "")
+
+
+def test_no_meaning_of_the_old_numbers_was_lost() -> None:
+    """Decision 0056 says under which name each of the 79 stands now."""
+    (decision,) = (ROOT / "decisions").glob("0056-*.md")
+    rows = re.findall(r"^\| (\d+) \| [^|]+ \| \[?([^|\]]+?)(?:\]\([^|]+\))? \|$", decision.read_text(), re.MULTILINE)
+    assert [int(number) for number, _ in rows] == list(range(1, 80))
+    names = {name for _, name in rows}
+    assert {name for name in names if not name.startswith("gone")} <= set(meanings())
+
+
+@pytest.mark.parametrize("path", LINKING, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_leads_somewhere(path: Path) -> None:
+    anchors: dict[Path, set[str]] = {}
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        file, _, place = link.partition("#")
+        target = (path.parent / file).resolve() if file else path
+        assert target.exists(), link
+        if place and target.suffix == ".md":
+            headings = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            assert place in anchors.setdefault(target, {anchor(heading) for heading in headings}), link
 
 
 @pytest.mark.parametrize(
     ("name", "fence"), [("example.md", r"^````markdown\n(.*?)^````$"), ("example.yaml", r"^```yaml\n(purpose.*?)^```$")]
 )
 def test_the_example_of_each_form_is_right(name: str, fence: str) -> None:
-    found = re.search(fence, TEXT, re.MULTILINE | re.DOTALL)
+    found = re.search(fence, LANGUAGE, re.MULTILINE | re.DOTALL)
     assert found is not None
     loaded = compile_document(name, found[1].encode())
     assert [d.message for d in loaded.diagnostics if d.code.severity is not Severity.NOTE] == []
     assert [part.prose for part in loaded.document.parts[1:]].count(()) >= 7, "it is read as it is meant"
-
-
-def test_every_link_within_the_page_leads_somewhere() -> None:
-    headings = re.findall(r"^#+ (.+)$", TEXT, re.MULTILINE)
-    anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-    assert set(re.findall(r"\]\(#([^)]+)\)", TEXT)) <= anchors

@@ -54,11 +54,11 @@ def pages(loaded: Loaded) -> Iterator[Explanation]:
 
 def check_page(loaded: Loaded, page: Explanation) -> None:
     """Every place is in the document, every meaning that is cited is told, and every form can be written."""
-    numbers = [meaning.number for meaning in page.meanings]
-    assert numbers == sorted(set(numbers)) and set(numbers) <= {meaning.number for meaning in meanings()}
+    names = [meaning.name for meaning in page.meanings]
+    assert names == [name for name in meanings() if name in names]
     for item in all_items(page):
         assert item.text and "\n" not in item.text
-        assert set(item.meanings) <= set(numbers)
+        assert set(item.meanings) <= set(names)
         if item.place is not None:
             assert 1 <= item.place.line <= len(loaded.source.line_starts)
             assert 1 <= item.place.column <= len(loaded.source.line(item.place.line)) + 1
@@ -139,7 +139,8 @@ def test_errors_stand_in_the_order_in_which_the_service_counts_them(path: Path) 
                 # A code that is stated for one guard alone cannot be had from the condition.
                 own = cause.code if cause.condition in ("guard", "invariant", "invalid") else None
                 failure = Failure(cause.condition, cause.subject, own)
-                # An invariant is asked of what has become, where nothing else has refused the write (meaning 10).
+                # An invariant is asked of what has become, where nothing else has refused the write (meaning "before
+                # and after").
                 asked_last = asked_last or cause.condition == "invariant"
                 # Of several operations each is refused by its own, one after another.
                 last = ("invariant", "unavailable", "timed out", "internal")

@@ -1,5 +1,6 @@
-"""Fixed meaning 79: a member is unknown where no schema names it that the value has to keep. `refused` refuses exactly
-the valid values of which `ignored` drops something, however many parts of a schema describe the same member."""
+"""Meaning "unknown members": a member is unknown where no schema names it that the value has to keep. `refused`
+refuses exactly the valid values of which `ignored` drops something, however many parts of a schema describe the same
+member."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def streams(plan: ServicePlan) -> list[str]:
 
 
 def configuration(plan: ServicePlan) -> str:
-    """What a schema cannot say, and is no fault: that text never holds U+0000 (fixed meaning 13), that a body is too
+    """What a schema cannot say, and is no fault: that text never holds U+0000 (meaning "values"), that a body is too
     large, that an entity tag is not the row's, and that a cursor or a reference is none of the service's."""
     refused = {name: status(plan, name) for name in ("invalid", "stale", "too large", "guard", "invariant")}
     undeclared = status(plan, "method not allowed")

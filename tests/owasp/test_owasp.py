@@ -163,7 +163,7 @@ def test_nothing_is_found(path: Path, tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("path", CONTRACTS, ids=title)
 def test_what_one_does_not_see_makes_no_difference(path: Path, tmp_path: Path) -> None:
-    """Where it does, `check` has said so: callers may learn of rows which they may not see (fixed meaning 17)."""
+    """Where it does, `check` has said so: callers may learn of rows which they may not see (meaning "row rules")."""
     if (stated := of(path)) is not None:
         found = differences(stated, tmp_path)
         assert not found or any(each.code is LEARNS for each in compiled(path).diagnostics), told(found)

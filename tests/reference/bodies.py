@@ -66,7 +66,7 @@ def came(request: Request) -> Any:
 
 
 def _is_read(content_type: str, endpoint: Endpoint, checked: Checked) -> bool:
-    """Fixed meaning 7: an update takes merge patches besides."""
+    """Meaning "merge patches": an update takes merge patches besides."""
     media_type, _, parameters = content_type.partition(";")
     taken = {each.lower() for each in checked.requests_of(endpoint).media_types}
     if endpoint.verb == "update":

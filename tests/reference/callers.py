@@ -48,7 +48,7 @@ def credential(scheme: Scheme, request: Request, query: Mapping[str, Sequence[st
 
 
 def recognised(scheme: Scheme, text: str, reading: Reading) -> Caller | None:
-    """The caller whose credential it is. A row that is gone has none (fixed meaning 31)."""
+    """The caller whose credential it is. A row that is gone has none (meaning "gone rows")."""
     if not isinstance(scheme.verified, LookedUp):
         return None
     resource, name = scheme.verified.resource, scheme.verified.field

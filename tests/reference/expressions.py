@@ -1,7 +1,7 @@
 """Expressions, evaluated on the typed tree by walking it: nothing is compiled, nothing is cached.
 
 What has no value is `None`. What CEL calls an error is raised as `Fails`; only `&&`, `||`, `?:`, `exists`, `all` and
-`has` look at what they need not, and a condition holds when it is `True` and in no other case (fixed meaning 9).
+`has` look at what they need not, and a condition holds when it is `True` and in no other case (meaning "truth").
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Fails(Exception):
 
 
 class TooLarge(Exception):
-    """More than anything may grow to (fixed meaning 78): the whole request is `too large`, whatever else it is."""
+    """More than anything may grow to (meaning "too much"): the whole request is `too large`, whatever else it is."""
 
 
 def called(value: Any, type_: Type) -> str | None:
@@ -83,7 +83,7 @@ Sees = Callable[[Row], bool]
 
 
 def all_rows(row: Row) -> bool:
-    """Row rules, permissions, guards and invariants read all rows (fixed meaning 17)."""
+    """Row rules, permissions, guards and invariants read all rows (meaning "row rules")."""
     return True
 
 
@@ -108,7 +108,7 @@ class Reading:
             return False
 
     def value_or_none(self, typed: Typed) -> Any:
-        """The value; none where there is an error (fixed meaning 2)."""
+        """The value; none where there is an error (meaning "no value")."""
         try:
             return self.value(typed)
         except Fails:
@@ -168,7 +168,7 @@ class Reading:
     def of_field(self, row: Row, name: str, as_row: bool) -> Any:
         field = row.resource.fields[name]
         if field.computed is not None:
-            # A value is the same for everyone who may see it (fixed meaning 17).
+            # A value is the same for everyone who may see it (meaning "row rules").
             inner = replace(self, names={**self.names, row.resource.name: at_hand(row)}, sees=all_rows)
             return inner.holds(field.computed) if isinstance(field.type, Boolean) else inner.value(field.computed)
         value = row.fields[name]

@@ -40,7 +40,7 @@ STATUSES = {
     "timed out": 503,
     "internal": 500,
 }
-"""Fixed meaning 12, in the order of the closed list of conditions."""
+"""Meaning "bare statuses", in the order of the closed list of conditions."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Broken:
     called: str | None = None
 
     def sent(self, document: Any) -> Broken:
-        """The same where it is in the body that came (fixed meaning 51)."""
+        """The same where it is in the body that came (meaning "errors")."""
         if self.place != "body" or not isinstance(document, dict | list):
             return self
         for depth, step in enumerate(self.path):
@@ -119,7 +119,7 @@ def condition_of(name: str) -> str:
 
 
 def order(errors: Errors) -> list[str]:
-    """Fixed meaning 11: the smallest order, as the closed list goes, that keeps what `precedence` says. Nothing may
+    """Meaning "precedence": the smallest order, as the closed list goes, that keeps what `precedence` says. Nothing may
     come before what is listed ahead of it; of what may come next, the closed list says which."""
     listed = list(errors.precedence)
     places = {name: number for number, name in enumerate(STATUSES)}
@@ -174,7 +174,8 @@ class Refusal:
 
 
 def in_written_order(failures: Sequence[Failure], endpoint: Endpoint | None) -> list[Failure]:
-    """Fixed meaning 11: what is wrong with the body is told in the order in which the contract writes its members."""
+    """Meaning "precedence": what is wrong with the body is told in the order in which the contract writes its
+    members."""
     if endpoint is None:
         return list(failures)
     written = [

@@ -44,7 +44,7 @@ class Kept:
 @dataclass
 class Interpreter:
     """`cursors`: what each cursor that was given stands for. `kept`: what was done under idempotency keys, by caller,
-    endpoint and key (fixed meaning 28)."""
+    endpoint and key (meaning "idempotency keys")."""
 
     checked: Checked
     rows: Rows = field(default_factory=Rows)
@@ -193,7 +193,7 @@ class _Asking:
         return (self.request.target, b"" if unread else self.request.body or b"")
 
     def _path_values(self, texts: list[str]) -> dict[str, Any] | None:
-        """Fixed meaning 6: what is not of the field's type is missing. None: then no row is addressed."""
+        """Meaning "paths": what is not of the field's type is missing. None: then no row is addressed."""
         assert self.endpoint is not None
         values: dict[str, Any] = {}
         for name, text in zip(self._in_braces(), texts, strict=True):
@@ -214,7 +214,8 @@ class _Asking:
         return [each for each in self.endpoint.segments if not isinstance(each, str)]
 
     def _declared_in_path(self, texts: list[str]) -> None:
-        """Fixed meaning 72: what is no such value is `missing`, of the resource and of the value, or has its code."""
+        """Meaning "values in paths": what is no such value is `missing`, of the resource and of the value, or has
+        its code."""
         assert self.endpoint is not None
         declared = {each.name: each for each in self.endpoint.takes.path}
         for name, text in zip(self._in_braces(), texts, strict=True):
@@ -237,7 +238,7 @@ class _Asking:
             self.failures.append(Failure("not acceptable"))
 
     def _admission(self, endpoint: Endpoint) -> Admission | None:
-        """Fixed meaning 8. None: the caller is not one whom the endpoint admits."""
+        """Meaning "credentials". None: the caller is not one whom the endpoint admits."""
         admitted = {each.who: each for each in endpoint.admissions}
         if list(admitted) == [ANYONE]:
             return admitted[ANYONE]  # no credential is read

@@ -163,7 +163,7 @@ def filtered(rows: Sequence[Row], endpoint: Endpoint, page: Page, reading: Readi
 
 
 def whole_order(order: SortKeys, identifier: Sequence[str]) -> SortKeys:
-    """Ties are ordered by identifier, ascending (fixed meanings 5 and 21)."""
+    """Ties are ordered by identifier, ascending (meanings "pages and filters" and "ties")."""
     named = {name for name, _ in order}
     return (*order, *((name, False) for name in identifier if name not in named))
 

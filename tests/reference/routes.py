@@ -1,4 +1,4 @@
-"""Which endpoint a method and a path are of (fixed meaning 6)."""
+"""Which endpoint a method and a path are of (meaning "paths")."""
 
 from __future__ import annotations
 

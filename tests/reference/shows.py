@@ -1,4 +1,4 @@
-"""What a response shows: templates, rows and views, as JSON values (fixed meanings 1 and 2)."""
+"""What a response shows: templates, rows and views, as JSON values (meanings "views and templates" and "no value")."""
 
 from __future__ import annotations
 

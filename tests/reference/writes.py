@@ -31,7 +31,7 @@ _OF_BOTH = (
 
 
 def opaque_tag(endpoint: Endpoint, row: Row) -> str:
-    """What an entity tag says: it changes with every write, and serves for one path (fixed meaning 20)."""
+    """What an entity tag says: it changes with every write, and serves for one path (meaning "entity tags")."""
     path = "/".join(each if isinstance(each, str) else "{" + each.text + "}" for each in endpoint.segments)
     return f"{path}#{row.written}"
 
@@ -99,7 +99,8 @@ class Work:
             self.forbidden = condition is not None and not self._holds(condition, self.row)
 
     def as_it_comes(self, admission: Admission, given: Given) -> Work:
-        """Of `put` (fixed meaning 41): the creation or the replacement that it comes to, by the row that is there."""
+        """Of `put` (meaning "rows that may be there"): the creation or the replacement that it comes to, by the row
+        that is there."""
         mutation = self.endpoint.mutation
         assert isinstance(mutation, Ensure) and self.values is not None
         own = {name.field: self.values[name.text] for name in self.endpoint.names if not name.through}
@@ -240,7 +241,7 @@ class Work:
         return failures
 
     def _is_gone(self, row: Row) -> bool:
-        """A transition that leaves a state of `gone` acts on the row nevertheless (fixed meaning 31)."""
+        """A transition that leaves a state of `gone` acts on the row nevertheless (meaning "gone rows")."""
         machine, transition = row.resource.machine, transition_of(self.endpoint)
         leaves = () if transition is None else transition.origins
         return row.is_gone and (machine is None or row.fields[machine.field] not in leaves)
@@ -254,7 +255,7 @@ class Work:
         looked_up = [change.unfit[name] for name in change.looked_up & change.unfit.keys()]
         is_valid = given.readable and given.is_valid and not change.unfit.keys() - change.looked_up
         is_valid = is_valid and not any(each.condition == "invalid" and each not in looked_up for each in failures)
-        # One that reads nothing of the row is judged whatever the body is (fixed meaning 74).
+        # One that reads nothing of the row is judged whatever the body is (meaning "paths").
         if condition is not None and (is_valid or not _reads(condition, self.resource.name)):
             if not self._holds(condition, change.row):
                 failures.append(Failure("forbidden", self.resource.name))
@@ -309,7 +310,7 @@ class Work:
         return list(dict.fromkeys([resource.identifier, *single, *resource.unique]))
 
     def _referred_to(self, row: Row) -> list[Failure]:
-        """Fixed meaning 24: one `refuse` anywhere refuses all of it."""
+        """Meaning "cascades": one `refuse` anywhere refuses all of it."""
         falls = list(falling(row, self.reading))
         for other, each in references(self.checked):
             if each.on_delete == "refuse":
@@ -408,7 +409,8 @@ class Change:
     # ── Values ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _make(self, old: Row | None) -> None:
-        """Fixed meaning 4: what the body gives, then what the contract gives, which reads the row as it becomes."""
+        """What the body gives, then what the contract gives, which reads the row as it becomes (meaning "who gives a
+        value")."""
         resource, fields, values = self.work.resource, self.row.fields, self.given.values
         machine, transition = resource.machine, transition_of(self.endpoint)
         stored = [each for each in resource.fields.values() if each.stored]

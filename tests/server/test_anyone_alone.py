@@ -1,4 +1,5 @@
-"""Endpoints for `anyone` alone: whatever credential comes along, in whichever way, is not read (fixed meaning 8)."""
+"""Endpoints for `anyone` alone: whatever credential comes along, in whichever way, is not read (meaning
+"credentials")."""
 
 from __future__ import annotations
 

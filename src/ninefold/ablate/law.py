@@ -276,7 +276,8 @@ class _Case:
         return True
 
     def _named_members(self, change: Change) -> bool:
-        """Whether the fact named members, which `unknown members` refuses now that nothing names them (meaning 79)."""
+        """Whether the fact named members, which `unknown members` refuses now that nothing names them (meaning
+        "unknown members")."""
         if self.fact.names[-1] not in _NAMING or self.loaded.plan is None:
             return False
         return any(each.rule == "unknown" for each in attributed(self.loaded.plan, change.new).refusals)
@@ -363,6 +364,6 @@ def _newest_key(loaded: Loaded, endpoint: str | None) -> str | None:
 
 
 _NAMING = ("properties", "patternProperties", "additionalProperties")
-"""The keywords of a schema by which members are named (meaning 79)."""
+"""The keywords of a schema by which members are named (meaning "unknown members")."""
 
 _BEFORE_BLOCKED = (STATUSES["no such path"], STATUSES["method not allowed"])

@@ -81,7 +81,7 @@ def _words(text: str) -> frozenset[str]:
 
 @cache
 def _of_meanings() -> frozenset[str]:
-    return _words(" ".join(map(str, meanings())))
+    return _words(" ".join(each.text for each in meanings().values()))
 
 
 def attributed(plan: ServicePlan, seen: Seen) -> Attribution:

@@ -46,14 +46,14 @@ from ninefold.values import Invalid, Object, Row, Type, optional, required, to_j
 
 def check_given(resource: str, field: Field, given: Typed, span: Span, findings: Findings) -> None:
     """Says of a constant that its field does not admit it. What reads anything is held to the field as it is written
-    (fixed meaning 4)."""
+    (meaning "who gives a value")."""
     if not _is_constant(given):
         return
     called = f"`{resource}.{field.name}`"
     try:
         value = to_json(given.type, compile(given)({}))
     except (EvaluationError, Invalid):
-        return  # no value can be made: the field has none (fixed meaning 2)
+        return  # no value can be made: the field has none (meaning "no value")
     if value is None:
         if field.required:
             findings.say(GIVEN_VALUE, f"{called} is required, and is given no value", Label(span, "is no value"))

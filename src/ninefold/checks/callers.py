@@ -1,10 +1,10 @@
 """Part 5: what is known of callers: the scopes of their tokens (RFC 6749 3.3), what comes with a credential that is
 made, and expressions that read `caller` where nobody is the caller.
 
-At endpoints for `anyone` alone, which read no credential (fixed meaning 8), and in what is said of `anyone`, nobody is
-the caller. What stands at such an endpoint may not read `caller` at all. What others share with it (views, computed
-fields, the guards of transitions) may, if it asks by `has(caller.…)` whether there is one; and a value that there need
-not be (`on create: caller.user` of a field that is not required) is none.
+At endpoints for `anyone` alone, which read no credential (meaning "credentials"), and in what is said of `anyone`,
+nobody is the caller. What stands at such an endpoint may not read `caller` at all. What others share with it (views,
+computed fields, the guards of transitions) may, if it asks by `has(caller.…)` whether there is one; and a value that
+there need not be (`on create: caller.user` of a field that is not required) is none.
 """
 
 from __future__ import annotations

@@ -340,7 +340,7 @@ def _holds_of_nothing(holds: Typed, written: tuple[StatedAdmission, ...], who: s
 
 def _may_be_none(side: Select) -> bool:
     """Whether there may be no value. Nobody has to send a parameter; and without a member of `caller` a condition does
-    not hold (fixed meaning 9)."""
+    not hold (meaning "truth")."""
     if isinstance(side.operand, Variable) and side.operand.name == "caller":
         return False
     return side.type.nullable or any(isinstance(each, Variable) and each.name == "request" for each in walk(side))

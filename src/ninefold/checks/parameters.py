@@ -162,7 +162,7 @@ def _listed(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _is_of(value: Any, kind: str) -> bool:
-    """Whether a value is of a kind, within the bounds of the language's types (fixed meaning 3)."""
+    """Whether a value is of a kind, within the bounds of the language's types (meaning "values")."""
     types: dict[str, Type] = {"string": Text(), "boolean": Boolean(), "integer": Integer(), "number": Number()}
     if kind not in types:
         return isinstance(value, list)

@@ -50,7 +50,8 @@ class Showing:
 
 
 def whole_row(resource: str, showing: Showing) -> Content:
-    """Fixed meaning 1: all fields that are not `secret`, in written order; a reference is its identifier."""
+    """Meaning "views and templates": all fields that are not `secret`, in written order; a reference is its
+    identifier."""
     members = tuple(
         (each.called, field_shown(resource, each, showing))
         for each in showing.resources[resource].fields.values()

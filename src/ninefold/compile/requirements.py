@@ -219,7 +219,7 @@ def has_value(
     field: Field, value: Fragment, fails: Fragment, resource: Resource, given: str | None = None
 ) -> Requirement:
     """A value that the database makes as it writes is there, where the field is not to be without one. Where it
-    `fails`, that is told. `given`: where a body may give it (meaning 4)."""
+    `fails`, that is told. `given`: where a body may give it (meaning "who gives a value")."""
     condition = Condition(
         "invalid",
         subject=f"{resource.name}.{field.name}",

@@ -40,11 +40,11 @@ CONDITIONS_OF_GRANTS = ("grant_type", "scope")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`status`: its bare status, where no code gives one (meaning 12). `steps`: those that may find it. `narrowed`:
-    what it may be narrowed to, a RESOURCE (`missing article`), a FIELD (`conflict user.email`), a SCHEME, a MEMBER of
-    what asks for a token, or the parameters at one of the PLACES of a request. `of_row`: there is a row that it is
-    about. `alone`: it is the answer wherever it is found, whatever else was. `words`: what is so, for who reads a log.
-    `called`: what others call it.
+    """`status`: its bare status, where no code gives one (meaning "bare statuses"). `steps`: those that may find it.
+    `narrowed`: what it may be narrowed to, a RESOURCE (`missing article`), a FIELD (`conflict user.email`), a SCHEME, a
+    MEMBER of what asks for a token, or the parameters at one of the PLACES of a request. `of_row`: there is a row that
+    it is about. `alone`: it is the answer wherever it is found, whatever else was. `words`: what is so, for who reads a
+    log. `called`: what others call it.
 
     What a response with it has to do with beside the contract: `meanings`, by their numbers; `requested` of the
     request; the section of `http`; what the `machine` is like. `facts`: the keys of an endpoint's facts that ask for
@@ -58,7 +58,7 @@ class Condition:
     of_row: bool = False
     alone: bool = False
     called: tuple[str, ...] = ()
-    meanings: tuple[int, ...] = ()
+    meanings: tuple[str, ...] = ()
     requested: str | None = None
     http: str | None = None
     machine: str | None = None
@@ -71,7 +71,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         status=404,
         steps=(Step.ROUTE,),
         words="no endpoint of the contract has this path",
-        meanings=(23,),
+        meanings=("precedence",),
         requested="the path",
         http="RFC 9110, section 15.5.5",
     ),
@@ -80,7 +80,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         status=405,
         steps=(Step.ROUTE,),
         words="the path has no such method",
-        meanings=(23,),
+        meanings=("precedence",),
         requested="the method",
         http="RFC 9110, section 15.5.6",
     ),
@@ -104,7 +104,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         steps=(Step.RATES,),
         words="there are more requests than a rate allows",
         called=("too many requests", "rate limit", "throttled"),
-        meanings=(25, 26),
+        meanings=("what rates count", "how rates count"),
     ),
     Condition(
         name="unauthenticated",
@@ -113,7 +113,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         narrowed=(SCHEME,),
         words="the request has no credential, or one that is not known",
         called=("unauthorized", "unauthorised", "not authenticated"),
-        meanings=(8,),
+        meanings=("credentials",),
         requested="the credential",
     ),
     Condition(
@@ -132,7 +132,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         of_row=True,
         words="the caller is not permitted",
         called=("not allowed", "permission denied", "access denied"),
-        meanings=(8,),
+        meanings=("credentials",),
     ),
     Condition(
         name="too large",
@@ -147,7 +147,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         status=415,
         steps=(Step.BODY,),
         words="the body's Content-Type is not the one that is read here",
-        meanings=(19,),
+        meanings=("bodies",),
         requested="the header Content-Type",
         facts=("requests media type", "patch", "body"),
     ),
@@ -165,7 +165,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         status=400,
         steps=(Step.BODY,),
         words="the body is not JSON",
-        meanings=(19,),
+        meanings=("bodies",),
         requested="the body",
         facts=("body", "requests media type"),
     ),
@@ -184,7 +184,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         steps=(Step.JUDGED,),
         of_row=True,
         words="the key came before, with another request",
-        meanings=(28,),
+        meanings=("idempotency keys",),
         requested="the header Idempotency-Key",
         facts=("idempotency key",),
     ),
@@ -194,7 +194,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         steps=(Step.JUDGED,),
         of_row=True,
         words="the first request with the key is not answered yet",
-        meanings=(28,),
+        meanings=("idempotency keys",),
         requested="the header Idempotency-Key",
         facts=("idempotency key",),
     ),
@@ -206,7 +206,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         of_row=True,
         words="there is no such row, or this caller may not see it",
         called=("not found",),
-        meanings=(6,),
+        meanings=("paths",),
     ),
     Condition(
         name="gone",
@@ -215,7 +215,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         narrowed=(RESOURCE,),
         of_row=True,
         words="the row is in a state of those that are gone",
-        meanings=(31,),
+        meanings=("gone rows",),
     ),
     Condition(
         name="precondition required",
@@ -231,7 +231,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         narrowed=(RESOURCE,),
         of_row=True,
         words="the row is not as If-Match says",
-        meanings=(20,),
+        meanings=("entity tags",),
         requested="the header If-Match",
         facts=("etag",),
     ),
@@ -250,7 +250,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         narrowed=(RESOURCE,),
         of_row=True,
         words="a guard does not hold",
-        meanings=(10,),
+        meanings=("before and after",),
     ),
     Condition(
         name="invariant",
@@ -259,7 +259,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         narrowed=(RESOURCE,),
         of_row=True,
         words="an invariant would not hold",
-        meanings=(10,),
+        meanings=("before and after",),
     ),
     Condition(
         name="different",
@@ -284,7 +284,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         steps=(Step.ANY,),
         alone=True,
         words="the database cannot take it now, or the issuer of its token cannot be reached",
-        meanings=(29,),
+        meanings=("too much",),
         machine="a database or another service that is not to be had, or too many requests",
     ),
     Condition(
@@ -312,7 +312,7 @@ STATUSES: Final = {each.name: each.status for each in CONDITIONS}
 """The bare status of each condition, in the order of the list."""
 
 NO_ENDPOINT: Final = frozenset({"no such path", "method not allowed"})
-"""The conditions that leave no endpoint (meaning 23)."""
+"""The conditions that leave no endpoint (meaning "precedence")."""
 
 
 def split(written: str) -> tuple[str, str | None] | None:
@@ -342,8 +342,8 @@ def parameter_of(condition: str, subject: str | None) -> tuple[str, str] | None:
 
 
 def precedence(stated: Sequence[str]) -> tuple[str, ...]:
-    """The whole order of conditions (meaning 11): the closed list, in which a narrowed condition that is stated stands
-    before its wider one, changed no more than what is stated demands."""
+    """The whole order of conditions (meaning "precedence"): the closed list, in which a narrowed condition that is
+    stated stands before its wider one, changed no more than what is stated demands."""
     wider = {name: found[0] for name in stated if (found := split(name)) is not None}
     due = list(wider)
     left = [

@@ -129,7 +129,7 @@ class Declared:
     told: str = ""
     words: Callable[[Any], str] | None = None
     sentence: str = ""
-    meanings: tuple[int, ...] = ()
+    meanings: tuple[str, ...] = ()
     below: tuple[Key, ...] = ()
     beside: tuple[Key, ...] = ()
     whole: Callable[[Level], Any] | None = None

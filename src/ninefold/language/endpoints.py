@@ -154,7 +154,7 @@ class Endpoint:
     where: Fact[Expression] | None = restricts(
         "where", shapes.Expression(shapes.Sight.CALLERS),
         "Which rows are listed or acted on.", "All rows that may be seen.",
-        told="only rows where", meanings=(9,))
+        told="only rows where", meanings=("truth",))
     sorts: Fact[Sorts] | None = asked(
         "sorts", One(Sorts), "The order of a list.", ORDER, "the list is not served", says_none=True)
     pages: Fact[Pages] | None = instead(

@@ -198,5 +198,6 @@ class Errors:
     precedence: Fact[tuple[Name, ...]] | None = adds(
         "precedence", shapes.Names("a condition"),
         "Which condition is told where several hold; each may be narrowed.",
-        "The order of the closed list of conditions holds.", told="errors count in this order", meanings=(11,),
+        "The order of the closed list of conditions holds.", told="errors count in this order",
+        meanings=("precedence",),
     )  # fmt: skip

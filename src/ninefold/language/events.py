@@ -47,16 +47,17 @@ class EventKind:
     span: Span
     upon: Fact[tuple[Action, ...]] | None = asked(
         "upon", shapes.OneOf((shapes.Text("an action such as `place order`"), shapes.ListOf(shapes.Text("an action")))),
-        "The action or actions that it arises upon.", UPON, DOES_NOT_ARISE, main=True, meanings=(33,),
+        "The action or actions that it arises upon.", UPON, DOES_NOT_ARISE, main=True,
+        meanings=("what events arise upon",),
         read=actions(Actor("an event's cause", UPON_VERBS)),
         words=lambda done: " or ".join(f"`{each.verb} {each.subject}`" for each in done))
     payload: Fact[Template] | None = asked(
         "payload", shapes.Template(), "What it carries: a view or a template.", PAYLOAD, DOES_NOT_ARISE, main=True,
-        told="its payload", meanings=(10,))
+        told="its payload", meanings=("before and after",))
     when: Fact[Expression] | None = restricts(
         "when", shapes.Expression(),
         "Which rows the event arises of: those of which it is true, as they have become.", "It arises of every row.",
-        told="only where", meanings=(9, 10))
+        told="only where", meanings=("truth", "before and after"))
     origin: str | None = None
 
 
@@ -86,10 +87,10 @@ class Webhooks:
     to: Fact[Name] | None = adds(
         "to", shapes.Name("a resource"), "Rows of the contract's own that say where events go.",
         "Events go to the subscriptions that the language has itself.", question=DELIVERY, when=TO_ROWS,
-        told="to each", meanings=(58,))
+        told="to each", meanings=("webhooks to rows",))
     when: Fact[Expression] | None = asked(
         "when", shapes.Expression(), "Which events go to such a row; it reads `event` and the row.", DELIVERY, NOT_SENT,
-        when=TO_ROWS, told="which events", meanings=(9, 10))
+        when=TO_ROWS, told="which events", meanings=("truth", "before and after"))
     url: Fact[Expression] | None = asked(
         "url", shapes.Expression(), "The address of such a row.", DELIVERY, NOT_SENT, when=TO_ROWS, told="address")
     secret: Fact[Expression] | None = asked(
@@ -139,18 +140,18 @@ class Delivery:
 
     webhooks: Fact[Webhooks] | None = adds(
         "webhooks", One(Webhooks), "Delivery to the addresses of subscriptions, at least once.",
-        "No webhook is called.", sentence="delivered by webhooks", meanings=(37,))
+        "No webhook is called.", sentence="delivered by webhooks", meanings=("deliveries",))
     stream: Fact[Stream] | None = asked(
         "stream", One(Stream), "Delivery to those who hold a connection.", DELIVERY,
         f"{NOT_SENT}. Else there is no stream", when=When("an endpoint streams events"), says_none=True,
-        sentence="delivered as a stream", meanings=(35,))
+        sentence="delivered as a stream", meanings=("streams",))
     broker: Fact[Name] | None = adds(
         "broker", shapes.Name("a broker that the operator gives, `operator.NAME`"), "Delivery to a broker.",
-        "Nothing is sent to a broker.", read=broker, told="sent to the broker", meanings=(59,),
+        "Nothing is sent to a broker.", read=broker, told="sent to the broker", meanings=("brokers",),
         words=lambda name: f"operator.{name.text}")
     envelope: Fact[Envelope] | None = adds(
         "envelope", One(Envelope), "What every event is wrapped in.", "Events are sent as they are.", says_none=True,
-        sentence="in an envelope", meanings=(38,))
+        sentence="in an envelope", meanings=("envelopes",))
     order: Fact[Name] | None = adds(
         "order", shapes.Word(("per resource",)), "Events of one row are delivered in the order of their commits.",
         "No order is promised.")
@@ -174,4 +175,4 @@ class Events:
         "delivery", One(Delivery), "How events reach others.", DELIVERY, NOT_DELIVERED, says_none=True)
     log: Fact[Log] | None = asked(
         "log", One(Log), "What of the log can be read, as the resource `event`.", LOG, NOT_READ, when=READ_AS_ROWS,
-        told="the log", sentence="the log", meanings=(63,))
+        told="the log", sentence="the log", meanings=("the log of events",))

@@ -100,29 +100,30 @@ class Pages:
     span: Span
     default: Fact[int] | None = asked(
         "default", shapes.Integer(1), "The size of a page where the request asks for none.", PAGES, PAGED,
-        when=THERE_ARE, told="rows of a page whose size is not given", meanings=(5,))
+        when=THERE_ARE, told="rows of a page whose size is not given", meanings=("pages and filters",))
     largest: Fact[int] | None = asked(
         "largest", shapes.Integer(1), "The greatest size that may be asked for; `none` for any.", PAGES, PAGED,
-        when=THERE_ARE, says_none=True, told="most rows of a page", meanings=(5,))
+        when=THERE_ARE, says_none=True, told="most rows of a page", meanings=("pages and filters",))
     by: Fact[Name] | None = asked(
         "by", shapes.Word(("cursor", "offset", "page", "none")),
         "How the next page is reached: by a cursor, by an offset, by its number, or not at all (the list is "
         "given whole).", PAGES, PAGED, says_none=True, told="pages by")
     size: Fact[Name] | None = adds(
         "size", PARAMETER, "The one that gives the size of a page.", "Every page has the default size.",
-        says_none=True, group=PARAMETERS, told="the query parameter of the size of a page", meanings=(5,))
+        says_none=True, group=PARAMETERS, told="the query parameter of the size of a page",
+        meanings=("pages and filters",))
     next: Fact[Name] | None = asked(
         "next", PARAMETER, "The one that gives the cursor.", PAGES, PAGED, when=BY_CURSOR, group=PARAMETERS,
-        told="the query parameter of the cursor of the next page", meanings=(5,))
+        told="the query parameter of the cursor of the next page", meanings=("pages and filters",))
     start: Fact[Name] | None = asked(
         "start", PARAMETER, "The one that gives the offset.", PAGES, PAGED, when=BY_OFFSET, group=PARAMETERS,
-        told="the query parameter of the offset", meanings=(5,))
+        told="the query parameter of the offset", meanings=("pages and filters",))
     number: Fact[Name] | None = asked(
         "number", PARAMETER, "The one that gives the number of a page, from 1.", PAGES, PAGED, when=BY_NUMBER,
-        group=PARAMETERS, told="the query parameter of the page's number, from 1", meanings=(5,))
+        group=PARAMETERS, told="the query parameter of the page's number, from 1", meanings=("pages and filters",))
     index: Fact[Name] | None = asked(
         "index", PARAMETER, "The one that gives the number of a page, from 0.", PAGES, PAGED, when=BY_INDEX,
-        group=PARAMETERS, told="the query parameter of the page's number, from 0", meanings=(5,))
+        group=PARAMETERS, told="the query parameter of the page's number, from 0", meanings=("pages and filters",))
 
 
 def narrowed(own: Pages, shared: Pages) -> Pages:

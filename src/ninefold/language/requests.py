@@ -223,7 +223,6 @@ def read_written(r: Reading, node: Node, slot: Slot) -> str | None:
 WRITTEN = shapes.Word(("repeated", "comma separated"))
 SEVERAL = "How several names are given: the parameter is repeated, or its value has commas."
 ALONE = "The parameter gives one name."
-CHOSEN = 65
 
 
 def in_backticks(names: Iterable[Name]) -> str:
@@ -238,7 +237,7 @@ class Filter:
     span: Span
     condition: Fact[Expression] | None = asked(
         "is", shapes.Expression(shapes.Sight.CALLERS),
-        "The condition.", DOES, NOT_SERVED, told="rows where", meanings=(5, 9))
+        "The condition.", DOES, NOT_SERVED, told="rows where", meanings=("pages and filters", "truth"))
     written: Fact[str] | None = adds(
         "written", WRITTEN, "How several values are given: the parameter is repeated, or its value has commas.",
         "The parameter gives one value.", read=read_written, told="several values are", words=str)
@@ -322,7 +321,7 @@ class Projection:
     parameter: Fact[Name] | None = asked(
         "parameter", PARAMETER,
         "The query parameter that names the members to show. Where it is not given all are shown.", DOES, NOT_SERVED,
-        told="the query parameter that names the members to show", meanings=(CHOSEN,))
+        told="the query parameter that names the members to show", meanings=("choices",))
     offered: Fact[tuple[Name, ...]] | None = asked(
         "offered", shapes.Names("a member of what is shown of a row"), "The members that can be named.", DOES,
         NOT_SERVED, told="members that can be named", words=in_backticks)
@@ -366,7 +365,7 @@ class Expansion:
 
     parameter: Fact[Name] | None = asked(
         "parameter", PARAMETER, "The query parameter that names what is to be shown as rows.", DOES, NOT_SERVED,
-        told="the query parameter that names what is shown as rows", meanings=(CHOSEN,))
+        told="the query parameter that names what is shown as rows", meanings=("choices",))
     offered: Fact[tuple[Expanded, ...]] | None = asked(
         "offered", shapes.OneOf((shapes.Names("a reference"), shapes.MappingOf("names to what is shown"))),
         "What can be asked for: references, each shown as its whole row; or names, each with what is shown.", DOES,

@@ -98,17 +98,17 @@ class Field:
     span: Span
     on_create: Fact[Expression] | None = adds(
         "on create", shapes.Expression(), "The value when a row is created and the body does not give one.",
-        "The field has no value then; an identifier is the client's to give.", meanings=(4,))
+        "The field has no value then; an identifier is the client's to give.", meanings=("who gives a value",))
     on_change: Fact[Expression] | None = adds(
         "on change", shapes.Expression(), "The value at every write, creation included.",
-        "Writes leave the field alone.", meanings=(4,))
+        "Writes leave the field alone.", meanings=("who gives a value",))
     again_on: Fact[tuple[Name, ...]] | None = adds(
         "again on", FIELD_OR_FIELDS, "Fields; when an update gives one of them, `on create` gives the value again.",
         "The value is given once.", told="made again on a change of")
     computed: Fact[Expression] | None = adds(
         "computed", shapes.Expression(),
         "The value, worked out from the row and from all others, the same for everyone; never stored.",
-        "The field is a stored one.", meanings=(9,))
+        "The field is a stored one.", meanings=("truth",))
     normalise: Fact[Expression] | None = adds(
         "normalise", shapes.Expression(shapes.Sight.NONE),
         "The value that is validated and stored, from `value` as it came.",
@@ -125,7 +125,7 @@ class Field:
         "that deletion is not served", when=When("something deletes the target"), read=read_on_delete)
     unique: Fact[bool] | None = restricts(
         "unique", shapes.Boolean(), "No two rows have the same value. Nulls are distinct.",
-        "Rows may have the same value.", sentence="unique", meanings=(3,))
+        "Rows may have the same value.", sentence="unique", meanings=("values",))
     immutable: Fact[bool] | None = restricts(
         "immutable", shapes.Boolean(),
         "The value is given once, and no update changes it; that of an identifier may be repeated.",
@@ -141,7 +141,7 @@ class Field:
     state: Fact[bool] | None = asked(
         "state", shapes.Boolean(only_true=True),
         "The field shows the row's state, and moves by transitions alone.", TYPE, NO_TYPE,
-        sentence="the state, which moves by transitions alone", meanings=(4,))
+        sentence="the state, which moves by transitions alone", meanings=("who gives a value",))
     schema: Fact[Schema] | None = together(KEYWORDS, own_schema)
     seen: Seen | None = None
 

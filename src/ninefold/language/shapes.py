@@ -39,7 +39,7 @@ class Boolean:
 
 
 class Sight(Enum):
-    """Which rows an expression reads besides the one in question, by the place where it stands (fixed meaning 17).
+    """Which rows an expression reads besides the one in question, by the place where it stands (meaning "row rules").
 
     `ALL`: every row, those that are gone too. `CALLERS`: those that the caller may see by its row rules, and that are
     not gone. `OF_USE`: as the place that uses it. `NONE`: no row but what came with the request, such as the caller's.

@@ -61,7 +61,7 @@ class Transition:
     when: Fact[Expression] | None = restricts(
         "when", shapes.Expression(), "Its guard: it is refused unless this holds.",
         "It is taken from each of its states.",
-        told="guard", meanings=(9, 10))
+        told="guard", meanings=("truth", "before and after"))
     otherwise: Fact[Name] | None = adds(
         "otherwise", shapes.Name("an error code"), "The error when its guard does not hold.",
         "The error is the code of the condition `guard`.", told="else")
@@ -105,7 +105,7 @@ class Machine:
         "final", shapes.Names(STATE, alone=True), "States that nothing leaves.", words=either)
     gone: Fact[tuple[Name, ...]] | None = adds(
         "gone", shapes.Names(STATE, alone=True), "States in which a row answers `gone` (a soft delete).",
-        "A row is served in every state.", words=either, meanings=(31,))
+        "A row is served in every state.", words=either, meanings=("gone rows",))
     transitions: Fact[tuple[Transition, ...]] | None = names(
         "transitions", TRANSITIONS, "The moves between states.", "Each use of a transition is an error.")
 

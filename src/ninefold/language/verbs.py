@@ -38,7 +38,7 @@ class Verb:
     row: Which
     also: tuple[str, ...] = ()
     """What others call it."""
-    meanings: tuple[int, ...] = ()
+    meanings: tuple[str, ...] = ()
     """The fixed meanings that say more of it."""
 
     acts_on: Literal["a resource", "a function", "events", "nothing"] = "a resource"
@@ -210,7 +210,7 @@ _ROWS: tuple[Verb, ...] = (
         page=Page(
             "Makes a row, or finds the same one there already: then nothing changes. One that is there and has other "
             "values is `different`. Good ends: `created`, `unchanged`.",
-            "by its identifier or unique fields, from the path, the body and `on create` (fixed meaning 41)",
+            "by its identifier or unique fields, from the path, the body and `on create`",
             "as of `create`", "the row")),
     Verb(
         name="put", word="creates or replaces", told="creates one `{}`, replaces the one that is there, or leaves it",
@@ -237,7 +237,8 @@ _ROWS: tuple[Verb, ...] = (
             "the one that path and body name", "what finds the row, and its `secret: password`",
             "the row, `caller.credential`")),
     Verb(
-        name=GRANT, word="grants a token to", told="grants a token to one `{}`", row="found", meanings=(69,),
+        name=GRANT, word="grants a token to", told="grants a token to one `{}`", row="found",
+        meanings=("granted tokens",),
         takes_values=True, sets=True, etag=False, issues=True, ends=True,
         page=Page(
             "Issues a token to a client that knows its secret (RFC 6749, section 4.4).",
@@ -245,7 +246,7 @@ _ROWS: tuple[Verb, ...] = (
             "the row, `caller.credential`, `granted`")),
     Verb(
         name="sign out", word="signs out of", told="ends credentials that were issued to one `{}`", row="caller's",
-        also=("logout", "log out", "signout", "log off"), meanings=(62,),
+        also=("logout", "log out", "signout", "log off"), meanings=("ended credentials",),
         effects=True, etag=False, ends=True, answer="nothing",
         by_itself=("changes no row", "credentials of a row that is changed end by `ends`"),
         page=Page(
@@ -259,17 +260,19 @@ _ROWS: tuple[Verb, ...] = (
             "Shows what expressions make of the request, of the caller and of `all(R)`. Nothing changes.", "none",
             "by other methods than GET and DELETE: `none`, or a shared schema", "any template")),
     Verb(
-        name="subscribe", word="makes", told="makes a subscription to events", row="new", meanings=(34, 36, 37),
+        name="subscribe", word="makes", told="makes a subscription to events", row="new",
+        meanings=("who is told of events", "subscriptions", "deliveries"),
         acts_on="events", built_in="subscription", done_as="create", tells_events=True, takes_values=True, effects=True,
         page=Page(
             "Makes a `subscription`: an address, and the kinds of events that are sent to it.",
             "a new `subscription`", "`subscription.url` and `subscription.kinds`", "`subscription`, `issued.secret`")),
     Verb(
-        name="unsubscribe", word="ends", told="ends a subscription to events", row="named", meanings=(36,),
+        name="unsubscribe", word="ends", told="ends a subscription to events", row="named", meanings=("subscriptions",),
         acts_on="events", built_in="subscription", done_as="delete", effects=True, answer="nothing",
         page=Page("Ends a subscription.", "the `subscription` that the path names", _NONE, _NONE)),
     Verb(
-        name="stream events", word="streams", told="streams events", row="none", meanings=(34, 35),
+        name="stream events", word="streams", told="streams events", row="none",
+        meanings=("who is told of events", "streams"),
         acts_on="events", tells_events=True, writes=False, guarded=False, etag=False,
         page=Page(
             "Tells of events as they happen, as long as the caller listens (part 6).", "none", _NONE, "`stream`")),
@@ -339,7 +342,7 @@ def arises(verb: str) -> tuple[str, ...]:
 
 _OF_ALL_ROWS: Final = Page(
     "The same of all rows that the path, `where` and the given `filters` leave and that the caller sees: of all, or, "
-    "where one of them is refused, of none (fixed meaning 75).",
+    "where one of them is refused, of none.",
     "all; those under a row of the path, where it names one",
     "as of one row; of `delete`: members that are no fields",
     "`page.items`, as they have become or, deleted, as they were; `page.total`",

@@ -12,7 +12,7 @@ from ninefold.plan.statement import Statement
 from ninefold.values import Type
 
 CANNOT_BE_MADE = "stored"
-"""The rule that is broken where nothing can be stored of what a request gives (fixed meaning 51)."""
+"""The rule that is broken where nothing can be stored of what a request gives (meaning "errors")."""
 
 
 class Origin(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -106,9 +106,9 @@ def names(condition: str, subject: str | None) -> tuple[str, ...]:
 
 
 def rank(condition: str, subject: str | None, own_code: bool, told: Container[str], order: Mapping[str, int]) -> int:
-    """The place of a failure in the precedence (meaning 11); the lower counts. `own_code`: it has a code of its own
-    where it is stated, which makes an `invalid` value a narrower condition than any; `told` are the names that have
-    codes; `order` has the places of all conditions, and of the narrowed ones that are placed themselves."""
+    """The place of a failure in the precedence (meaning "precedence"); the lower counts. `own_code`: it has a code
+    of its own where it is stated, which makes an `invalid` value a narrower condition than any; `told` are the names
+    that have codes; `order` has the places of all conditions, and of the narrowed ones that are placed themselves."""
     before = _OF_A_FIELD if own_code and condition == "invalid" else 0
     for name in names(condition, subject):
         if name in order:

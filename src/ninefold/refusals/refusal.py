@@ -26,6 +26,6 @@ class Refusal:
     trace: tuple[Place, ...] = ()
     fact: Span | None = None
     words: str = ""
-    meanings: tuple[int, ...] = ()
+    meanings: tuple[str, ...] = ()
     after: int = 0
     of: Condition | None = field(default=None, compare=False)

@@ -20,7 +20,6 @@ from ninefold.language.requests import Requests
 from ninefold.language.routes import PathName
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT, kind_of
-from ninefold.meanings import BESIDE_FIELDS, CASES, CHALLENGES, CHOSEN, ENDED, FORMS, GRANTED, GRANTS, PASSWORDS, PATHS
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.rows import named_row
 
@@ -47,22 +46,22 @@ def of_callers(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         words = "a credential comes along that no scheme accepts"
         if "anyone" not in named:
             words = "no credential comes along, or one that no scheme accepts"
-        yield Refusal("unauthenticated", Step.CALLER, fact=at, words=words, meanings=(8, CHALLENGES))
+        yield Refusal("unauthenticated", Step.CALLER, fact=at, words=words, meanings=("credentials", "challenges"))
         for scheme in survey.schemes:
             words = f"a credential comes along where `{scheme.name}` looks for one, and is not good"
-            meanings = (8, CHALLENGES)
+            meanings = ("credentials", "challenges")
             yield Refusal("unauthenticated", Step.CALLER, scheme.name, None, (), scheme.span, words, meanings)
     others = [each for each in survey.schemes if each.name not in named]
     for other in others if nobody or (named and "anyone" not in named) else ():
         where = survey.contract.document.source.place(at.start).line
         words = f"the caller is known by `{other.name}`, which line {where} does not admit"
-        yield Refusal("forbidden", Step.CALLER, first, fact=other.span, words=words, meanings=(8,))
+        yield Refusal("forbidden", Step.CALLER, first, fact=other.span, words=words, meanings=("credentials",))
     for each in admitted:
         condition = value_of(each.condition)
         if isinstance(condition, Expression):
             words = f"the caller is known by `{each.who.text}`, and `{condition.text}` does not hold"
             step = Step.JUDGED if first in set(names_in(condition.ast)) else Step.PARAMETERS
-            yield Refusal("forbidden", step, first, fact=each.who.span, words=words, meanings=(9,))
+            yield Refusal("forbidden", step, first, fact=each.who.span, words=words, meanings=("truth",))
     yield from _of_credentials(endpoint, first)
 
 
@@ -71,19 +70,21 @@ def _of_credentials(endpoint: Endpoint, first: str | None) -> Iterator[Refusal]:
     at, verbs = endpoint.span, {action.verb for action in actions(endpoint)}
     if any(signs_out_caller(endpoint, action) for action in actions(endpoint)):
         words = "the row that the credential belongs to has gone since it was looked up"
-        yield Refusal("unauthenticated", Step.JUDGED, first, fact=at, words=words, meanings=(ENDED,))
+        yield Refusal("unauthenticated", Step.JUDGED, first, fact=at, words=words, meanings=("ended credentials",))
     if GRANT in verbs:
         words = f"there is no such `{first}`, or the secret is not its secret, or none comes along"
-        yield Refusal("sign in refused", Step.JUDGED, first, fact=at, words=words, meanings=(GRANTS,))
+        yield Refusal("sign in refused", Step.JUDGED, first, fact=at, words=words, meanings=("granted tokens",))
         words = "`scope` asks for one that the row may not have"
-        yield Refusal("invalid", Step.JUDGED, "scope", fact=at, words=words, meanings=(GRANTS, GRANTED))
+        yield Refusal(
+            "invalid", Step.JUDGED, "scope", fact=at, words=words, meanings=("granted tokens", "granted scopes")
+        )
         words = "`grant_type` is not `client_credentials`"
-        yield Refusal("invalid", Step.BODY, "grant_type", fact=at, words=words, meanings=(GRANTS,))
+        yield Refusal("invalid", Step.BODY, "grant_type", fact=at, words=words, meanings=("granted tokens",))
         words = "the client says in two ways who it is"
-        yield Refusal("invalid", Step.BODY, fact=at, words=words, meanings=(GRANTS,))
+        yield Refusal("invalid", Step.BODY, fact=at, words=words, meanings=("granted tokens",))
     if "sign in" in verbs:
         words = f"there is no such `{first}`, or the password is not its password"
-        yield Refusal("sign in refused", Step.JUDGED, first, fact=at, words=words, meanings=(PASSWORDS,))
+        yield Refusal("sign in refused", Step.JUDGED, first, fact=at, words=words, meanings=("passwords",))
 
 
 def of_path(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
@@ -92,13 +93,13 @@ def of_path(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         if isinstance(segment, PathName):
             words = f"`{{{'.'.join(segment.names)}}}` is no value that a row can have"
             resource = named_row(survey, endpoint, segment)
-            yield Refusal("missing", Step.PATH, resource, fact=segment.span, words=words, meanings=(6,))
+            yield Refusal("missing", Step.PATH, resource, fact=segment.span, words=words, meanings=("paths",))
     for each in value_of(endpoint.path) or ():
         words = f"`{{{each.name}}}` is not as its schema says"
         code = None if each.otherwise is None else each.otherwise.text
         condition, resource = ("missing", acted_on(endpoint)) if code is None else ("invalid", None)
         for subject in dict.fromkeys((resource, of_parameter(condition, "path", each.name) or resource)):
-            yield Refusal(condition, Step.PARAMETERS, subject, code, (), each.span, words, (PATHS,))
+            yield Refusal(condition, Step.PARAMETERS, subject, code, (), each.span, words, ("values in paths",))
 
 
 def of_case_chosen(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
@@ -107,11 +108,11 @@ def of_case_chosen(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         return
     if case.member is not None:
         words = f"`/{case.member}` is the name of no case"
-        yield Refusal("invalid", Step.BODY, fact=case.by.span, words=words, meanings=(CASES,))
+        yield Refusal("invalid", Step.BODY, fact=case.by.span, words=words, meanings=("cases",))
     else:
         words = "the request is of no case"
         yield Refusal(
-            "forbidden", Step.PARAMETERS, acted_on(endpoint), fact=case.by.span, words=words, meanings=(CASES,)
+            "forbidden", Step.PARAMETERS, acted_on(endpoint), fact=case.by.span, words=words, meanings=("cases",)
         )
 
 
@@ -126,7 +127,7 @@ def of_content(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         )
     if streams(endpoint):
         words = "`Accept` does not admit text/event-stream"
-        yield Refusal("not acceptable", Step.ACCEPT, fact=endpoint.span, words=words, meanings=(35,))
+        yield Refusal("not acceptable", Step.ACCEPT, fact=endpoint.span, words=words, meanings=("streams",))
     if endpoint.body is None or not reads_content(endpoint, requests.unknown_members):
         return
     if not (isinstance(endpoint.body, StatedNone) and acted_on(endpoint) is None):
@@ -149,16 +150,20 @@ def _of_media_types(survey: Survey, endpoint: Endpoint, requests: Requests, at: 
         also = "" if patch is None else f" nor application/{kind}+json"
         words = f"the Content-Type is not {' nor '.join(stated_types)}{also}"
         yield Refusal(
-            "unsupported media type", Step.BODY, fact=media_types.span, words=words, meanings=(19, 7) if also else (19,)
+            "unsupported media type",
+            Step.BODY,
+            fact=media_types.span,
+            words=words,
+            meanings=("bodies", "merge patches") if also else ("bodies",),
         )
     elif isinstance(media_types, Shown):
         words = f"a body comes along whose Content-Type is not {' nor '.join(stated_types)}"
-        yield Refusal("unsupported media type", Step.BODY, fact=media_types.span, words=words, meanings=(18,))
+        yield Refusal("unsupported media type", Step.BODY, fact=media_types.span, words=words, meanings=("bodies",))
     forms = [each for each in stated_types if each.casefold().startswith(FORM)]
     if len(forms) < len(stated_types) or not stated_types:
-        yield Refusal("malformed", Step.BODY, fact=at, words="the body is not JSON, or is empty", meanings=(19,))
+        yield Refusal("malformed", Step.BODY, fact=at, words="the body is not JSON, or is empty", meanings=("bodies",))
     if forms:
-        yield Refusal("malformed", Step.BODY, fact=at, words="the body is no form in UTF-8", meanings=(FORMS,))
+        yield Refusal("malformed", Step.BODY, fact=at, words="the body is no form in UTF-8", meanings=("forms",))
 
 
 def _of_members(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span) -> Iterator[Refusal]:
@@ -166,19 +171,19 @@ def _of_members(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span
     grants = any(action.verb == GRANT for action in actions(endpoint))
     members = () if grants else given(survey, endpoint)
     if isinstance(endpoint.body, Shown) and not any(each.resource in survey.graph.resources for each in members):
-        yield Refusal("invalid", Step.BODY, fact=at, words="the body is not as is stated of it", meanings=(3, 13))
+        yield Refusal("invalid", Step.BODY, fact=at, words="the body is not as is stated of it", meanings=("values",))
     for each in members:
         field = survey.graph.fields.get(each.resource or "", {}).get(each.field)
         if field is not None:
             subject = f"{each.resource}.{each.field}"
             words = f"`{'/'.join(('', *each.pointer))}` is not as the rules of `{each.resource}.{each.field}` say"
-            yield Refusal("invalid", Step.BODY, subject, fact=field.span, words=words, meanings=(3, 13))
+            yield Refusal("invalid", Step.BODY, subject, fact=field.span, words=words, meanings=("values",))
             if isinstance(field.immutable, Shown) and changes(endpoint):
                 words = f"`{'/'.join(('', *each.pointer))}` is given, and cannot change"
                 yield Refusal("invalid", Step.BODY, subject, fact=field.immutable.span, words=words)
         elif each.beside:
             words = f"`/{each.field}` is not as the shared type says"
-            yield Refusal("invalid", Step.BODY, fact=each.span, words=words, meanings=(BESIDE_FIELDS,))
+            yield Refusal("invalid", Step.BODY, fact=each.span, words=words, meanings=("members beside fields",))
     own = survey.graph.resources.get(acted_on(endpoint) or "")
     if own is not None and is_whole(endpoint):
         named = {each.field for each in members}
@@ -189,7 +194,7 @@ def _of_members(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span
                 words = f"`{name.text}` is not given, and is required"
                 yield Refusal("invalid", Step.BODY, subject, fact=name.span, words=words)
     if isinstance(requests.unknown_members, Shown) and requests.unknown_members.value.text == "refused":
-        meanings = (18,) if isinstance(endpoint.body, StatedNone) else ()
+        meanings = ("bodies",) if isinstance(endpoint.body, StatedNone) else ()
         words = "the body has a member that no fact names"
         yield Refusal("invalid", Step.BODY, fact=requests.unknown_members.span, words=words, meanings=meanings)
 
@@ -205,12 +210,12 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             words = f"the {kind} `{each.name}` is not as its rules say"
             code = None if each.otherwise is None else each.otherwise.text
             named = of_parameter("invalid", place, each.name)
-            yield Refusal("invalid", Step.PARAMETERS, named, code, (), each.span, words, (3,))
+            yield Refusal("invalid", Step.PARAMETERS, named, code, (), each.span, words, ("values",))
     own = acted_on(endpoint)
     if own is not None and any(kind_of(verb).may_make for verb in verbs(endpoint)):
         for name, span in stored_of_path(endpoint, own):
             words = f"the `{name}` in the path is not as the rules of `{own}.{name}` say"
-            yield Refusal("invalid", Step.PATH, fact=span, words=words, meanings=(3, 41))
+            yield Refusal("invalid", Step.PATH, fact=span, words=words, meanings=("values", "rows that may be there"))
     delivery = value_of(survey.contract.events.delivery)
     stream = None if delivery is None else value_of(delivery.stream)
     if streams(endpoint) and stream is not None and isinstance(stream.resume, Shown):
@@ -218,15 +223,15 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             f"the header `{stream.resume.value.text}` is no `id` of an event that this caller was told of here, or one "
         )
         words += "behind which events are not kept any more"
-        yield Refusal("invalid", Step.PARAMETERS, fact=stream.resume.span, words=words, meanings=(35,))
+        yield Refusal("invalid", Step.PARAMETERS, fact=stream.resume.span, words=words, meanings=("streams",))
     for filter_ in value_of(endpoint.filters) or ():
         words = f"the parameter `{filter_.name}` is not of the type that its filter compares"
-        yield Refusal("invalid", Step.PARAMETERS, fact=filter_.span, words=words, meanings=(5,))
+        yield Refusal("invalid", Step.PARAMETERS, fact=filter_.span, words=words, meanings=("pages and filters",))
     for choice in (value_of(endpoint.projection), value_of(endpoint.expand)):
         if choice is not None and isinstance(choice.parameter, Shown):
             named = choice.parameter.value.text
             words = f"the parameter `{named}` names something that is not offered, or something twice"
-            yield Refusal("invalid", Step.PARAMETERS, fact=choice.parameter.span, words=words, meanings=(CHOSEN,))
+            yield Refusal("invalid", Step.PARAMETERS, fact=choice.parameter.span, words=words, meanings=("choices",))
     sorts = value_of(endpoint.sorts)
     if sorts is not None and isinstance(sorts.parameter, Shown):
         words = f"the parameter `{sorts.parameter.value.text}` names an order that is not offered"
@@ -240,12 +245,12 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     if isinstance(endpoint.idempotency_key, Shown):
         at = endpoint.idempotency_key.span
         words = "the key came before, with another request"
-        yield Refusal("idempotency mismatch", Step.JUDGED, fact=at, words=words, meanings=(28,))
+        yield Refusal("idempotency mismatch", Step.JUDGED, fact=at, words=words, meanings=("idempotency keys",))
         words = "the first request with that key is not answered yet"
-        yield Refusal("idempotency in progress", Step.JUDGED, fact=at, words=words, meanings=(28,))
+        yield Refusal("idempotency in progress", Step.JUDGED, fact=at, words=words, meanings=("idempotency keys",))
         missing = "does not come along, or " if endpoint.idempotency_key.value.text == "required" else ""
         words = f"the header `Idempotency-Key` {missing}is no key"
-        yield Refusal("invalid", Step.PARAMETERS, fact=at, words=words, meanings=(28,))
+        yield Refusal("invalid", Step.PARAMETERS, fact=at, words=words, meanings=("idempotency keys",))
 
 
 def _of_pages(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
@@ -268,7 +273,7 @@ def _of_pages(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     for name, words in wanted.items():
         if (parameter := said(name)) is not None:
             words = f"the parameter `{parameter.value.text}` is not {words}"
-            yield Refusal("invalid", Step.PARAMETERS, fact=parameter.span, words=words, meanings=(5,))
+            yield Refusal("invalid", Step.PARAMETERS, fact=parameter.span, words=words, meanings=("pages and filters",))
 
 
 _REACHED: Final[Mapping[str, Mapping[str, str]]] = {

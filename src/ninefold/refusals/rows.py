@@ -38,14 +38,14 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         hidden = value_of(unseen) if _ruled(survey, endpoint, resource) else None
         also = ", or the caller does not see it" if hidden is not None and hidden.text == "missing" else ""
         words = f"the `{resource}` that the request names is not there{also}"
-        yield Refusal("missing", Step.JUDGED, resource, fact=span, words=words, meanings=(6,))
+        yield Refusal("missing", Step.JUDGED, resource, fact=span, words=words, meanings=("paths",))
         if hidden is not None and hidden.text == "forbidden":
             words = f"the caller does not see the `{resource}`"
             yield Refusal("forbidden", Step.JUDGED, resource, fact=hidden.span, words=words)
         machine = survey.machine(resource)
         if machine is not None and isinstance(machine.gone, Shown) and may_be_gone(survey, endpoint, resource):
             words = f"the state of the `{resource}` is one of those that are gone"
-            yield Refusal("gone", Step.JUDGED, resource, fact=machine.gone.span, words=words, meanings=(31,))
+            yield Refusal("gone", Step.JUDGED, resource, fact=machine.gone.span, words=words, meanings=("gone rows",))
     done = verbs(endpoint)
     first = acted_on(endpoint)
     if first is not None and any(kind_of(verb).outcomes for verb in done):
@@ -63,15 +63,30 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             code = None if (named := value_of(each.otherwise)) is None else named.text
             words = f"`{each.when.value.text}` does not hold, which guards the transition `{each.name}`"
             yield Refusal(
-                "guard", Step.JUDGED, first, code=code, fact=each.when.span, words=words, meanings=(9, 10), after=number
+                "guard",
+                Step.JUDGED,
+                first,
+                code=code,
+                fact=each.when.span,
+                words=words,
+                meanings=("truth", "before and after"),
+                after=number,
             )
     for guard in value_of(endpoint.guards) or ():
         words = f"`{guard.when.text}` does not hold"
         code_name = None if guard.otherwise is None else guard.otherwise.text
-        yield Refusal("guard", Step.JUDGED, first, code=code_name, fact=guard.when.span, words=words, meanings=(9, 10))
+        yield Refusal(
+            "guard",
+            Step.JUDGED,
+            first,
+            code=code_name,
+            fact=guard.when.span,
+            words=words,
+            meanings=("truth", "before and after"),
+        )
     if isinstance(endpoint.etag, Shown):
         words = "`If-Match` names other entity tags than that of what GET shows now"
-        yield Refusal("stale", Step.JUDGED, first, fact=endpoint.etag.span, words=words, meanings=(20,))
+        yield Refusal("stale", Step.JUDGED, first, fact=endpoint.etag.span, words=words, meanings=("entity tags",))
 
 
 def _of_a_row_that_may_be_there(
@@ -86,7 +101,7 @@ def _of_a_row_that_may_be_there(
     machine = survey.machine(resource)
     if machine is not None and isinstance(machine.gone, Shown):
         words = f"the state of the `{resource}` is one of those that are gone"
-        yield Refusal("gone", Step.JUDGED, resource, fact=machine.gone.span, words=words, meanings=(31,))
+        yield Refusal("gone", Step.JUDGED, resource, fact=machine.gone.span, words=words, meanings=("gone rows",))
 
 
 def _sought(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, Span]]:
@@ -166,7 +181,7 @@ def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     for each in referring(survey, survey.graph.falling_with(own)) if deletes and own is not None else ():
         if each.word == "refuse":
             words = f"a row refers to it by `{each.subject}`"
-            yield Refusal("conflict", Step.JUDGED, own, fact=each.span, words=words, meanings=(24,))
+            yield Refusal("conflict", Step.JUDGED, own, fact=each.span, words=words, meanings=("cascades",))
     patch = value_of(endpoint.patch)
     edits = any(each.verb == "update" for each in actions(endpoint))
     if edits and patch is not None and patch.text == "json-patch" and isinstance(endpoint.patch, Shown):
@@ -187,7 +202,9 @@ def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
 
 def _broken(resource: str, invariant: Check, words: str, after: int) -> Refusal:
     code = None if invariant.otherwise is None else invariant.otherwise.text
-    return Refusal("invariant", Step.DONE, resource, code, (), invariant.when.span, words, (9, 10), after)
+    return Refusal(
+        "invariant", Step.DONE, resource, code, (), invariant.when.span, words, ("truth", "before and after"), after
+    )
 
 
 def _of_change(
@@ -198,22 +215,24 @@ def _of_change(
         at = reference.span
         if reference.given:
             words = f"`{reference.subject}` refers to no `{reference.target}` that the caller sees"
-            yield Refusal("invalid", step, reference.subject, None, (), at, words, (16,), after)
+            yield Refusal("invalid", step, reference.subject, None, (), at, words, ("references",), after)
         else:
             words = f"the `{reference.target}` that `{reference.subject}` is given is not there any more"
             yield Refusal("conflict", step, reference.subject, None, (), at, words, (), after)
     for key in keys(survey, change):
         words = f"another row has the same {' and '.join(f'`{name}`' for name in key.fields)}"
-        yield Refusal("conflict", step, key.subject, None, (), key.span, words, (3,), after)
+        yield Refusal("conflict", step, key.subject, None, (), key.span, words, ("values",), after)
         if change.several and not change.inserts:
             words = f"two rows that change are given the same {' and '.join(f'`{name}`' for name in key.fields)}"
-            yield Refusal("conflict", Step.DONE, own.name, None, (), key.span, words, (3,), after)
+            yield Refusal("conflict", Step.DONE, own.name, None, (), key.span, words, ("values",), after)
     for invariant in value_of(own.invariants) or ():
         yield _broken(own.name, invariant, f"`{invariant.when.text}` would not hold of the row as it becomes", last)
     sets = {name: each for name, each in change.sets.items() if name not in change.of_request}
     if may_break(survey, own.name, sets, change.inserts, change.body | change.of_request, given):
         words = "what a field is given cannot be made, or is not as the field says"
-        yield Refusal("invariant", step, own.name, fact=own.span, words=words, meanings=(4,), after=after)
+        yield Refusal(
+            "invariant", step, own.name, fact=own.span, words=words, meanings=("who gives a value",), after=after
+        )
 
 
 def _of_effect(survey: Survey, effect: Effect, given: frozenset[tuple[str, str]], last: int) -> Iterator[Refusal]:
@@ -225,18 +244,20 @@ def _of_effect(survey: Survey, effect: Effect, given: frozenset[tuple[str, str]]
         origins = value_of(transition.origin) if transition is not None else None
         if {state.text for state in value_of(machine.gone) or ()} - {state.text for state in origins or ()}:
             words = f"the state of the `{resource}` is one of those that are gone"
-            yield Refusal("gone", Step.DONE, resource, fact=at, words=words, meanings=(31,))
+            yield Refusal("gone", Step.DONE, resource, fact=at, words=words, meanings=("gone rows",))
     if action.is_transition:
         words = f"the `{resource}` is in none of the states from which `{effect.verb}` leads"
         yield Refusal("illegal transition", Step.DONE, resource, fact=at, words=words)
     if transition is not None and isinstance(transition.when, Shown):
         code = None if (named := value_of(transition.otherwise)) is None else named.text
         words = f"`{transition.when.value.text}` does not hold, which guards the transition `{transition.name}`"
-        yield Refusal("guard", Step.DONE, resource, code, (), transition.when.span, words, (9, 10))
+        yield Refusal(
+            "guard", Step.DONE, resource, code, (), transition.when.span, words, ("truth", "before and after")
+        )
     for each in referring(survey, survey.graph.falling_with(resource)) if effect.verb == "delete" else ():
         if each.word == "refuse":
             words = f"a row refers to the `{resource}` by `{each.subject}`"
-            yield Refusal("conflict", Step.DONE, resource, fact=each.span, words=words, meanings=(24,))
+            yield Refusal("conflict", Step.DONE, resource, fact=each.span, words=words, meanings=("cascades",))
     change = of_effect(survey, effect)
     if change is not None:
         yield from _of_change(survey, change, Step.DONE, last, given)
@@ -244,4 +265,6 @@ def _of_effect(survey: Survey, effect: Effect, given: frozenset[tuple[str, str]]
         for name in change.sets:
             if name in needed and not always_gives(survey, change.sets[name].ast):
                 words = f"`{resource}.{name}` has to have a value, and is given none"
-                yield Refusal("invalid", Step.DONE, f"{resource}.{name}", fact=at, words=words, meanings=(4,))
+                yield Refusal(
+                    "invalid", Step.DONE, f"{resource}.{name}", fact=at, words=words, meanings=("who gives a value",)
+                )

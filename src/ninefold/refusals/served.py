@@ -8,7 +8,6 @@ from typing import assert_never
 
 from ninefold.expressions.tree import Call, Constant, MakeArray, MakeObject, Select, Typed, Variable
 from ninefold.language.conditions import Step, of_parameter
-from ninefold.meanings import CASES
 from ninefold.plan.authentication import GRANT_TYPE
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.places import Place
@@ -148,7 +147,7 @@ def _of_parameters(route: Served, admissions: Sequence[Admission], resource: str
     cases = route.cases
     if cases is not None and cases.by is not None and all(each.name for each in cases.cases):
         stated = (*cases.trace, *(place for each in cases.cases for place in each.trace))
-        yield Refusal("forbidden", Step.PARAMETERS, resource, trace=stated, meanings=(CASES,))
+        yield Refusal("forbidden", Step.PARAMETERS, resource, trace=stated, meanings=("cases",))
 
 
 def _takes_parameters(operation: Operation) -> bool:
@@ -200,7 +199,7 @@ def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
             yield from _told(own_invariants(operation), Step.DONE, len(further))
             yield from _told((each.condition for each in operation.upholds), Step.DONE)
             for effect in operation.effects:
-                # Where there is no such row, nothing happens (meaning 61).
+                # Where there is no such row, nothing happens (meaning "effects").
                 own = of_operation(effect.write, who)
                 yield from _later(each for each in own if each.condition not in ("missing", "forbidden"))
             if (instead := operation.step(Instead)) is not None:

@@ -12,7 +12,6 @@ from ninefold.language.conditions import Step
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, value_of
 from ninefold.language.limits import applying
-from ninefold.meanings import SIGNED
 from ninefold.refusals import requests, rows
 from ninefold.refusals.refusal import Refusal
 
@@ -33,7 +32,7 @@ def of_any(survey: Survey) -> Iterator[Refusal]:
             words = f"the request names the version `{version.name}`, after {version.retired.value}"
             yield Refusal("retired version", Step.ROUTE, fact=version.retired.span, words=words)
     words = "there is too much to do, the database cannot be written, or the service is stopping"
-    yield Refusal("unavailable", Step.ANY, words=words, meanings=(29,))
+    yield Refusal("unavailable", Step.ANY, words=words, meanings=("too much",))
     if isinstance(limits.timeout, Shown):
         words = f"it takes longer than {duration(limits.timeout.value)}"
         yield Refusal("timed out", Step.ANY, fact=limits.timeout.span, words=words)
@@ -44,12 +43,14 @@ def of_case(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     """What may refuse a request to an endpoint in one of its cases besides, in the order of the steps."""
     for rate in applying(survey.contract.limits, endpoint.key):
         words = f"there are more requests than the rate `{rate.name}` allows"
-        yield Refusal("rate limited", Step.RATES, fact=rate.span, words=words, meanings=(25, 26))
+        yield Refusal(
+            "rate limited", Step.RATES, fact=rate.span, words=words, meanings=("what rates count", "how rates count")
+        )
     named = {each.who.text for each in survey.admitted(endpoint)}
     for scheme in survey.schemes if named != {"anyone"} else ():
         if requests.is_signed(scheme):
             words = f"a token comes along, and the keys of the issuer of `{scheme.name}` cannot be had"
-            yield Refusal("unavailable", Step.ANY, fact=scheme.span, words=words, meanings=(SIGNED,))
+            yield Refusal("unavailable", Step.ANY, fact=scheme.span, words=words, meanings=("signed tokens",))
     yield from requests.of_path(survey, endpoint)
     yield from requests.of_callers(survey, endpoint)
     yield from requests.of_content(survey, endpoint)

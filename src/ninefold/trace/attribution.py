@@ -48,8 +48,6 @@ from ninefold.trace.refusals import NO_NODE, refusal
 WITHOUT_CONTENT = frozenset({204, 304})
 """Statuses whose responses have no content, and say no length of one (RFC 9110, section 8.6)."""
 
-WHAT_IS_CHOSEN = 65
-
 
 def attribution(plan: ServicePlan, text: str) -> Attribution:
     """What caused the response that carries the identifier `text`. Raises NotATrace, with a reason for whoever asks."""
@@ -146,20 +144,20 @@ class _Of:
         version = self.edition.version
         match self.trace.ended:
             case "answered":
-                again = (*self._stated("idempotency key"), Fixed(28)) if self.trace.repeated else ()
+                again = (*self._stated("idempotency key"), Fixed("idempotency keys")) if self.trace.repeated else ()
                 older = () if version is None or version.problems is None else stated(version.trace)
                 return () if self.response is None else once(*stated(self.response.trace), *of_route, *older, *again)
             case "not modified":
                 section = Http("RFC 9110, section 15.4.5")
-                return once(*self._stated("etag"), Fixed(20), section, Requested("the header If-None-Match"))
+                return once(*self._stated("etag"), Fixed("entity tags"), section, Requested("the header If-None-Match"))
             case "refused":
                 return self._refused()
             case "not in force":
-                return once(*of_route, *self._missing(), Fixed(11), Fixed(12))
+                return once(*of_route, *self._missing(), Fixed("precedence"), Fixed("bare statuses"))
             case "methods":
                 return once(Http("RFC 9110, section 9.3.7"), Requested("the method"), *of_route)
             case "stalled":
-                return once(Http("RFC 9110, section 15.5.9"), Fixed(29), Requested("a body that did not come"))
+                return once(Http("RFC 9110, section 15.5.9"), Fixed("too much"), Requested("a body that did not come"))
             case _:
                 return ()
 
@@ -168,7 +166,7 @@ class _Of:
         if first is None:
             return ()
         if self.code is None:
-            return once(Fixed(12), *first.causes)
+            return once(Fixed("bare statuses"), *first.causes)
         said = [place for key, place in self.code.places.items() if key == "status"] or list(self.code.trace)
         return once(*stated(said), *self._named(first), *first.causes)
 
@@ -236,7 +234,7 @@ class _Of:
         if name in OF_VERSIONS:
             yield self._of_version(name)
         if name in OF_OTHER_ORIGINS and self.plan.cors is not None:
-            causes = once(*stated(self.plan.cors.trace), Fixed(50))
+            causes = once(*stated(self.plan.cors.trace), Fixed("other origins"))
             yield causes, once(*causes, Requested("the header Origin"))
 
     def _of_response(self, name: str, response: Response) -> Iterator[tuple[tuple[Cause, ...], tuple[Cause, ...]]]:
@@ -248,9 +246,12 @@ class _Of:
         if name == "etag":
             chosen = self._choices()
             shown = (Stored("what GET shows"),) if response.digested or chosen else ()
-            yield once(*causes, Fixed(20)), (Stored("the revision of the row"), *shown, Fixed(20), *chosen)
+            yield (
+                once(*causes, Fixed("entity tags")),
+                (Stored("the revision of the row"), *shown, Fixed("entity tags"), *chosen),
+            )
         elif name == "cache-control" and isinstance(self.operation, Stream):
-            yield (Fixed(35),), (Fixed(35),)
+            yield (Fixed("streams"),), (Fixed("streams"),)
         else:
             yield causes, causes
 
@@ -264,7 +265,7 @@ class _Of:
         """By what the request may have chosen what it was shown."""
         named = given(self.operation.choices) if isinstance(self.operation, Read | List) else ()
         asked = (Requested(f"the query parameter {each.parameter}") for each in named)
-        return (*asked, Fixed(WHAT_IS_CHOSEN)) if named else ()
+        return (*asked, Fixed("choices")) if named else ()
 
     def _of_status(self, name: str) -> tuple[tuple[Cause, ...], tuple[Cause, ...]]:
         section = Http(OF_STATUSES[name])
@@ -273,8 +274,10 @@ class _Of:
             admitted = [each for each in self.plan.schemes if each.scheme in schemes] or self.plan.schemes
             value = stated([place for each in admitted for place in each.trace])
             asked = self.route.admissions if isinstance(self.route, Served) else ()
-            scopes = (Fixed(42),) if any(each.scopes for each in asked) else ()
-            return once(section, *self._status_only(), *value, Fixed(47)), once(*value, section, Fixed(47), *scopes)
+            scopes = (Fixed("scopes"),) if any(each.scopes for each in asked) else ()
+            return once(section, *self._status_only(), *value, Fixed("challenges")), once(
+                *value, section, Fixed("challenges"), *scopes
+            )
         routes = self.edition.routes if self.route is None else self._same_path(self.route)
         return once(section, *self._status_only()), once(*stated([p for each in routes for p in each.trace]), section)
 
@@ -312,7 +315,10 @@ class _Of:
                 if header.carries == "retry after":
                     counted = (Made("the time until it may be tried again"),)
                 causes = stated(header.trace)
-                yield once(*causes, *rates, Fixed(27)), once(*rates, *counted, Fixed(27), Fixed(26))
+                yield (
+                    once(*causes, *rates, Fixed("rate headers")),
+                    once(*rates, *counted, Fixed("rate headers"), Fixed("how rates count")),
+                )
 
     # ── The body, and what arose ──────────────────────────────────────────────────────────────────────────────
 
@@ -320,7 +326,12 @@ class _Of:
         response, operation = self.response, self.operation
         if self.trace.ended == "answered" and response is not None and isinstance(operation, Stream):
             causes = stated(response.places.get("content-type", response.trace))
-            yield Member((), causes, (Stored("the events that the caller may see"), Fixed(35), Fixed(34)), whole=True)
+            yield Member(
+                (),
+                causes,
+                (Stored("the events that the caller may see"), Fixed("streams"), Fixed("who is told of events")),
+                whole=True,
+            )
         if self.trace.ended == "answered" and response is not None and response.content is not None:
             yield from shown_by(operation, self.trace.end).members(response.content)
         own = self.route.error_shape if isinstance(self.route, Served) else None

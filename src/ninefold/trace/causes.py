@@ -22,9 +22,9 @@ class Stated(_Cause, frozen=True, tag="contract"):
 
 
 class Fixed(_Cause, frozen=True, tag="meaning"):
-    """A fixed meaning, by its number in `ninefold.meanings`."""
+    """A fixed meaning, by its name in `ninefold.meanings`."""
 
-    number: int
+    name: str
 
 
 class Http(_Cause, frozen=True, tag="http"):

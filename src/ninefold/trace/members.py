@@ -33,8 +33,6 @@ from ninefold.trace.causes import (
 )
 from ninefold.values import Anything, Array, Object, Type
 
-WHAT_ERRORS_TELL = 51
-
 _ROOTS: dict[str, Cause] = {
     "now": Made("the time of the request"),
     "request": Requested("its parameters and headers"),
@@ -215,7 +213,7 @@ def _columns(statement: Statement | None) -> tuple[ResultColumn, ...]:
 
 def arisen(event: Event) -> Occurrence:
     members = Shown(event.select.columns, event.resource).members(event.content)
-    return Occurrence(event.kind, once(*stated(event.trace), Fixed(33)), tuple(members))
+    return Occurrence(event.kind, once(*stated(event.trace), Fixed("what events arise upon")), tuple(members))
 
 
 @dataclass(frozen=True)
@@ -265,7 +263,7 @@ class Told:
                 words = [self.problems.places[key] for key in found if key is not None]
                 about = [places[key] for key in ("about", "title") if key in places and "about" in places]
                 facts = [cause for each in ruled for cause in each.causes]
-                return once(*stated([*words, *about]), *facts, Fixed(11), Fixed(WHAT_ERRORS_TELL))
+                return once(*stated([*words, *about]), *facts, Fixed("precedence"), Fixed("errors"))
             case _:
                 return ()
 

@@ -21,9 +21,9 @@ from ninefold.trace.identifier import NotATrace, Refused
 from ninefold.trace.members import once, stated
 from ninefold.trace.nodes import IDEMPOTENCY_KEY, Edition, body_fields, conditions, header_parameters, query_parameters
 
-OF_VALUES = Fixed(4)
+OF_VALUES = Fixed("who gives a value")
 
-OF_CASES = Fixed(57)
+OF_CASES = Fixed("cases")
 
 NO_NODE = "it names something that is not in the plan"
 
@@ -132,7 +132,7 @@ def _of_body(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, 
         raise NotATrace(NO_NODE)
     if refused.target < 0:
         key = "requests unknown members" if refused.rule == "unknown" else "body"
-        none = (Fixed(18),) if route.body is not None and route.body.optional else ()
+        none = (Fixed("bodies"),) if route.body is not None and route.body.optional else ()
         if route.cases is not None and refused.rule != "unknown":
             return None, once(*stated(_of_cases(route)), asked, OF_CASES)
         return None, once(*stated([route.places[key]] if key in route.places else ()), asked, *none)
@@ -171,10 +171,10 @@ def _rule(field: BodyField | Parameter, refused: Refused) -> tuple[tuple[str, ..
 def _of_type(refused: Refused) -> tuple[Cause, ...]:
     """The fixed meanings of a rule: of references, and of what no keyword of the field states."""
     if refused.rule == "refers to":
-        return (Fixed(16),)
+        return (Fixed("references"),)
     if refused.rule == CANNOT_BE_MADE:
         return (OF_VALUES,)
-    return (Fixed(3), Fixed(13)) if refused.at < 0 and refused.rule in ("type", "format", "pattern") else ()
+    return (Fixed("values"),) if refused.at < 0 and refused.rule in ("type", "format", "pattern") else ()
 
 
 def _pointer(path: tuple[str, ...]) -> str:
@@ -194,7 +194,7 @@ def _of_query(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause,
     for each in route.query:
         if each.name == name:
             return name, once(*stated((*_rule(each, refused)[1], *each.trace)), asked)
-    return name, once(*stated(_of_list(route, name)), Fixed(5), asked)
+    return name, once(*stated(_of_list(route, name)), Fixed("pages and filters"), asked)
 
 
 def _of_list(route: Served, name: str) -> list[Place]:
@@ -239,5 +239,5 @@ def _of_header(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause
             return each.name, once(*stated((*_rule(each, refused)[1], *each.trace)), asked)
     if name == IDEMPOTENCY_KEY:
         key = route.places.get("idempotency key")
-        return name, once(*stated([] if key is None else [key]), Fixed(28), asked)
-    return name, once(*stated(route.trace), Fixed(35), asked)
+        return name, once(*stated([] if key is None else [key]), Fixed("idempotency keys"), asked)
+    return name, once(*stated(route.trace), Fixed("streams"), asked)

@@ -120,7 +120,7 @@ class Endpoint:
     """What its own errors look like; None: what all look like."""
     lowest: Lowest = Lowest(0, 0, 0)
     for_anyone: bool = False
-    """It is for `anyone` alone: no credential is read (fixed meaning 8)."""
+    """It is for `anyone` alone: no credential is read (meaning "credentials")."""
 
     @property
     def resource(self) -> str | None:

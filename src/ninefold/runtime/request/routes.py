@@ -5,7 +5,7 @@ at. That one is retired, or unknown, is a condition like others: what it precede
 says.
 
 A path without names is looked up in a dictionary. The others are one alternation, tried at once, in which a literal
-segment comes before a name; only then is it asked for the method (fixed meaning 6). A path is compared as its
+segment comes before a name; only then is it asked for the method (meaning "paths"). A path is compared as its
 *canonical form*: every segment decoded, then `/` and `%` encoded again, so that `%2F` stays inside its segment and
 `/%6Frders` is `/orders`."""
 

@@ -37,7 +37,7 @@ MOST_LOOKS = 1_000
 """How often a request looks at a row that others change all the while, before it is given up."""
 
 NOT_IN_FORCE = Response(501)
-"""Blocked by a gap, or stated and not in force (fixed meaning 12)."""
+"""Blocked by a gap, or stated and not in force (meaning "bare statuses")."""
 
 
 def start(x: Exchange) -> Next:

@@ -23,7 +23,7 @@ class NoValue(Exception):
 
 
 class TooLong(Exception):
-    """A text, or a row, would be longer than the database takes (fixed meaning 78). Nothing was done."""
+    """A text, or a row, would be longer than the database takes (meaning "too much"). Nothing was done."""
 
 
 class Unavailable(Exception):

@@ -9,22 +9,12 @@ from ninefold.language.authentication import ANY, Admission, Condition, Every, R
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.verbs import kind_of
-from ninefold.meanings import GRANTED, PASSWORDS, SIGNED
 from ninefold.refusals.requests import is_signed
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 from ninefold.tools.explain.told import told
 
 ANYONE = "anyone"
-
-SCOPES = 42
-"""Of what such tokens were granted."""
-
-CERTIFICATES = 43
-"""Of the certificates of clients."""
-
-ISSUED = 45
-"""Of credentials that the service issues."""
 
 
 def callers(g: Grounds, endpoint: Endpoint) -> list[Item]:
@@ -37,15 +27,17 @@ def callers(g: Grounds, endpoint: Endpoint) -> list[Item]:
     admitted = [_admission(g, each) for each in value_of(line.admits) or ()]
     if value_of(line.admits) is None:
         admitted = g.fact("who may call", line.admits)
-    items = [g.item(title, line.endpoint.span, admitted, meanings=(8,))]
+    items = [g.item(title, line.endpoint.span, admitted, meanings=("credentials",))]
     named = {each.who.text for each in g.survey.admitted(endpoint)}
     items += [scheme(g, each) for each in g.survey.schemes if each.name in named]
     if named == {ANYONE}:
-        items.append(g.item("no credential is read", line.endpoint.span, meanings=(8,)))
+        items.append(g.item("no credential is read", line.endpoint.span, meanings=("credentials",)))
     if named and ANYONE not in named:
         for each in g.survey.schemes:
             if each.name not in named:
-                items.append(g.item(f"a caller known by `{each.name}` is refused", each.span, meanings=(8,)))
+                items.append(
+                    g.item(f"a caller known by `{each.name}` is refused", each.span, meanings=("credentials",))
+                )
     return items
 
 
@@ -83,14 +75,20 @@ def scheme(g: Grounds, own: Scheme) -> Item:
     return g.together(f"the scheme `{own.name}`", own.span, facts, _meanings(own))
 
 
-def _meanings(own: Scheme) -> tuple[int, ...]:
+def _meanings(own: Scheme) -> tuple[str, ...]:
     if own.is_basic:
-        return (PASSWORDS,)
+        return ("passwords",)
     if own.is_certificate:
-        return (CERTIFICATES,)
+        return ("certificates",)
     if isinstance(own.issued_to, Shown):
-        return (ISSUED, GRANTED) if own.scopes is not None else (ISSUED,)
-    return (SIGNED, SCOPES) if is_signed(own) and own.scopes is not None else (SIGNED,) if is_signed(own) else ()
+        return ("issued credentials", "granted scopes") if own.scopes is not None else ("issued credentials",)
+    return (
+        ("signed tokens", "scopes")
+        if is_signed(own) and own.scopes is not None
+        else ("signed tokens",)
+        if is_signed(own)
+        else ()
+    )
 
 
 def _named(name: Name) -> str:
@@ -122,14 +120,14 @@ def rows(g: Grounds, endpoint: Endpoint) -> list[Item]:
         verb = next((action.verb for action in actions(endpoint)), "")
         deed = kind_of(verb).word if kind_of(verb).row in ("found", "caller's") else "makes"
         words = f"the `{first}` that a request {deed} is shown in its response"
-        items.append(g.item(words, meanings=(17,)))
+        items.append(g.item(words, meanings=("row rules",)))
     return items
 
 
 def _seen(g: Grounds, resource: str, admitted: Iterable[Admission]) -> Item:
     rule = _rule(g, resource)
     if rule is None:
-        return g.item(f"of `{resource}` no caller sees a row: no line of `rows` names it", meanings=(17,))
+        return g.item(f"of `{resource}` no caller sees a row: no line of `rows` names it", meanings=("row rules",))
     lines = {each.who.text: each for each in value_of(rule.admits) or ()}
     callers: list[Item] = [] if lines else g.fact("who sees which", rule.admits)
     for name in dict.fromkeys(admission.who.text for admission in admitted):
@@ -137,7 +135,7 @@ def _seen(g: Grounds, resource: str, admitted: Iterable[Admission]) -> Item:
             callers.append(_admission(g, lines[name], rows=True))
         elif lines:
             callers.append(g.item(f"{_who(name)} sees no row: the line does not name it", rule.resource.span))
-    return g.item(f"of `{resource}`", rule.resource.span, callers, meanings=(17,))
+    return g.item(f"of `{resource}`", rule.resource.span, callers, meanings=("row rules",))
 
 
 def _rule(g: Grounds, resource: str) -> RowRule | None:

@@ -10,7 +10,7 @@ from ninefold.diagnostics.source import Place, Span
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
 from ninefold.language.routes import Literal
-from ninefold.meanings import CASES, Meaning, meanings
+from ninefold.meanings import Meaning, meaning_named
 from ninefold.pipeline import Loaded
 from ninefold.questions.ask import accepted_proposals
 from ninefold.tools.explain import (
@@ -77,7 +77,7 @@ def _chosen(g: Grounds, endpoint: Endpoint) -> list[Item]:
         return []
     names = [f"`{name}`" for name in case.all] + (["`otherwise`"] if case.has_rest else [])
     listed = " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
-    return g.expression(f"its case is {listed}, by" if listed else "its case, by", case.by, (CASES,))
+    return g.expression(f"its case is {listed}, by" if listed else "its case, by", case.by, ("cases",))
 
 
 def _in_each(g: Grounds, endpoint: Endpoint, told: Callable[[Grounds, Endpoint], Iterable[Item]]) -> tuple[Item, ...]:
@@ -114,8 +114,8 @@ def _marked(item: Item, places: Set[Place]) -> Item:
 
 def cited(items: Iterable[Item]) -> tuple[Meaning, ...]:
     """The fixed meanings that items cite."""
-    numbers = {number for item in items for number in item.meanings}
-    return tuple(meaning for meaning in meanings() if meaning.number in numbers)
+    names = {name for item in items for name in item.meanings}
+    return tuple(sorted(map(meaning_named, names), key=lambda each: each.order))
 
 
 def find_endpoint(loaded: Loaded, wanted: str) -> Endpoint | None:
@@ -135,7 +135,7 @@ def find_endpoint(loaded: Loaded, wanted: str) -> Endpoint | None:
     base = value_of(loaded.contract.endpoints.base) or ""
     paths = [path, path.removeprefix(base)] if base and path.startswith(base + "/") else [path]
     fitting = [each for each in stated if each.method == method and any(_fits(each, one) for one in paths)]
-    # A literal segment beats a name (meaning 6).
+    # A literal segment beats a name (meaning "paths").
     return min(fitting, key=_literals, default=None)
 
 

@@ -41,8 +41,8 @@ def order(g: Grounds) -> list[Item]:
     fact = g.contract.errors.precedence
     if value_of(fact) is None:
         stated = [] if fact is g.contract.errors.codes else g.fact("precedence", fact)
-        return [*stated, g.item("errors count in the order of the closed list", meanings=(11,))]
-    return g.fact("errors count in this order", fact, _order, (11,))
+        return [*stated, g.item("errors count in the order of the closed list", meanings=("precedence",))]
+    return g.fact("errors count in this order", fact, _order, ("precedence",))
 
 
 def _order(names: tuple[Name, ...]) -> str:

@@ -38,13 +38,13 @@ class Cause:
 @dataclass(frozen=True, slots=True)
 class Item:
     """One fact in one sentence. `place` None: no single place of the contract says it, but the items below do, or a
-    fixed meaning (`meanings`, by number), or HTTP. `cause`: it makes the service refuse a request."""
+    fixed meaning (`meanings`, by name), or HTTP. `cause`: it makes the service refuse a request."""
 
     text: str
     place: Place | None = None
     standing: Standing = "in force"
     consequence: str = ""
-    meanings: tuple[int, ...] = ()
+    meanings: tuple[str, ...] = ()
     items: tuple[Item, ...] = ()
     cause: Cause | None = None
 
@@ -58,7 +58,7 @@ class Section:
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """`about` is an endpoint's key, or the title of the service. `outcome` says in a few words what becomes of it.
-    `meanings` are all fixed meanings that an item cites, in the order of their numbers."""
+    `meanings` are all fixed meanings that an item cites, in the order of the page."""
 
     contract: str
     about: str

@@ -132,7 +132,7 @@ class Grounds:
         text: str,
         span: Span | None = None,
         items: Iterable[Item] = (),
-        meanings: tuple[int, ...] = (),
+        meanings: tuple[str, ...] = (),
         cause: Cause | None = None,
     ) -> Item:
         """A fact at its place. Where a note says that it is not in force, the item says so too."""
@@ -173,7 +173,7 @@ class Grounds:
         called: str,
         fact: Fact[T] | None,
         tell: Callable[[T], str] | None = None,
-        meanings: tuple[int, ...] = (),
+        meanings: tuple[str, ...] = (),
         span: Span | None = None,
         whole: bool = False,
     ) -> list[Item]:
@@ -209,7 +209,7 @@ class Grounds:
         item = self._gap(f"not shown: {question.text}", question.span, "proposed" if question.candidate else "gap")
         return replace(item, consequence=cost(question))
 
-    def together(self, text: str, span: Span, parts: Iterable[Item], meanings: tuple[int, ...] = ()) -> Item:
+    def together(self, text: str, span: Span, parts: Iterable[Item], meanings: tuple[str, ...] = ()) -> Item:
         """A thing and its facts in one item: those that stand on its own line in its sentence, the others below."""
         whole = self.item(text, span, meanings=meanings)
         here, below, cited = [], [], list(meanings)
@@ -221,21 +221,21 @@ class Grounds:
             else:
                 below.append(part)
         words = f"{text}: {', '.join(here)}" if here else text
-        return replace(whole, text=words, items=tuple(below), meanings=tuple(sorted(set(cited))))
+        return replace(whole, text=words, items=tuple(below), meanings=tuple(dict.fromkeys(cited)))
 
     def sentence(
-        self, called: str, fact: Fact[Name] | None, sentence: str, meanings: tuple[int, ...] = ()
+        self, called: str, fact: Fact[Name] | None, sentence: str, meanings: tuple[str, ...] = ()
     ) -> list[Item]:
         """A fact that is one word, in a sentence that leaves a `{}` for it."""
         return self.fact(called, fact, lambda value: sentence.format(value.text), meanings, whole=True)
 
-    def expression(self, called: str, fact: Fact[Expression] | None, meanings: tuple[int, ...] = ()) -> list[Item]:
+    def expression(self, called: str, fact: Fact[Expression] | None, meanings: tuple[str, ...] = ()) -> list[Item]:
         return self.fact(called, fact, lambda value: f"`{value.text}`", meanings)
 
-    def word(self, called: str, fact: Fact[Name] | None, meanings: tuple[int, ...] = ()) -> list[Item]:
+    def word(self, called: str, fact: Fact[Name] | None, meanings: tuple[str, ...] = ()) -> list[Item]:
         return self.fact(called, fact, lambda value: value.text, meanings)
 
-    def names(self, called: str, fact: Fact[tuple[Name, ...]] | None, meanings: tuple[int, ...] = ()) -> list[Item]:
+    def names(self, called: str, fact: Fact[tuple[Name, ...]] | None, meanings: tuple[str, ...] = ()) -> list[Item]:
         return self.fact(called, fact, lambda value: ", ".join(each.text for each in value), meanings)
 
     def errors_within(self, span: Span) -> list[Item]:

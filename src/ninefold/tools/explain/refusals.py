@@ -36,7 +36,7 @@ def refusals(g: Grounds, endpoint: Endpoint) -> list[Item]:
         code = code_of(each)
         place = (each.after, rank(each), False)
         if each.condition == "invariant":
-            # It is asked of what has become (meaning 10), where nothing else has refused the write.
+            # It is asked of what has become (meaning "before and after"), where nothing else has refused the write.
             place = (each.after, max(judged, rank(each)), True)
         return place, Cause(each.condition, each.subject, code, codes.status(each.condition, code))
 
@@ -55,7 +55,7 @@ def _answer(g: Grounds, endpoint: Endpoint, code: str | None, status: int, cause
     stated = g.codes.by_name.get(code or "")
     first = causes[0].cause
     if stated is None or first is None:
-        return g.item(f"{status}, with an empty body", None, causes, (12,))
+        return g.item(f"{status}, with an empty body", None, causes, ("bare statuses",))
     title = value_of(stated.title)
     detail = value_of(stated.detail)
     words = f"{status} `{stated.name}`" + (f", {title}" if title else "")

@@ -31,7 +31,7 @@ def sentence(item: Item) -> str:
     standing = STANDINGS[item.standing]
     remark = ": ".join(filter(None, (standing, item.consequence)))
     words = f"{item.text} ({remark})" if remark else item.text
-    cited = "".join(f" [{number}]" for number in item.meanings)
+    cited = f" [{', '.join(item.meanings)}]" if item.meanings else ""
     return visible(" ".join(words.split())) + cited
 
 
@@ -42,9 +42,9 @@ def to_text(explanation: Explanation) -> str:
     for section in explanation.sections:
         lines += ["", section.title, *_text(section.items, 0)]
     if explanation.meanings:
-        lines += ["", "Fixed meanings, the same in every service (docs/language.md)"]
+        lines += ["", "Meanings, the same in every service"]
         for meaning in explanation.meanings:
-            lines += _wrapped(f"[{meaning.number}]", f"{meaning.about}: {meaning.text}", 0)
+            lines += _wrapped("", f"[{meaning.name}] {meaning.text}", 0)
     return "\n".join(lines) + "\n"
 
 
@@ -69,8 +69,8 @@ def to_markdown(explanation: Explanation) -> str:
     for section in explanation.sections:
         lines += ["", f"## {section.title}", "", *_markdown(section.items, 0)]
     if explanation.meanings:
-        lines += ["", "## Fixed meanings", "", "The same in every service (docs/language.md).", ""]
-        lines += [f"- [{meaning.number}] {meaning.about}: {meaning.text}" for meaning in explanation.meanings]
+        lines += ["", "## Meanings", "", "The same in every service.", ""]
+        lines += [f"- [{meaning.name}] {' '.join(meaning.text.split())}" for meaning in explanation.meanings]
     return "\n".join(lines) + "\n"
 
 
@@ -100,9 +100,9 @@ def to_json(explanation: Explanation) -> dict[str, Any]:
     - `sections`: each with `title` and `items`
     - an item: `text`; `line` and `column`, counted from 1, or null where no single place of the contract says it;
       `standing` (`in force`, `gap`, `proposed`, `accepted`, `not in force` or `wrong`) and `consequence`, `""` if
-      there is none to tell; `meanings`, the numbers of fixed meanings; `items`; and, of what makes the service
+      there is none to tell; `meanings`, the names of fixed meanings; `items`; and, of what makes the service
       refuse a request, `cause`: `condition`, `subject` or null, `code` or null, `status`
-    - `meanings`: each with `number`, `about`, `text`
+    - `meanings`: each with `name`, `text`, and `places`, the keys and verbs that it belongs to; a global one has none
     """
     return {
         "contract": explanation.contract,
@@ -115,7 +115,7 @@ def to_json(explanation: Explanation) -> dict[str, Any]:
             for section in explanation.sections
         ],
         "meanings": [
-            {"number": meaning.number, "about": meaning.about, "text": meaning.text} for meaning in explanation.meanings
+            {"name": each.name, "text": each.text, "places": list(each.places)} for each in explanation.meanings
         ],
     }
 

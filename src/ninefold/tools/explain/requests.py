@@ -16,15 +16,11 @@ from ninefold.language.resources import Field
 from ninefold.language.routes import PathName, PathValue
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT, TRANSITION, kind_of
-from ninefold.meanings import BESIDE_FIELDS, ENDED, FORMS, GRANTED, GRANTS, PATHS
 from ninefold.tools.explain import resources
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 from ninefold.tools.explain.limits import pages
 from ninefold.tools.explain.told import told
-
-SEVERAL, ALL_ROWS, CALLED = 66, 75, 76
-"""The fixed meanings of several operations, operations on all rows, and functions that are called."""
 
 
 def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
@@ -32,9 +28,11 @@ def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
     first, further = actions(endpoint)[:1], actions(endpoint)[1:]
     items = [g.item(_deed(action), action.span, meanings=_meanings(action)) for action in first]
     words = "takes the transition `{}` of that `{}` after it"
-    items += [g.item(words.format(each.verb, each.subject), each.span, meanings=(SEVERAL,)) for each in further]
+    items += [
+        g.item(words.format(each.verb, each.subject), each.span, meanings=("several operations",)) for each in further
+    ]
     if endpoint.call is not None:
-        called = [g.item(_deed(endpoint.call), endpoint.call.span, meanings=(CALLED,))]
+        called = [g.item(_deed(endpoint.call), endpoint.call.span, meanings=("functions",))]
         called += [
             g.item(f"with `{each.value.text}` for its `{each.name}`", each.value.span)
             for each in value_of(endpoint.called_with) or ()
@@ -44,13 +42,13 @@ def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
     items += g.fact("base", g.contract.endpoints.base, lambda base: f"`{base}` comes before its path", whole=True)
     items += path(g, endpoint)
     if any(signs_out_caller(endpoint, action) for action in actions(endpoint)):
-        items.append(g.item("of the caller's own row", endpoint.span, meanings=(ENDED,)))
+        items.append(g.item("of the caller's own row", endpoint.span, meanings=("ended credentials",)))
     items += _known_by(g, endpoint)
     return items + told(g, endpoint, "row", "where")
 
 
-def _meanings(action: Action) -> tuple[int, ...]:
-    return (ALL_ROWS,) if action.all else kind_of(action.verb).meanings
+def _meanings(action: Action) -> tuple[str, ...]:
+    return ("all rows",) if action.all else kind_of(action.verb).meanings
 
 
 def _deed(action: Action) -> str:
@@ -69,7 +67,11 @@ def _known_by(g: Grounds, endpoint: Endpoint) -> list[Item]:
     if own is None or endpoint.row is not None or not any(kind_of(each.verb).outcomes for each in actions(endpoint)):
         return []
     fields = [f"`{own}.{name}`" for name in known_by(g.survey, endpoint, own)]
-    return [g.item(f"the row is known by {' and '.join(fields)}", endpoint.span, meanings=(41,))] if fields else []
+    return (
+        [g.item(f"the row is known by {' and '.join(fields)}", endpoint.span, meanings=("rows that may be there",))]
+        if fields
+        else []
+    )
 
 
 def path(g: Grounds, endpoint: Endpoint) -> list[Item]:
@@ -81,7 +83,11 @@ def path(g: Grounds, endpoint: Endpoint) -> list[Item]:
             items.append(_path_name(g, endpoint, segment, first))
         elif isinstance(segment, PathValue):
             items.append(
-                g.item(f"`{{{segment.name}}}` is `request.path.{segment.name}`", segment.span, meanings=(PATHS,))
+                g.item(
+                    f"`{{{segment.name}}}` is `request.path.{segment.name}`",
+                    segment.span,
+                    meanings=("values in paths",),
+                )
             )
     if endpoint.row is None and first is not None and not any(isinstance(each, PathName) for each in endpoint.segments):
         items.append(g.item("the path names no row", endpoint.span))
@@ -98,12 +104,12 @@ def _path_name(g: Grounds, endpoint: Endpoint, segment: PathName, first: str | N
         reference = g.fields(at).get(name)
         target = None if reference is None else value_of(reference.refers_to)
         if target is None:
-            return g.item(f"{written}: which row it names is not known", segment.span, meanings=(6,))
+            return g.item(f"{written}: which row it names is not known", segment.span, meanings=("paths",))
         at = target.text
         through.append(name)
     own, key = g.resource(at), g.fields(at).get(names[-1])
     if own is None or key is None:
-        return g.item(f"{written}: which row it names is not known", segment.span, meanings=(6,))
+        return g.item(f"{written}: which row it names is not known", segment.span, meanings=("paths",))
     makes = any(kind_of(action.verb).makes for action in actions(endpoint))
     if len(through) == 1:
         words = f"{written}: the `{at}` whose `{names[-1]}` it is"
@@ -111,7 +117,7 @@ def _path_name(g: Grounds, endpoint: Endpoint, segment: PathName, first: str | N
         words = f"{written}: the `{at}` whose `{names[-1]}` it is; `{'.'.join(through)}` is set to it"
     else:
         words = f"{written}: the `{at}` whose `{names[-1]}` it is; `{'.'.join(through)}` has to be that one"
-    return g.item(words, segment.span, (resources.field(g, own, key),), meanings=(6,))
+    return g.item(words, segment.span, (resources.field(g, own, key),), meanings=("paths",))
 
 
 def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
@@ -119,10 +125,10 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
     items: list[Item] = []
     stated = value_of(endpoint.body)
     if stated is None and endpoint.body is not None:
-        meanings = (18,) if isinstance(endpoint.body, StatedNone) else ()
+        meanings = ("bodies",) if isinstance(endpoint.body, StatedNone) else ()
         items += g.fact("body", endpoint.body, meanings=meanings)
     elif stated is None:
-        return [g.item("no fact asks for a body", meanings=(19,))] if not is_open(endpoint.does) else []
+        return [g.item("no fact asks for a body", meanings=("bodies",))] if not is_open(endpoint.does) else []
     requests, of_all = g.contract.endpoints.requests_of(endpoint), g.contract.endpoints.requests
     if value_of(of_all) is None and endpoint.requests is None:
         items += g.fact("requests", of_all)
@@ -132,20 +138,25 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
         items += g.names(
             "media type",
             requests.media_types,
-            (*((FORMS,) if forms else ()), *((19,) if len(forms) < len(types) else ())),
+            (*(("forms",) if forms else ()), *(("bodies",) if len(forms) < len(types) else ())),
         )
-    items += g.fact("patch", endpoint.patch, lambda word: f"{word.text}, by RFC {PATCHES.get(word.text, '')}", (7, 2))
+    items += g.fact(
+        "patch",
+        endpoint.patch,
+        lambda word: f"{word.text}, by RFC {PATCHES.get(word.text, '')}",
+        ("merge patches", "no value"),
+    )
     items += [_member(g, each) for each in given(g.survey, endpoint)]
     items += _constants(g, stated.template, ()) if stated is not None and stated.template is not None else []
     if any(action.verb == GRANT for action in actions(endpoint)):
         words = "`/grant_type` and `/scope` say what is asked for"
-        items.append(g.item(words, endpoint.span, meanings=(GRANTS, GRANTED)))
+        items.append(g.item(words, endpoint.span, meanings=("granted tokens", "granted scopes")))
     if value_of(of_all) is not None or endpoint.requests is not None:
         items += told(g, requests, "unknown_members", "texts")
     if stated is not None and forms:
-        items.append(g.item("a member of a form that is repeated is an array", meanings=(FORMS,)))
+        items.append(g.item("a member of a form that is repeated is an array", meanings=("forms",)))
     if stated is not None and (not forms or len(forms) < len(types)):
-        items.append(g.item("of a member that is given twice the last counts", meanings=(15,)))
+        items.append(g.item("of a member that is given twice the last counts", meanings=("values",)))
     return items
 
 
@@ -169,10 +180,10 @@ def _member(g: Grounds, each: Given) -> Item:
     pointer = "/".join(("", *each.pointer))
     own, field = g.resource(each.resource), g.fields(each.resource).get(each.field)
     if field is None and each.beside:
-        return g.item(f"`{pointer}` is `request.body.{each.field}`", each.span, meanings=(BESIDE_FIELDS,))
+        return g.item(f"`{pointer}` is `request.body.{each.field}`", each.span, meanings=("members beside fields",))
     if own is None or field is None:
         return g.item(f"`{pointer}`: `{each.resource}.{each.field}`", each.span)
-    meanings = (16,) if field.refers_to is not None else ()
+    meanings = ("references",) if field.refers_to is not None else ()
     below = (resources.field(g, own, field),)
     return g.item(f"`{pointer}` gives `{each.resource}.{each.field}`", each.span, below, meanings=meanings)
 
@@ -199,7 +210,7 @@ def parameters(g: Grounds, endpoint: Endpoint) -> list[Item]:
 
 
 def _told(g: Grounds, endpoint: Endpoint, words: str) -> list[Item]:
-    return g.fact("etag", endpoint.etag, lambda _: words, (20,), whole=True)
+    return g.fact("etag", endpoint.etag, lambda _: words, ("entity tags",), whole=True)
 
 
 def _conditional(endpoint: Endpoint) -> Iterator[str]:
@@ -222,21 +233,21 @@ def _parameters(g: Grounds, kind: str, fact: Fact[tuple[Parameter, ...]] | None)
 
 
 def _filter(g: Grounds, each: Filter) -> Item:
-    return g.together(f"the query parameter `{each.name}` filters", each.span, told(g, each), (5,))
+    return g.together(f"the query parameter `{each.name}` filters", each.span, told(g, each), ("pages and filters",))
 
 
 def _sorts(g: Grounds, endpoint: Endpoint) -> list[Item]:
     sorts = value_of(endpoint.sorts)
     if sorts is None:
-        return g.fact("order", endpoint.sorts, meanings=(21,))
+        return g.fact("order", endpoint.sorts, meanings=("ties",))
     fields = g.fields(g.acted_on(endpoint))
 
     def keys(stated: tuple[SortKey, ...]) -> str:
         return ", ".join(_key(each, fields.get(each.field)) for each in stated)
 
-    items = g.fact("order", sorts.default, keys, (5, 21))
+    items = g.fact("order", sorts.default, keys, ("pages and filters", "ties"))
     items += g.fact("the order is chosen by the query parameter", sorts.parameter, lambda name: f"`{name.text}`")
-    return items + g.fact("orders that can be chosen", sorts.offered, keys, (21,))
+    return items + g.fact("orders that can be chosen", sorts.offered, keys, ("ties",))
 
 
 def _key(key: SortKey, field: Field | None) -> str:

@@ -38,7 +38,7 @@ def asked(g: Grounds, schema: Schema) -> Iterator[Item]:
         if entry.name in schema.json and entry.name not in TELLING:
             lines.setdefault(line, {})[entry.name] = schema.json[entry.name]
     for line, keywords in lines.items():
-        yield g.item(rules(keywords), spans[line], meanings=(3,))
+        yield g.item(rules(keywords), spans[line], meanings=("values",))
 
 
 def _value(value: Any) -> str:
@@ -113,15 +113,17 @@ def resource(g: Grounds, own: Resource) -> Item:
     facts += [field(g, own, each) for each in value_of(own.fields) or ()]
     facts += [each for each in g.fact("required", own.required) if each.standing != "in force"]
     for group in value_of(own.unique) or ():
-        facts.append(g.item(f"unique together: {listed(group)}", group[0].span, meanings=(3,)))
-    facts += [invariant(g, each, "holds after every write", (10,)) for each in value_of(own.invariants) or ()]
+        facts.append(g.item(f"unique together: {listed(group)}", group[0].span, meanings=("values",)))
+    facts += [
+        invariant(g, each, "holds after every write", ("before and after",)) for each in value_of(own.invariants) or ()
+    ]
     for view in value_of(own.views) or ():
         facts.append(g.item(f"the view `{view.name}`: {g.written(_extent(view.template))}", view.span))
-    facts += g.fact("records", own.records) + g.expression("deletes itself at", own.expires, (44,))
+    facts += g.fact("records", own.records) + g.expression("deletes itself at", own.expires, ("due rows",))
     return g.item(f"`{own.name}`", own.span, facts)
 
 
-def invariant(g: Grounds, own: Check, words: str, meanings: tuple[int, ...]) -> Item:
+def invariant(g: Grounds, own: Check, words: str, meanings: tuple[str, ...]) -> Item:
     """An invariant with its error, which has a line of its own where it is written on one."""
     text, otherwise = f"{words}: `{own.when.text}`", own.otherwise
     if otherwise is None:

@@ -14,15 +14,10 @@ from ninefold.language.requests import Expanded
 from ninefold.language.resources import View
 from ninefold.language.responses import Response
 from ninefold.language.verbs import BUILT_IN
-from ninefold.meanings import CHOSEN, ENDED
 from ninefold.tools.explain import resources
-from ninefold.tools.explain.authentication import ISSUED
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 from ninefold.tools.explain.told import told
-
-CHOICES = 77
-"""The fixed meaning of what is shown where a condition is true."""
 
 DEEPEST = 8
 """How deep views are followed into each other."""
@@ -44,22 +39,22 @@ def responses(g: Grounds, endpoint: Endpoint) -> list[Item]:
     items = [_response(g, endpoint, each) for each in value_of(endpoint.responses) or ()]
     items = items or g.fact("responses", endpoint.responses)
     if shows_content(endpoint):
-        items += g.word("media type", g.contract.endpoints.produces, (1,))
+        items += g.word("media type", g.contract.endpoints.produces, ("views and templates",))
     items += [
         g.item(f"the header `{each.name}` is `{each.value.text}`", each.span)
         for each in value_of(endpoint.headers) or ()
     ] or g.fact("headers", endpoint.headers)
     if isinstance(endpoint.etag, Shown):
         words = "the header `ETag` is the entity tag of what GET shows"
-        items += g.fact("etag", endpoint.etag, lambda _: words, (20,), whole=True)
+        items += g.fact("etag", endpoint.etag, lambda _: words, ("entity tags",), whole=True)
     if isinstance(endpoint.issues, Shown):
         words = f"`caller.credential` is one of `{endpoint.issues.value.text}`, which is made for the row"
-        items += g.fact("issues", endpoint.issues, lambda _: words, (ISSUED,), whole=True)
+        items += g.fact("issues", endpoint.issues, lambda _: words, ("issued credentials",), whole=True)
     else:
         items += g.fact("issues", endpoint.issues)
     if isinstance(endpoint.ends, Shown):
         words = ENDS.get(endpoint.ends.value.text, "")
-        items += g.fact("ends", endpoint.ends, lambda _: words, (ENDED,), whole=True)
+        items += g.fact("ends", endpoint.ends, lambda _: words, ("ended credentials",), whole=True)
     else:
         items += g.fact("ends", endpoint.ends)
     items += told(g, g.contract.endpoints, "cors")
@@ -79,7 +74,7 @@ def _response(g: Grounds, endpoint: Endpoint, each: Response) -> Item:
     listed = first if any(action.verb == "list" or action.all for action in actions(endpoint)) else None
     shown = [*_content(g, template, "", first, listed, 0)]
     shown += [_expanded(g, asked, first) for asked in _on_request(endpoint)]
-    return g.item(f"{head}, with the body", each.span, shown, (1, 2))
+    return g.item(f"{head}, with the body", each.span, shown, ("views and templates", "no value"))
 
 
 def _on_request(endpoint: Endpoint) -> Iterator[Expanded]:
@@ -93,8 +88,8 @@ def _expanded(g: Grounds, each: Expanded, first: str | None) -> Item:
     words = f"`{each.name}`, where it is asked for"
     if each.shows is None or (isinstance(each.shows, Leaf) and isinstance(each.shows.expression.ast, Name)):
         whole = f"{words}: every field of what `{first}.{each.field}` leads to"
-        return g.item(whole, each.span, meanings=(1, CHOSEN))
-    return g.item(words, each.span, _content(g, each.shows, f"/{each.name}", first, None, 0), (CHOSEN,))
+        return g.item(whole, each.span, meanings=("views and templates", "choices"))
+    return g.item(words, each.span, _content(g, each.shows, f"/{each.name}", first, None, 0), ("choices",))
 
 
 def _content(
@@ -129,9 +124,13 @@ def _leaf(
     text = expression.text if branch is None else expression.text[branch.start : branch.end]
     if _is_items(ast) and listed is not None:
         below = _whole(g, listed, f"{at}/0")
-        return g.item(f"{called} lists the rows of the page, each with", expression.span, below, (1,))
+        return g.item(
+            f"{called} lists the rows of the page, each with", expression.span, below, ("views and templates",)
+        )
     if isinstance(ast, Name) and (g.resource(ast.name) is not None or ast.name == g.survey.graph.log):
-        return g.item(f"{called} is the `{ast.name}`, with", expression.span, _whole(g, ast.name, at), (1,))
+        return g.item(
+            f"{called} is the `{ast.name}`, with", expression.span, _whole(g, ast.name, at), ("views and templates",)
+        )
     if isinstance(ast, Invocation) and ast.target is None and len(ast.arguments) == 1:
         (argument,) = ast.arguments
         resource = listed if _is_items(argument) else None
@@ -145,14 +144,16 @@ def _leaf(
         if not found and g.resource(ast.function) is not None and not overloads(ast.function):
             each = f"{at}/0" if _is_items(argument) else at
             whole = _whole(g, ast.function, each)
-            return g.item(f"{called} is `{text}`, the whole row, with", expression.span, whole, (1,))
+            return g.item(
+                f"{called} is `{text}`, the whole row, with", expression.span, whole, ("views and templates",)
+            )
     if isinstance(ast, Conditional) and (_says_more(g, ast.yes) or _says_more(g, ast.no)):
         asked = expression.text[ast.condition.start : ast.condition.end]
         branches = [
             g.item(words, expression.span, (_leaf(g, expression, at, listed, depth, each),))
             for words, each in ((f"where `{asked}`", ast.yes), ("where that is not true", ast.no))
         ]
-        return g.item(f"{called} is `{text}`", expression.span, branches, (CHOICES,))
+        return g.item(f"{called} is `{text}`", expression.span, branches, ("views and templates",))
     return g.item(f"{called} is `{text}`", expression.span, _source(g, ast))
 
 
@@ -198,7 +199,7 @@ def _whole(g: Grounds, resource: str, at: str) -> Iterator[Item]:
     """Every field that is not secret."""
     if resource == g.survey.graph.log:
         for name in BUILT_IN[resource]:
-            yield g.item(f"`{at}/{name}`: `{resource}.{name}`", meanings=(63,))
+            yield g.item(f"`{at}/{name}`: `{resource}.{name}`", meanings=("the log of events",))
     for name, field in g.fields(resource).items():
         if field.secret is not None or field.called is None or (field.seen is not None and field.seen.instead):
             continue

@@ -157,7 +157,9 @@ def _errors(g: Grounds) -> list[Item]:
     items += errors.messages(g)
     items += errors.order(g)
     bare = provoked.get(None, ())
-    return items + ([g.item("answered with a bare status and an empty body", None, bare, (12,))] if bare else [])
+    return items + (
+        [g.item("answered with a bare status and an empty body", None, bare, ("bare statuses",))] if bare else []
+    )
 
 
 def _provoked(g: Grounds) -> Mapping[str | None, tuple[Item, ...]]:
@@ -177,7 +179,7 @@ def _provoked(g: Grounds) -> Mapping[str | None, tuple[Item, ...]]:
     for condition, words in NO_ENDPOINT.items() if g.survey.endpoints else ():
         code = g.codes.code_of_all(condition)
         cause = Cause(condition, None, code, g.codes.status(condition, code))
-        told.setdefault(code, []).insert(0, g.item(f"`{condition}`: {words}", meanings=(23,), cause=cause))
+        told.setdefault(code, []).insert(0, g.item(f"`{condition}`: {words}", meanings=("precedence",), cause=cause))
     return {code: tuple(items) for code, items in told.items()}
 
 

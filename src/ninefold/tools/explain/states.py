@@ -17,13 +17,13 @@ def transition(g: Grounds, own: Transition) -> Item:
     facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in value_of(own.sets) or ()]
     facts += [effect(g, each) for each in value_of(own.then) or ()]
     by_row = isinstance(own.after, Shown) and isinstance(own.after.value, Expression)
-    called, meanings = ("taken by the service at", (10, 44)) if by_row else ("taken by the service after", (10, 30))
+    called, meanings = (
+        ("taken by the service at", ("before and after", "due rows"))
+        if by_row
+        else ("taken by the service after", ("before and after", "timers"))
+    )
     facts += g.fact(called, own.after, when, meanings)
     return g.together(f"the transition `{own.name}`", own.span, facts)
-
-
-EFFECTS, EFFECTS_ON_SEVERAL = 61, 70
-"""The fixed meanings of what else is done."""
 
 
 def effect(g: Grounds, own: Effect) -> Item:
@@ -32,8 +32,8 @@ def effect(g: Grounds, own: Effect) -> Item:
     facts += [] if own.where is None else [g.item(f"all rows of which holds: `{own.where.text}`", own.where.span)]
     facts += [] if own.each is None else [g.item(f"a row for each of: `{own.each.text}`", own.each.span)]
     facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in own.sets]
-    several = (EFFECTS_ON_SEVERAL,) if own.where is not None or own.each is not None else ()
-    return g.item(f"then `{own.verb} {own.subject}`", own.span, facts, (EFFECTS, *several))
+    several = ("effects on several rows",) if own.where is not None or own.each is not None else ()
+    return g.item(f"then `{own.verb} {own.subject}`", own.span, facts, ("effects", *several))
 
 
 def when(after: int | Expression) -> str:

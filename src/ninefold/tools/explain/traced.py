@@ -84,8 +84,8 @@ class _Page:
         here = None if whole or not lines else lines.pop(0).place
         words = "; ".join(_words(causes))
         below = (*lines, *items)
-        numbers = tuple(sorted({each.number for each in causes if isinstance(each, Fixed)}))
-        return Item(f"{text}: {words}" if words else text, here, meanings=numbers, items=below)
+        names = tuple(dict.fromkeys(each.name for each in causes if isinstance(each, Fixed)))
+        return Item(f"{text}: {words}" if words else text, here, meanings=names, items=below)
 
     def _lines(self, causes: tuple[Cause, ...]) -> Iterator[Item]:
         """The lines of the contract among causes, each once, as they are written."""

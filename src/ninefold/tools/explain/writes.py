@@ -41,11 +41,14 @@ def guards(g: Grounds, endpoint: Endpoint) -> list[Item]:
     for guard in value_of(endpoint.guards) or ():
         facts = [g.item(f"`{guard.when.text}`", guard.when.span)]
         facts += [g.item(f"else `{guard.otherwise.text}`", guard.otherwise.span)] if guard.otherwise else []
-        items.append(g.together("guard", guard.span, facts, (9, 10)))
+        items.append(g.together("guard", guard.span, facts, ("truth", "before and after")))
     own = g.resource(g.acted_on(endpoint))
     if own is not None and gives_values(endpoint):
         words = "holds of the row as it has become"
-        items += [resources.invariant(g, each, words, (9, 10)) for each in value_of(own.invariants) or ()]
+        items += [
+            resources.invariant(g, each, words, ("truth", "before and after"))
+            for each in value_of(own.invariants) or ()
+        ]
     return items
 
 
@@ -72,9 +75,11 @@ def values(g: Grounds, endpoint: Endpoint) -> list[Item]:
     field = value_of(machine.field) if machine is not None else None
     if machine is not None and field is not None:
         if makes(endpoint):
-            items += g.fact(f"`{field.text}` begins as", machine.initial, lambda name: f"`{name.text}`", (4,))
+            items += g.fact(
+                f"`{field.text}` begins as", machine.initial, lambda name: f"`{name.text}`", ("who gives a value",)
+            )
         for each in transitions(g, endpoint):
-            items += g.fact(f"`{field.text}` becomes", each.to, lambda name: f"`{name.text}`", (4,))
+            items += g.fact(f"`{field.text}` becomes", each.to, lambda name: f"`{name.text}`", ("who gives a value",))
     return items
 
 
@@ -83,10 +88,10 @@ def _made(g: Grounds, endpoint: Endpoint, own: Resource) -> Iterator[Item]:
     paths = from_path(endpoint, own.name)
     for name, field in g.fields(own.name).items():
         if name in paths:
-            yield g.item(f"`{name}` is the row that the path names", endpoint.span, meanings=(6,))
+            yield g.item(f"`{name}` is the row that the path names", endpoint.span, meanings=("paths",))
         elif field.on_create is not None or field.on_change is not None:
             where = " where the body does not give it" if name in named else ""
-            facts = g.expression(f"`{name}` is made{where}", field.on_create or field.on_change, (4,))
+            facts = g.expression(f"`{name}` is made{where}", field.on_create or field.on_change, ("who gives a value",))
             yield from facts
 
 
@@ -94,7 +99,7 @@ def _changed(g: Grounds, endpoint: Endpoint, own: Resource) -> Iterator[Item]:
     named = {each.field for each in given(g.survey, endpoint)}
     for name, field in g.fields(own.name).items():
         where = " where the body does not give it" if name in named else ""
-        yield from g.expression(f"`{name}` is made{where}", field.on_change, (4,))
+        yield from g.expression(f"`{name}` is made{where}", field.on_change, ("who gives a value",))
         again = value_of(field.again_on) or ()
         if {each.text for each in again} & named:
             yield from g.names(f"`{name}` is made again when one of these is given", field.again_on)
@@ -112,18 +117,22 @@ def bonds(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """What has to be unique, which rows have to be there, and what falls with a deletion."""
     written = tuple(changed_rows(g.survey, endpoint))
     items = [
-        g.item(f"no two rows have the same {' and '.join(f'`{name}`' for name in key.fields)}", key.span, meanings=(3,))
+        g.item(
+            f"no two rows have the same {' and '.join(f'`{name}`' for name in key.fields)}",
+            key.span,
+            meanings=("values",),
+        )
         for key in dict.fromkeys(key for each in written for key in keys(g.survey, each))
     ]
     for reference in dict.fromkeys(reference for each in written for reference in references(g.survey, each)):
         words = f"`{reference.subject}` refers to a `{reference.target}` that is there"
         items.append(
-            g.item(words + ", and that the caller sees", reference.span, meanings=(16,))
+            g.item(words + ", and that the caller sees", reference.span, meanings=("references",))
             if reference.given
             else g.item(words, reference.span)
         )
     items += [
-        g.item(FALLS[each.word].format(subject=each.subject, target=each.target), each.span, meanings=(24,))
+        g.item(FALLS[each.word].format(subject=each.subject, target=each.target), each.span, meanings=("cascades",))
         for each in referring(g.survey, g.survey.deleted_by(endpoint))
     ]
     return items

@@ -200,7 +200,8 @@ def _value(content: Content, env: Mapping[str, Any]) -> Any:
 
 
 def page_parameters(paging: Paging) -> Iterator[Json]:
-    """The parameters by which a request asks for a page; their bounds are refused, never clamped (fixed meaning 5)."""
+    """The parameters by which a request asks for a page; their bounds are refused, never clamped (meaning "pages and
+    filters")."""
     if paging.by == "none":
         return
     if paging.size is not None:

@@ -30,7 +30,7 @@ from ninefold.values import Object as ObjectType
 
 INTEGER: Json = {"type": "integer", "format": "int64"}
 NUMBER: Json = {"type": "number", "format": "double"}
-"""Fixed meaning 3, in the formats of OpenAPI's registry."""
+"""Meaning "values", in the formats of OpenAPI's registry."""
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]")
 
@@ -218,7 +218,7 @@ def value_or_null(content: Content, service: Service) -> Json:
 
 def members(content: Object, service: Service) -> Json:
     """The schema of an object, member by member. What may be left out, by the request too, is not required (fixed
-    meaning 2)."""
+    meaning "no value")."""
     row = _at_home(content)
     schema: Json = {"type": "object"}
     asked = dict(row.expanded)
