@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 Family: TypeAlias = Callable[[int], str]
 
-ITEM: Final = "  item: {identifier: id, fields: {id: {type: integer, on create: serial()}, n: {type: integer}}}"
+ITEM: Final = "  item: {primary key: id, fields: {id: {type: integer, on create: serial()}, n: {type: integer}}}"
 READ: Final = "  GET /items/{id}: {does: read item, responses: {200: item}}"
 
 
@@ -52,7 +52,7 @@ def contract(
 
 def _resource(name: str, fields: Iterable[str], more: Iterable[str] = ()) -> list[str]:
     given = ["      id: {type: integer, on create: serial()}", *(f"      {field}" for field in fields)]
-    return [f"  {name}:", "    identifier: id", "    fields:", *given, *(f"    {line}" for line in more)]
+    return [f"  {name}:", "    primary key: id", "    fields:", *given, *(f"    {line}" for line in more)]
 
 
 def resources(n: int) -> str:
@@ -87,12 +87,12 @@ def business(n: int) -> str:
             f"code: {{type: string, pattern: '^[A-Z0-9-]{{3,20}}$', unique: {'true' if i % 3 == 0 else 'false'}}}",
             "status: {state: true}",
             f"due: {{type: integer, computed: '{name}.amount * {name}.rate / 100'}}",
-            "owner: {refers to: person, on create: caller.person, back: " + f"{name}s, on delete: refuse}}",
+            "owner: {references: person, on create: caller.person, inverse: " + f"{name}s, on delete: restrict}}",
             "created_at: {type: string, format: date-time, on create: now}",
             "updated_at: {type: string, format: date-time, on change: now}",
         ]
         if i:
-            fields.append(f"parent: {{refers to: r{(i - 1) // 2}, back: children{i}, on delete: refuse}}")
+            fields.append(f"parent: {{references: r{(i - 1) // 2}, inverse: children{i}, on delete: restrict}}")
         made += _resource(name, fields, ["required: [title, amount, rate, kind, email, code]"])
         machines += [
             f"  {name}:",
@@ -174,7 +174,7 @@ def references(n: int) -> str:
     """Resources of which each refers to the one before, and lists what refers to it."""
     made = _resource("r0", ["name: {type: string}"])
     for i in range(1, n):
-        made += _resource(f"r{i}", [f"up: {{refers to: r{i - 1}, back: downs, on delete: cascade}}"])
+        made += _resource(f"r{i}", [f"up: {{references: r{i - 1}, inverse: downs, on delete: cascade}}"])
     ends = [f"  DELETE /r{i}/{{id}}: {{does: delete r{i}, responses: {{204: none}}}}" for i in range(n)]
     return contract(made, (), ends)
 
@@ -240,7 +240,7 @@ def views(n: int) -> str:
     made: list[str] = []
     for i in range(n):
         inner = f"v(r{i}.up)" if i else "r0.id"
-        up = [f"up: {{refers to: r{i - 1}, on delete: refuse}}"] if i else []
+        up = [f"up: {{references: r{i - 1}, on delete: restrict}}"] if i else []
         made += _resource(f"r{i}", up, [f"views: {{v: {{inner: '{inner}'}}}}"])
     return contract(made, (), [f"  GET /x/{{id}}: {{does: read r{n - 1}, responses: {{200: v(r{n - 1})}}}}"])
 
@@ -250,7 +250,7 @@ def views_twice(n: int) -> str:
     made: list[str] = []
     for i in range(n):
         inner = f"v(r{i}.up)" if i else "r0.id"
-        up = [f"up: {{refers to: r{i - 1}, on delete: refuse}}"] if i else []
+        up = [f"up: {{references: r{i - 1}, on delete: restrict}}"] if i else []
         made += _resource(f"r{i}", up, [f"views: {{v: {{one: '{inner}', two: '{inner}'}}}}"])
     return contract(made, (), [f"  GET /x/{{id}}: {{does: read r{n - 1}, responses: {{200: v(r{n - 1})}}}}"])
 
@@ -297,7 +297,7 @@ def effects(n: int) -> str:
     made, machines = [], ["  r0: {field: s, initial: a, states: [a, b], transitions: {go0: {from: a, to: b}}}"]
     made += _resource("r0", ["s: {state: true}"])
     for i in range(1, n):
-        made += _resource(f"r{i}", ["s: {state: true}", f"up: {{refers to: r{i - 1}, on delete: refuse}}"])
+        made += _resource(f"r{i}", ["s: {state: true}", f"up: {{references: r{i - 1}, on delete: restrict}}"])
         then = f"{{take: go{i - 1} r{i - 1}, row: r{i}.up}}"
         machines.append(
             f"  r{i}: {{field: s, initial: a, states: [a, b],"
@@ -313,9 +313,9 @@ def cascades(n: int) -> str:
     the ways double with each."""
     made = _resource("r0", ["name: {type: string}"])
     for i in range(1, n):
-        up = [f"{name}: {{refers to: r{i - 1}, back: {name}s, on delete: cascade}}" for name in ("a", "b")]
+        up = [f"{name}: {{references: r{i - 1}, inverse: {name}s, on delete: cascade}}" for name in ("a", "b")]
         made += _resource(f"r{i}", up, ["invariants:", f"- {{when: 'r{i}.leaves.size() < 5'}}"])
-    to = [f"x{i}: {{refers to: r{i}, back: leaves, on delete: cascade}}" for i in range(1, n)]
+    to = [f"x{i}: {{references: r{i}, inverse: leaves, on delete: cascade}}" for i in range(1, n)]
     return contract(
         [*made, *_resource("leaf", to)], (), ["  DELETE /r0/{id}: {does: delete r0, responses: {204: none}}"]
     )
@@ -403,7 +403,7 @@ def records(n: int) -> str:
     rows = [f"      - {{id: {i}, n: {i}}}" for i in range(n)]
     made = [
         "  item:",
-        "    identifier: id",
+        "    primary key: id",
         "    fields: {id: {type: integer}, n: {type: integer}}",
         "    records:",
         *rows,

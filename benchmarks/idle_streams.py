@@ -38,17 +38,17 @@ CONTRACT = """
 purpose: Keeps notes, which their owners hear of.
 resources:
   person:
-    identifier: id
+    primary key: id
     fields:
       id:    {type: integer, on create: serial()}
       role:  {type: string}
       token: {type: string, secret: token, on create: token()}
     required: [role]
   note:
-    identifier: id
+    primary key: id
     fields:
       id:    {type: integer, on create: serial()}
-      owner: {refers to: person, on create: caller.person, on delete: refuse}
+      owner: {references: person, on create: caller.person, on delete: restrict}
       title: {type: string}
     required: [title]
 states: none

@@ -42,15 +42,15 @@ CONTRACT = """
 purpose: Takes orders.
 resources:
   customer:
-    identifier: id
+    primary key: id
     fields:
       id:    {type: integer, on create: serial()}
       token: {type: string, secret: token, on create: token()}
   order:
-    identifier: id
+    primary key: id
     fields:
       id:       {type: integer, on create: serial()}
-      customer: {refers to: customer, on create: caller.customer, back: orders, on delete: refuse}
+      customer: {references: customer, on create: caller.customer, inverse: orders, on delete: restrict}
       status:   {type: string, enum: [open, paid, sent, done]}
       note:     {type: string}
       paid:     {type: boolean}

@@ -46,7 +46,7 @@ types:
       mixed:   {type: array, items: {type: [integer, string, object, array, boolean, 'null']}}
     required: []
 document:
-  identifier: id
+  primary key: id
   fields:
     id:      {type: string, pattern: '^[a-z]+$'}
     texts:   {type: array, items: {type: string, pattern: '^[a-z]*$'}}

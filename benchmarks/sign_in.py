@@ -30,7 +30,7 @@ CONTRACT = b"""
 purpose: Lets users in.
 resources:
   user:
-    identifier: id
+    primary key: id
     fields:
       id:       {type: integer, on create: serial()}
       email:    {type: string, unique: true}

@@ -9,7 +9,7 @@
 | timestamp | RFC 3339, UTC, 6 digits | str, the same text    | TEXT, the same    | text collate "C"         |
 | array     | array                   | list                  | TEXT, JSON        | jsonb                    |
 | object    | object                  | dict                  | TEXT, JSON        | jsonb                    |
-| row       | the identifier's form   | the identifier's form | the identifier's  | the identifier's         |
+| row       | the primary key's form   | the primary key's form | the primary key's  | the primary key's         |
 | digest    | never                   | bytes, SHA-256        | BLOB              | bytea                    |
 
 Stored forms sort alike on both databases: text by code point, a timestamp as its text (the width is fixed,
@@ -73,7 +73,7 @@ class Object(_Type, frozen=True, tag="object"):
 
 
 class Row(_Type, frozen=True, tag="row"):
-    """A row of a resource. As a stored value it is the row's identifier."""
+    """A row of a resource. As a stored value it is the row's primary key."""
 
     resource: str
 

@@ -25,7 +25,7 @@ class Made:
     """A resource under way."""
 
     name: str
-    identifier: list[str]
+    primary_key: list[str]
     fields: dict[str, Any]
     kinds: dict[str, Kind]
     required: list[str]
@@ -86,7 +86,7 @@ class Conditions:
     def atom(self, made: Made, at: str) -> str:
         names = [name for name, kind in made.kinds.items() if kind.type != "reference" and not kind.computed]
         if not names:
-            return f"has({at}.{made.identifier[0]})"
+            return f"has({at}.{made.primary_key[0]})"
         name = self.random.choice(names)
         read, pick = f"{at}.{name}", self.random.choice
         match made.kinds[name].type:

@@ -56,7 +56,7 @@ class Maker:
         endpoints = self._endpoints()
         resources: dict[str, Any] = {}
         for name, made in self.made.items():
-            resources[name] = {"identifier": made.identifier if len(made.identifier) > 1 else made.identifier[0]}
+            resources[name] = {"primary key": made.primary_key if len(made.primary_key) > 1 else made.primary_key[0]}
             resources[name] |= {"fields": made.fields, **made.more}
             if made.required:
                 resources[name]["required"] = made.required
@@ -139,19 +139,19 @@ class Maker:
         self._reference(part, "item", "item", "parts", nullable=False if pair else None)
         if pair:
             self._reference(part, "maker", "user", None, nullable=False)
-            part.identifier = ["item", "maker"]
+            part.primary_key = ["item", "maker"]
         for number in range(self.random.randint(1, 3)):
             self._field(part, f"g{number}", self.random.choice(SCALARS), self.often(0.4))
         if self.often(0.2):
             self._machine(part)
 
-    def _reference(self, made: Made, name: str, target: str, back: str | None, nullable: bool | None = None) -> None:
-        said: dict[str, Any] = {"refers to": target}
+    def _reference(self, made: Made, name: str, target: str, inverse: str | None, nullable: bool | None = None) -> None:
+        said: dict[str, Any] = {"references": target}
         nullable = self.often(0.4) if nullable is None else nullable
-        if back is not None:
-            said["back"] = back
-            self.made[target].backs[back] = made.name
-        choices = ["refuse", "cascade", "clear"] if nullable else ["refuse", "cascade"]
+        if inverse is not None:
+            said["inverse"] = inverse
+            self.made[target].backs[inverse] = made.name
+        choices = ["restrict", "cascade", "set null"] if nullable else ["restrict", "cascade"]
         said["on delete"] = self.random.choice(choices)
         if target == "user" and self.schemes and self.often(0.6):
             said["on create"] = "caller.user"
@@ -252,11 +252,11 @@ class Maker:
 
     def _sets(self, made: Made) -> dict[str, Any]:
         numbers = [name for name, kind in made.kinds.items() if kind.type == "integer" and not kind.computed]
-        numbers = [name for name in numbers if name not in made.identifier and "immutable" not in made.fields[name]]
+        numbers = [name for name in numbers if name not in made.primary_key and "immutable" not in made.fields[name]]
         times = [name for name, kind in made.kinds.items() if kind.type == "date-time" and kind.given]
         times = [name for name in times if "immutable" not in made.fields[name]]
         texts = [name for name, kind in made.kinds.items() if kind.type == "string" and kind.given]
-        texts = [name for name in texts if name not in made.identifier and "immutable" not in made.fields[name]]
+        texts = [name for name in texts if name not in made.primary_key and "immutable" not in made.fields[name]]
         sets = {}
         if numbers and self.often(0.5):
             name = self.random.choice(numbers)
@@ -318,15 +318,15 @@ class Maker:
     def _of_the_caller(self, found: dict[str, Any]) -> None:
         user = self.made["user"]
         found["GET /me"] = {"does": "read user", "row": "caller.user", "responses": {200: self._content(user)}}
-        changeable = [each for each, kind in user.kinds.items() if kind.given and each not in user.identifier]
+        changeable = [each for each, kind in user.kinds.items() if kind.given and each not in user.primary_key]
         if changeable and self.often(0.7):
             patch = {"does": "update user", "row": "caller.user", "body": changeable, "patch": "merge"}
             found["PATCH /me"] = self._guarded(user, patch | {"responses": {200: self._content(user)}})
 
     def _endpoints_of(self, made: Made, found: dict[str, Any]) -> None:
         name, paths = made.name, f"/{made.name}s"
-        key = "/".join("{" + each + "}" for each in made.identifier)
-        if len(made.identifier) > 1:
+        key = "/".join("{" + each + "}" for each in made.primary_key)
+        if len(made.primary_key) > 1:
             key = "{item.id}/{maker.id}"
         one = f"{paths}/{key}"
         body = [each for each, kind in made.kinds.items() if kind.given and not kind.computed]
@@ -335,16 +335,16 @@ class Maker:
             created: Any = {"made": name, **token} if token else self._content(made)
             endpoint: dict[str, Any] = {"does": self._does(made, "create"), "body": self._body(made, body)}
             endpoint["responses"] = {201: created}
-            if self.often(0.4) and made.identifier == ["id"]:
+            if self.often(0.4) and made.primary_key == ["id"]:
                 shown = f"{name}.id" if made.kinds["id"].type == "string" else f"string({name}.id)"
                 endpoint["headers"] = {"Location": f"'{paths}/' + {shown}"}
             found[f"POST {paths}"] = self._guarded(made, endpoint)
         if self.often(0.9):
             found[f"GET {paths}"] = self._list(made)
-        changeable = [each for each in body if each not in made.identifier]
+        changeable = [each for each in body if each not in made.primary_key]
         # A response that shows more than the row itself can have no entity tag.
         plain = not any(kind.computed for kind in made.kinds.values())
-        plain = plain and not any(said.get("on delete") == "clear" for said in made.fields.values())
+        plain = plain and not any(said.get("on delete") == "set null" for said in made.fields.values())
         etag = {"etag": True} if plain and self.often(0.5) else {}
 
         def content() -> Any:
@@ -382,8 +382,8 @@ class Maker:
                     "responses": {200: content()},
                 },
             )
-        serial = any(made.fields[each].get("on create") == "serial()" for each in made.identifier)
-        if changeable and not serial and len(made.identifier) == 1 and self.puts.random() < 0.4:
+        serial = any(made.fields[each].get("on create") == "serial()" for each in made.primary_key)
+        if changeable and not serial and len(made.primary_key) == 1 and self.puts.random() < 0.4:
             good_end = {200: content()}
             found[f"PUT {one}"] = self._guarded(
                 made,
@@ -397,20 +397,20 @@ class Maker:
         if self.to_all:
             self._to_all(made, found, changeable)
         if self.often(0.7):
-            response = self.random.choice([{204: NONE}, {200: {"was": f"{name}.{made.identifier[0]}"}}])
+            response = self.random.choice([{204: NONE}, {200: {"was": f"{name}.{made.primary_key[0]}"}}])
             found[f"DELETE {one}"] = self._guarded(made, {"does": f"delete {name}", **etag, "responses": response})
         for transition in (made.machine or {}).get("transitions", ()):
             endpoint = {"does": self._does(made, transition), "body": NONE, "responses": {200: self._content(made)}}
             found[f"POST {one}/{transition}"] = self._guarded(made, endpoint)
         for reference, target in made.references.items():
-            if self.often(0.4) and self.made[target].identifier == ["id"]:
+            if self.often(0.4) and self.made[target].primary_key == ["id"]:
                 nested = "/" + target + "s/{" + reference + ".id}" + paths
                 found[f"GET {nested}"] = self._list(made)
                 if self.often(0.6):
                     rest = [each for each in body if each != reference]
                     endpoint = {"does": f"create {name}", "body": self._body(made, rest)}
                     found[f"POST {nested}"] = self._guarded(made, endpoint | {"responses": {201: self._content(made)}})
-                if made.identifier == ["id"] and self.often(0.5):
+                if made.primary_key == ["id"] and self.often(0.5):
                     found[f"GET {nested}/" + "{id}"] = {"does": f"read {name}", "responses": {200: self._content(made)}}
 
     def _by_path_values(self, found: dict[str, Any]) -> None:
@@ -426,7 +426,7 @@ class Maker:
                 near = {"type": "integer", "minimum": 0, "maximum": 40}
                 endpoint = {
                     "does": f"list {made.name}",
-                    "sorts": {"default": made.identifier},
+                    "sorts": {"default": made.primary_key},
                     "where": f"{made.name}.{throws.choice(numbers)} >= request.path.near",
                     "responses": {200: {"data": "page.items", "near": "request.path.near"}},
                 }
@@ -506,7 +506,7 @@ class Maker:
     def _list(self, made: Made) -> dict[str, Any]:
         sortable = [name for name, kind in made.kinds.items() if kind.type in SCALARS]
         sorts: dict[str, Any] = {}
-        keys = self.random.sample(sortable, min(len(sortable), self.random.randint(1, 2))) or made.identifier
+        keys = self.random.sample(sortable, min(len(sortable), self.random.randint(1, 2))) or made.primary_key
         sorts["default"] = [self.random.choice(["", "-"]) + key for key in keys]
         if sortable and self.often(0.6):
             sorts |= {"parameter": "sort", "offered": [self.random.choice(["", "-"]) + key for key in sortable[:3]]}

@@ -63,19 +63,19 @@ def _row(random: Random, resource: Resource, number: int, before: list[Any]) -> 
     for field in resource.fields.values():
         if not field.stored:
             continue
-        targets = [fields["id"] for name, fields in before if name == field.refers_to]
+        targets = [fields["id"] for name, fields in before if name == field.references]
         if resource.machine is not None and field.name == resource.machine.field:
             row[field.name] = random.choice(resource.machine.states)
         elif field.serial:
             row[field.name] = number * 2 + 1
         elif field.secret == "token":
             row[field.name] = f"{resource.name}-{number}"
-        elif field.refers_to is not None:
+        elif field.references is not None:
             if field.required and not targets:
                 return None
             may_lack = not field.required and random.random() < 0.3
             row[field.name] = None if may_lack or not targets else random.choice(targets)
-        elif field.name in resource.identifier and field.schema.get("format") == "uuid":
+        elif field.name in resource.primary_key and field.schema.get("format") == "uuid":
             row[field.name] = f"00000000-0000-4000-8000-00000000000{number}"
         else:
             row[field.name] = stored_value(random, field)
@@ -85,7 +85,7 @@ def _row(random: Random, resource: Resource, number: int, before: list[Any]) -> 
 
 
 def _clashes(row: Mapping[str, Any], resource: Resource, before: list[Any]) -> bool:
-    groups = [resource.identifier, *resource.unique, *((name,) for name, f in resource.fields.items() if f.unique)]
+    groups = [resource.primary_key, *resource.unique, *((name,) for name, f in resource.fields.items() if f.unique)]
     others = [fields for name, fields in before if name == resource.name]
     return any(
         all(row[name] is not None and row[name] == other[name] for name in group)
@@ -248,7 +248,7 @@ class Asker:
         if row is not None and self._often(0.88):
             at: Row | None = row
             for reference in name.through:
-                target = None if at is None else at.resource.fields[reference].refers_to
+                target = None if at is None else at.resource.fields[reference].references
                 key = None if at is None else at.fields[reference]
                 at = None if target is None else self.interpreter.rows.find(target, key)
             value = None if at is None else at.fields[name.field]
@@ -385,8 +385,8 @@ class Asker:
     def _given(self, field: Field) -> Any:
         if self._often(0.06):
             return self.random.choice(BROKEN)
-        if field.refers_to is not None:
-            keys = [row.key for row in self.interpreter.rows.of.get(field.refers_to, [])]
+        if field.references is not None:
+            keys = [row.key for row in self.interpreter.rows.of.get(field.references, [])]
             if not field.required and self._often(0.2):
                 return None
             odd = "nothing" if self._often(0.5) else 99

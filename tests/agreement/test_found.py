@@ -26,7 +26,7 @@ def contract(
     who = {"schemes": NONE, "rows": "any", "permissions": {"all others": "anyone"}} | authentication
     return {
         "purpose": "Something that was found.",
-        "resources": {name: {"identifier": "id", **said} for name, said in resources.items()},
+        "resources": {name: {"primary key": "id", **said} for name, said in resources.items()},
         "states": NONE,
         "endpoints": {"requests": common, "produces": "application/json", **endpoints},
         "authentication": who,
@@ -57,7 +57,7 @@ def test_a_guard_of_a_new_row_reads_a_number_that_is_still_to_come() -> None:
 
 
 def test_a_reference_that_the_contract_gives_may_be_to_a_row_that_the_caller_does_not_see() -> None:
-    fields = {"id": {"type": "string"}, "owner": {"refers to": "user", "on create": "caller.user"}}
+    fields = {"id": {"type": "string"}, "owner": {"references": "user", "on create": "caller.user"}}
     said = contract(
         {"user": {"fields": {"id": {"type": "string"}, "secret": KEYED}}, "item": {"fields": fields}},
         {"POST /items": {"does": "create item", "body": ["id", "owner"], "responses": {201: "item"}}},
@@ -109,7 +109,7 @@ def test_null_is_in_no_list_of_words() -> None:
 
 
 def test_an_entity_tag_changes_when_a_reference_is_cleared() -> None:
-    fields = {"id": {"type": "string"}, "owner": {"refers to": "user", "on delete": "clear"}}
+    fields = {"id": {"type": "string"}, "owner": {"references": "user", "on delete": "set null"}}
     said = contract(
         {"user": {"fields": {"id": {"type": "string"}}}, "item": {"fields": fields}},
         {
@@ -124,9 +124,9 @@ def test_an_entity_tag_changes_when_a_reference_is_cleared() -> None:
 
 
 def test_a_part_of_an_identifier_is_not_cleared() -> None:
-    fields = {"user": {"refers to": "user", "on delete": "clear"}}
+    fields = {"user": {"references": "user", "on delete": "set null"}}
     said = contract({"user": {"fields": {"id": {"type": "string"}}}, "item": {"fields": fields}}, {})
-    said["resources"]["item"]["identifier"] = ["user"]
+    said["resources"]["item"]["primary key"] = ["user"]
     assert "NF0523" in {each.code.id for each in compiled(said).diagnostics}
 
 
@@ -143,7 +143,7 @@ def test_a_permission_that_reads_the_request_alone_takes_its_place_in_the_order(
 
 
 def test_what_another_field_refers_to_is_judged_beside_members_that_are_not_known() -> None:
-    fields = {"id": {"type": "string"}, "owner": {"refers to": "user"}}
+    fields = {"id": {"type": "string"}, "owner": {"references": "user"}}
     errors = {
         "shape": {"media type": "application/json", "body": {"fields": "error.fields.map(f, f.rule)"}},
         "codes": {"invalid": {"status": 422, "when": "invalid"}},
@@ -155,12 +155,12 @@ def test_what_another_field_refers_to_is_judged_beside_members_that_are_not_know
     )
     rows = [("item", {"id": "x", "owner": None})]
     (response,) = answers(said, rows, give("PUT", "/items/x", {"owner": "nobody", "more": 1}))
-    assert response.body == {"fields": ["refers to", "unknown"]}
+    assert response.body == {"fields": ["references", "unknown"]}
 
 
 @pytest.mark.parametrize("unseen", ["missing", "forbidden"])
 def test_nothing_is_told_of_values_below_a_row_that_is_not_seen(unseen: str) -> None:
-    fields = {"id": {"type": "string"}, "owner": {"refers to": "user"}}
+    fields = {"id": {"type": "string"}, "owner": {"references": "user"}}
     post = {"does": "create item", "body": ["id"], "when": "item.owner.id == 'bob'", "responses": {201: "item"}}
     said = contract(
         {"user": {"fields": {"id": {"type": "string"}}}, "item": {"fields": fields}},
@@ -196,7 +196,7 @@ def test_a_scenario_is_written_as_a_contract_and_requests() -> None:
     assert "  item:" in str(scenario) and "GET /items" in str(scenario)
 
 
-OWNED: Final = {"id": NUMBERED, "owner": {"refers to": "user", "on create": "caller.user"}, "a": {"type": "string"}}
+OWNED: Final = {"id": NUMBERED, "owner": {"references": "user", "on create": "caller.user"}, "a": {"type": "string"}}
 
 
 def of_nobody(errors: Any) -> dict[str, Any]:
@@ -247,7 +247,7 @@ def test_what_the_request_alone_makes_invalid_is_told_before_a_row_that_is_not_t
     """`invalid` comes before `missing`; what is made of rows that are not there says nothing."""
     fields = {
         "id": NUMBERED,
-        "owner": {"refers to": "user"},
+        "owner": {"references": "user"},
         "a": {"type": "string"},
         "slug": {"type": "string", "on create": "slug(item.a)"},
         "b": {"type": "string", "on create": "item.c"},

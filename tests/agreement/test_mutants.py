@@ -127,7 +127,7 @@ def nulls_come_first(patch: Patch) -> None:
 
 @mutant
 def ties_are_left_to_the_database(patch: Patch) -> None:
-    patch.setattr(lists, "_with_identifier", lambda keys, resource: (*keys, (resource.identifier[0], True)))
+    patch.setattr(lists, "_with_identifier", lambda keys, resource: (*keys, (resource.primary_key[0], True)))
 
 
 @mutant

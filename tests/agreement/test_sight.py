@@ -59,15 +59,15 @@ class Place:
         return [(name, {**given, **row} if name == "box" else row) for name, row in ROWS]
 
     def contract(self) -> dict[str, Any]:
-        box = {"id": {"type": "string"}, "n": {"type": "integer"}, "user": {"refers to": "user"}, **self.box}
+        box = {"id": {"type": "string"}, "n": {"type": "integer"}, "user": {"references": "user"}, **self.box}
         said = contract(
             {
                 "user": {
                     "fields": {
                         "id": {"type": "string"},
                         "level": {"type": "integer"},
-                        "spare": {"refers to": "user"},
-                        "home": {"refers to": "box"},
+                        "spare": {"references": "user"},
+                        "home": {"references": "box"},
                         "secret": KEYED,
                     },
                     "required": ["level"],

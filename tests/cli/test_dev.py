@@ -33,17 +33,17 @@ Keeps notes.
 
 ```yaml
 person:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: string, on create: uuid()}
     email: {type: string, format: email, unique: true, sensitive: true}
     key:   {type: string, secret: token, on create: token()}
   required: [email]
 note:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: integer, on create: serial()}
-    owner: {refers to: person, on create: caller.person}
+    owner: {references: person, on create: caller.person}
     text:  {type: string, maxLength: 20}
   required: [text]
 ```
@@ -246,7 +246,7 @@ def test_from_a_blank_contract_to_a_first_endpoint(tmp_path: Path) -> None:
 
 
 def test_a_broken_contract_is_waited_for(tmp_path: Path) -> None:
-    with developing(tmp_path, contract=CONTRACT.replace("identifier: id", "identifier: no")) as dev:
+    with developing(tmp_path, contract=CONTRACT.replace("primary key: id", "primary key: no")) as dev:
         dev.until("nothing is served yet")
         assert httpx.get(dev.url + "/notes").status_code == 503
         dev.save(lambda text: CONTRACT)

@@ -76,7 +76,7 @@ def test_without_write_a_diff_is_printed(notes: Path, capfdbinary: pytest.Captur
     assert main(["propose", str(notes)]) == 0
     said = capfdbinary.readouterr()
     assert said.out.startswith(f"--- {notes}\n+++ {notes}\n".encode())
-    assert b"+  identifier: !proposed id  # RFC 9562" in said.out
+    assert b"+  primary key: !proposed id  # RFC 9562" in said.out
     assert b"proposed: part 7: the shape of an error (RFC 9457: problem details)" in said.err
     assert b"left open: part 8: the largest body, or none" in said.err
     assert notes.read_bytes() == before
@@ -109,7 +109,7 @@ def test_standard_input_to_standard_output(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(NOTES.encode())))
     assert main(["propose", "-", "--write"]) == 0
-    assert b"identifier: !proposed id" in capfdbinary.readouterr().out
+    assert b"primary key: !proposed id" in capfdbinary.readouterr().out
 
 
 def gaps(file: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:

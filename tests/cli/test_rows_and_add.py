@@ -32,13 +32,13 @@ Keeps people.
 
 ```yaml
 person:
-  identifier: id
+  primary key: id
   fields:
     id:       {type: integer, on create: serial()}
     name:     {type: string, minLength: 1, normalise: value.trim()}
     phone:    {type: string, sensitive: true}
     password: {type: string, minLength: 8, secret: password}
-    boss:     {refers to: person, back: reports}
+    boss:     {references: person, inverse: reports}
     salary:   {type: integer}
     author:   {type: string, on create: caller.person.name}
   required: [name, author]
@@ -113,13 +113,13 @@ TASKS = """
 purpose: Keeps tasks.
 resources:
   user:
-    identifier: id
-    fields: {id: {type: integer, on create: serial()}, made_by: {refers to: user, on create: caller.user}}
+    primary key: id
+    fields: {id: {type: integer, on create: serial()}, made_by: {references: user, on create: caller.user}}
   task:
-    identifier: id
+    primary key: id
     fields:
       id:      {type: integer, on create: serial()}
-      owner:   {refers to: user, on create: caller.user}
+      owner:   {references: user, on create: caller.user}
       changed: {type: [string, "null"], on change: caller.user.name}
       agent:   {type: string, on create: "request.headers['user-agent']"}
       noted:   {type: string, format: date-time, on create: now}
@@ -257,7 +257,7 @@ def test_what_part_3_does_not_show_blocks_adding(said: Said) -> None:
 
 
 def test_a_contract_with_errors(said: Said) -> None:
-    Path("broken.md").write_text(STAFF.replace("identifier: id", "identifier: no"))
+    Path("broken.md").write_text(STAFF.replace("primary key: id", "primary key: no"))
     for command in ("rows", "add"):
         status, out, err = said(command, "broken.md", "person")
         assert (status, out) == (1, "") and "error[" in err

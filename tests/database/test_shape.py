@@ -106,7 +106,7 @@ def test_an_addition(wanted: Schema, words: str) -> None:
         (with_order(key=("id", "note")), "the identifier of `order` is stored as `id`, and is now `id` and `note`"),
         (
             with_order(references=(Reference("customer", "customer", "id", "cascade"),)),
-            "field `order.customer` is stored with `on delete: refuse`, and has now `cascade`",
+            "field `order.customer` is stored with `on delete: restrict`, and has now `cascade`",
         ),
         (
             Schema((msgspec.structs.replace(CUSTOMER, indexes=()), ORDER)),

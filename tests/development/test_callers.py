@@ -24,7 +24,7 @@ CONTRACT = """
 purpose: Keeps notes.
 resources:
   writer:
-    identifier: id
+    primary key: id
     fields:
       id:       {type: integer, on create: serial()}
       email:    {type: string, format: email, unique: true}

@@ -13,7 +13,7 @@ from ninefold.pipeline import compile_document
 CONTRACT = """
 purpose: Notes.
 resources:
-  note: {identifier: id, fields: {id: {type: integer, on create: serial()}, text: {type: string}}}
+  note: {primary key: id, fields: {id: {type: integer, on create: serial()}, text: {type: string}}}
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}

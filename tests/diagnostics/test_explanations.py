@@ -34,11 +34,11 @@ TYPES: dict[str, object] = {
 LAMPS: dict[str, object] = {
     "resources": {
         f"r{n}": {
-            "identifier": "id",
+            "primary key": "id",
             "fields": {
                 "id": {"type": "integer", "on create": "serial()"},
                 "state": {"state": True},
-                "next": {"refers to": f"r{max(n - 1, 0)}", "on delete": "refuse"},
+                "next": {"references": f"r{max(n - 1, 0)}", "on delete": "restrict"},
             },
         }
         for n in range(9)
@@ -65,7 +65,7 @@ LONG = {
     "NF0210": "limits: {rates: " + "[" * 70 + "]" * 70 + "}",
     "NF0322": json.dumps({"authentication": {"schemes": {f"k{n}": {"type": "mutualTLS"} for n in range(33)}}}),
     "NF0402": f"endpoints: {{GET /orders/{{id}}: {{when: {'(' * 50}order.total{')' * 50} > 0}}}}",
-    "NF0643": json.dumps({"resources": {"item": {"identifier": "f0", "fields": FIELDS}}}),
+    "NF0643": json.dumps({"resources": {"item": {"primary key": "f0", "fields": FIELDS}}}),
     "NF0644": contract([ITEM], (), [f"  GET /items/{{id}}: {{does: read item, responses: {{200: {MEMBERS}}}}}"]),
     "NF0685": json.dumps({"resources": {"types": TYPES}}),
     "NF0686": json.dumps(LAMPS),

@@ -24,17 +24,17 @@ ROUNDS = 60
 CONTRACT = """purpose: Keeps notes, which their owners hear of, and whoever is at the desk.
 resources:
   person:
-    identifier: id
+    primary key: id
     fields:
       id:    {type: integer, on create: serial()}
       role:  {type: string}
       token: {type: string, secret: token, on create: token()}
     required: [role]
   note:
-    identifier: id
+    primary key: id
     fields:
       id:    {type: integer, on create: serial()}
-      owner: {refers to: person, on delete: cascade}
+      owner: {references: person, on delete: cascade}
     required: [owner]
 states: none
 endpoints:

@@ -18,10 +18,10 @@ from ninefold.cli import main
 pytestmark = pytest.mark.serves
 
 HOOK = """hook:
-  identifier: id
+  primary key: id
   fields:
     id: {type: integer, on create: serial()}
-    owner: {refers to: person, on create: caller.person, on delete: cascade}
+    owner: {references: person, on create: caller.person, on delete: cascade}
     url: {type: string, maxLength: 200}
     key: {type: [string, "null"]}
     kinds: {type: array, items: {type: string}}
@@ -214,7 +214,7 @@ def of_two_fields() -> str:
     """A contract whose receivers are identified by their owner and a name."""
     contract = CONTRACT_OF_ROWS
     for written, instead in (
-        ("hook:\n  identifier: id\n", "hook:\n  identifier: [owner, name]\n"),
+        ("hook:\n  primary key: id\n", "hook:\n  primary key: [owner, name]\n"),
         (
             "    id: {type: integer, on create: serial()}\n    owner",
             "    name: {type: string, maxLength: 20}\n    owner",
@@ -287,8 +287,8 @@ def test_receivers_that_several_fields_identify(tmp_path: Path) -> None:
 def test_the_one_row_of_a_resource_is_told(tmp_path: Path) -> None:
     contract = CONTRACT_OF_ROWS
     for written, instead in (
-        ("hook:\n  identifier: id\n", "hook:\n  identifier: none\n"),
-        ("    id: {type: integer, on create: serial()}\n    owner: {refers to: person, on create: caller.person, on delete: cascade}\n", ""),  # noqa: E501
+        ("hook:\n  primary key: id\n", "hook:\n  primary key: none\n"),
+        ("    id: {type: integer, on create: serial()}\n    owner: {references: person, on create: caller.person, on delete: cascade}\n", ""),  # noqa: E501
         ("    url: {type: string, maxLength: 200}", "    url: {type: string, maxLength: 200, on create: \"''\"}"),
         ("    kinds: {type: array, items: {type: string}}", "    kinds: {type: array, items: {type: string}, on create: \"['note.written']\"}"),  # noqa: E501
         ("POST /hooks: {does: create hook, body: [url, key, kinds], responses: {201: hook}}\n", ""),

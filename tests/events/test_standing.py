@@ -27,7 +27,7 @@ CONTRACT = """
 purpose: Keeps notes, of which a desk sees all.
 resources:
   person:
-    identifier: id
+    primary key: id
     fields:
       id:       {type: integer, on create: serial()}
       name:     {type: string, unique: true}
@@ -36,13 +36,13 @@ resources:
       password: {type: string, secret: password}
     required: [name, role, password]
   member:
-    identifier: [club, person]
+    primary key: [club, person]
     fields:
       club:   {type: string}
-      person: {refers to: person, on delete: cascade}
+      person: {references: person, on delete: cascade}
     required: [club, person]
   note:
-    identifier: id
+    primary key: id
     fields:
       id:    {type: integer, on create: serial()}
       club:  {type: string}

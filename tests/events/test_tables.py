@@ -40,7 +40,7 @@ def contract(reader: str, upon: str | None, versions: str) -> str:
     older = {"scheme": {"query": "v"}, "default": NONE, "versions": {"2": {}, "1": {"changes": changes}}}
     said = {
         "purpose": "Tells what happens.",
-        "resources": {"item": {"identifier": "id", "fields": {"id": {"type": "string"}}}},
+        "resources": {"item": {"primary key": "id", "fields": {"id": {"type": "string"}}}},
         "states": NONE,
         "endpoints": {
             "requests": {

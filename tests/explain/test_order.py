@@ -15,7 +15,7 @@ CONTRACT = """\
 
 ```yaml
 seat:
-  identifier: id
+  primary key: id
   fields:
     id:   {type: integer, on create: serial()}
     name: {type: string, unique: true}

@@ -53,7 +53,7 @@ HALF_WRITTEN = """\
 
 ```yaml
 note:
-  identifier: id
+  primary key: id
   fields:
     id:   {type: integer, on create: serial()}
     text: {type: string, maxLength: not shown}

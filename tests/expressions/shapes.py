@@ -119,9 +119,9 @@ def _complete(shapes: Mapping[str, ResourceShape]) -> Model:
         typed = well_typed(text, Scope(ROOTS, made), shape.fields[name])
         made[resource] = ResourceShape(
             shape.name,
-            shape.identifier,
+            shape.primary_key,
             shape.fields,
-            shape.back,
+            shape.inverse,
             {**shape.computed, name: typed},
             shape.computed_fields,
         )

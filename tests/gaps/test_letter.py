@@ -81,7 +81,7 @@ def test_an_example_is_read_without_a_complaint_about_its_form(question: Questio
 
 def test_examples_show_what_is_asked() -> None:
     by_id = {question.id: example(question) for question in QUESTIONS}
-    assert by_id["identifier"] == "note:\n  identifier: id"
+    assert by_id["primary key"] == "note:\n  primary key: id"
     assert by_id["unknown members"] == "requests:\n  unknown members: refused"
     assert by_id["rate"] == "rates:\n  calls: {of: address, allow: 600, per: PT1M, algorithm: fixed window}"
     assert by_id["patch"] is None

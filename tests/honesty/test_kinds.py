@@ -25,10 +25,10 @@ CONTRACT = b"""
 purpose: Keeps weights.
 resources:
   user:
-    identifier: id
+    primary key: id
     fields: {id: {type: integer, on create: serial()}, key: {type: string, secret: token, on create: token()}}
   w:
-    identifier: id
+    primary key: id
     fields:
       id: {type: integer, on create: serial()}
       ns: {type: array, items: {type: integer, minimum: 3}}

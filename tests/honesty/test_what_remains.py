@@ -17,15 +17,15 @@ CONTRACT = b"""
 purpose: Sells lots.
 resources:
   lot:
-    identifier: id
+    primary key: id
     fields:
       id:    {type: integer, on create: serial()}
       title: {type: string}
   bid:
-    identifier: id
+    primary key: id
     fields:
       id:    {type: integer, on create: serial()}
-      lot:   {refers to: lot, back: bids, on delete: refuse}
+      lot:   {references: lot, inverse: bids, on delete: restrict}
       cents: {type: integer}
 states: none
 endpoints:

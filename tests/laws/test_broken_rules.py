@@ -160,7 +160,7 @@ def test_what_is_left_of_a_valid_value_is_a_part_of_it(schema: Any, value: Any) 
 
 CONTRACT = """## 2. Resources
 ```yaml
-thing: {identifier: id, fields: {id: {type: string}}, required: []}
+thing: {primary key: id, fields: {id: {type: string}}, required: []}
 ```
 ## 4. Endpoints
 ```yaml

@@ -28,7 +28,7 @@ def shown(count: int) -> str:
     members = ", ".join(f"m{i}: item.n + {i}" for i in range(count - 2))
     item = [
         "  item:",
-        "    identifier: id",
+        "    primary key: id",
         "    fields: {id: {type: integer, on create: serial()}, n: {type: integer}}",
     ]
     response = f"{{201: {{id: item.id, n: item.n, {members}}}}}"

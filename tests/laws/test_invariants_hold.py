@@ -22,7 +22,7 @@ WRITES = int(os.environ.get("NINEFOLD_WRITES", "500"))
 Rows: TypeAlias = dict[str, dict[int, dict[str, Any]]]
 
 REFERENCES = {
-    "hall": {"owner": "clear", "kind": "clear"},
+    "hall": {"owner": "set null", "kind": "set null"},
     "room": {"hall": "cascade"},
     "booking": {"room": "cascade"},
 }

@@ -17,7 +17,7 @@ from ninefold.runtime.messages.problems import Failure, Problems
 CONTRACT = """\
 resources:
   seat:
-    identifier: id
+    primary key: id
     fields: {id: {type: integer, on create: serial()}, name: {type: string, unique: true}, row: {type: integer}}
     required: [name, row]
 states: none

@@ -174,14 +174,14 @@ EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
     ("* *.[*]", _USED, "an item of a list may be used like anything"),
     ("9 *.CHANGE.endpoint.*", _ASKS, "it is said in the words of part 4, of which some are asked for"),
     # Adds or restricts, and something is asked in its stead.
-    ("2 RESOURCE.fields.FIELD.on create", _ASKS, "of an identifier: who makes it is asked"),
+    ("2 RESOURCE.fields.FIELD.on create", _ASKS, "of a primary key: who makes it is asked"),
     ("* *.otherwise", _ASKS, "the condition `guard` or `invariant` arises then, and its code is asked for"),
     ("2 RESOURCE.fields.FIELD.enum", _ASKS, "where there is no `type`, it says which values there are"),
     # Adds or restricts, and something relies on it.
     ("2 *.format", _USED, "it makes a time of a text, which expressions compare with times"),
     ("2 *.items", _USED, "it says what the items are that expressions read"),
     ("2 *.oneOf", _USED, "it says of which types the members are that expressions read"),
-    ("2 RESOURCE.records.RECORD.FIELD", _USED, "the identifier of the record, or what its resource requires"),
+    ("2 RESOURCE.records.RECORD.FIELD", _USED, "the primary key of the record, or what its resource requires"),
     ("4 ENDPOINT.issues", _USED, "the response shows the credential, and where `anyone` calls there is no other"),
     ("4 ENDPOINT.query*", _USED, "expressions read the parameters, if only those of part 5"),
     ("* *.then.EFFECT.each", _USED, "expressions read its items"),
@@ -195,7 +195,7 @@ EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
     ("9 *.CHANGE.schema", _USED, "what is shown is of the schema that is told of it"),
     ("9 *.CHANGE.endpoint", _USED, "how the endpoint was different is not said then"),
     # Names, and nothing uses the name.
-    ("2 RESOURCE.fields.FIELD.back", _COVERED, "nothing reads it"),
+    ("2 RESOURCE.fields.FIELD.inverse", _COVERED, "nothing reads it"),
     ("4 ENDPOINT", _COVERED, "no permission, rate or link names it"),
     ("9 versions.VERSION", _COVERED, "no older version is named elsewhere"),
     ("7 codes.CODE", _ASKS, "its `when` answers what is asked then"),

@@ -54,7 +54,7 @@ def contract(random: Random, members: str) -> Contract:
     said = {
         "resources": {
             "types": types,
-            "item": {"identifier": "id", "fields": {"id": {"type": "string"}, **fields}},
+            "item": {"primary key": "id", "fields": {"id": {"type": "string"}, **fields}},
         },
         "endpoints": {"requests": {"unknown members": members}},
     }

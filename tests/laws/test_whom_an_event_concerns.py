@@ -27,24 +27,24 @@ CONTRACT = """
 purpose: Keeps notes.
 resources:
   person:
-    identifier: id
+    primary key: id
     fields:
       id:    {type: integer}
       role:  {type: string}
       team:  {type: string}
       level: {type: integer}
-      boss:  {refers to: person, on delete: refuse}
+      boss:  {references: person, on delete: restrict}
       born:  {type: string, format: date-time}
       token: {type: string, secret: token, on create: token()}
       high:  {computed: "person.level > 1", type: boolean}
       young: {computed: "person.born > now", type: boolean}
     required: [id, role]
   note:
-    identifier: id
+    primary key: id
     fields:
       id:     {type: integer}
-      owner:  {refers to: person, on delete: refuse}
-      helper: {refers to: person, on delete: refuse}
+      owner:  {references: person, on delete: restrict}
+      helper: {references: person, on delete: restrict}
       kind:   {type: string}
       team:   {type: string}
       n:      {type: integer}

@@ -91,7 +91,7 @@ def _model() -> Model:
         scope = Scope({**ROOTS, "owner": Row(resource="owner")}, model)
         typed = typed_of(text, scope, shape.fields[name])
         model[resource] = ResourceShape(
-            shape.name, shape.identifier, shape.fields, shape.back, {**shape.computed, name: typed}
+            shape.name, shape.primary_key, shape.fields, shape.inverse, {**shape.computed, name: typed}
         )
     return model
 

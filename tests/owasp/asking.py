@@ -149,7 +149,7 @@ class Asking:
         for reference in name.through:
             if at is None or at.fields.get(reference) is None:
                 return None
-            target = at.resource.fields[reference].refers_to
+            target = at.resource.fields[reference].references
             at = self.world.rows.find(target or "", at.fields[reference])
         return None if at is None else at.fields.get(name.field)
 

@@ -67,7 +67,7 @@ def references_to_other_peoples_rows(a: Asking) -> Iterator[Finding]:
             if not admitted(endpoint, person) or path is None or (own is None and endpoint.verb != "create"):
                 continue
             for each in route.body.fields:
-                target = resource.fields[each.field].refers_to if each.field in resource.fields else None
+                target = resource.fields[each.field].references if each.field in resource.fields else None
                 for row in a.world.of(target) if target else ():
                     if a.world.sees(person, row, NOW):
                         continue
@@ -134,7 +134,7 @@ def _shown(a: Asking, response: httpx.Response, row: Row, asked: str = "") -> st
         for rows in a.world.rows.of.values()
         for each in rows
         for name, value in each.fields.items()
-        if each.resource.fields[name].refers_to is not None
+        if each.resource.fields[name].references is not None
     }
     markers = a.world.markers(row) - referring
     return next((mark for mark in sorted(markers) if mark in text and mark not in asked), None)

@@ -138,8 +138,8 @@ class World:
             for name, rows in self.rows.of.items():
                 for row in rows:
                     if (name, str(row.key)) in away:
-                        where = " AND ".join(f"{identifier(each)} = ?" for each in row.resource.identifier)
-                        keys = [row.fields[each] for each in row.resource.identifier]
+                        where = " AND ".join(f"{identifier(each)} = ?" for each in row.resource.primary_key)
+                        keys = [row.fields[each] for each in row.resource.primary_key]
                         database.execute(f"DELETE FROM {identifier(name)} WHERE {where}", keys)
         return other, away
 
@@ -148,8 +148,8 @@ class World:
         for name, rows in self.rows.of.items():
             for row in rows:
                 for each in row.resource.fields.values() if (name, str(row.key)) not in away else ():
-                    if each.refers_to is not None and row.fields.get(each.name) is not None:
-                        yield each.refers_to, str(row.fields[each.name])
+                    if each.references is not None and row.fields.get(each.name) is not None:
+                        yield each.references, str(row.fields[each.name])
 
     def snapshot(self) -> dict[str, list[tuple[Any, ...]]]:
         """Everything that is stored, read by the same SQLite: two of them in one process undo each other's locks."""
@@ -161,7 +161,7 @@ class World:
 
 def _texts(row: Row) -> Iterator[str]:
     for name, value in row.fields.items():
-        if isinstance(value, str) and len(value) >= 6 and row.resource.fields[name].refers_to is None:
+        if isinstance(value, str) and len(value) >= 6 and row.resource.fields[name].references is None:
             machine = row.resource.machine
             if machine is None or machine.field != name:
                 yield value
@@ -192,7 +192,7 @@ def _in_order(checked: Checked) -> list[str]:
 
     def put(resource: Resource, above: tuple[str, ...]) -> None:
         for each in resource.fields.values():
-            target = each.refers_to
+            target = each.references
             if target is not None and target not in (*above, resource.name) and target in checked.resources:
                 put(checked.resources[target], (*above, resource.name))
         if resource.name not in order:
@@ -219,7 +219,7 @@ class _Maker:
     def fill(self, operations: OperatorOperations, session: Session) -> None:
         world, resource = self.world, operations.resource
         checked = world.checked.resources[resource]
-        if not checked.identifier:
+        if not checked.primary_key:
             pass  # its one row is there
         elif operations.adding is None:
             world.unmade[resource] = "; ".join(operations.blocked)
@@ -240,7 +240,7 @@ class _Maker:
         """Why the row of this number cannot be added; nothing where it was. What its references say together an
         invariant may refuse: then others are taken."""
         usual = self.document(schema, resource, number)
-        others = {name: self.world.of(to) for name in usual if (to := resource.fields[name].refers_to) is not None}
+        others = {name: self.world.of(to) for name in usual if (to := resource.fields[name].references) is not None}
         chosen = itertools.islice(itertools.product(*others.values()), COMBINATIONS)
         why = self.try_to_add(usual, adding, resource, number, session)
         for rows in chosen if why and len(others) > 1 else ():
@@ -262,7 +262,7 @@ class _Maker:
         except (Refusal, NothingFound, EvaluationError) as error:
             session.run("ROLLBACK TO added", ())
             return f"refused: {error!r} {getattr(error, 'failures', '')}"
-        key = "/".join(str(shown[each]) for each in resource.identifier)
+        key = "/".join(str(shown[each]) for each in resource.primary_key)
         for name, token in adding.issued(call).items():
             self.tokens.setdefault((resource.name, number), {})[name] = token
             self.world.secrets[f"{resource.name}.{name} of {key}"] = token
@@ -277,8 +277,8 @@ class _Maker:
         found: dict[str, Any] = {}
         for name, own in properties.items():
             each = resource.fields.get(name)
-            if each is not None and each.refers_to is not None:
-                targets = self.world.of(each.refers_to)
+            if each is not None and each.references is not None:
+                targets = self.world.of(each.references)
                 if targets:
                     found[name] = targets[number % len(targets)].key
             else:
@@ -289,14 +289,14 @@ class _Maker:
 
     def spread(self, resource: Resource, session: Session) -> None:
         """Rows in each state: the first one stays in that in which it was made."""
-        if resource.machine is None or not resource.identifier:
+        if resource.machine is None or not resource.primary_key:
             return
         states: list[str | None] = [each for each in resource.machine.states if each not in resource.machine.gone]
         for index, row in enumerate(self.world.of(resource.name)):
             state = states[(states.index(resource.machine.initial) + index) % len(states)]
             row.fields[resource.machine.field] = state
-            where = " AND ".join(f"{identifier(each)} = ?" for each in resource.identifier)
-            keys = [row.fields[each] for each in resource.identifier]
+            where = " AND ".join(f"{identifier(each)} = ?" for each in resource.primary_key)
+            keys = [row.fields[each] for each in resource.primary_key]
             column = identifier(resource.machine.field)
             # Nothing falls due meanwhile: a row that moves by itself looks as if a request had moved it.
             text = (
@@ -353,8 +353,8 @@ class _Maker:
 
     def issue(self, scheme: str, row: Row, token: str) -> None:
         """A credential that lasts, as the service would have kept it."""
-        names = [credentials.DIGEST, credentials.SCHEME, *(identifier(each) for each in row.resource.identifier)]
-        values = [sha256(token.encode()).digest(), scheme, *(row.fields[each] for each in row.resource.identifier)]
+        names = [credentials.DIGEST, credentials.SCHEME, *(identifier(each) for each in row.resource.primary_key)]
+        values = [sha256(token.encode()).digest(), scheme, *(row.fields[each] for each in row.resource.primary_key)]
         marks = ", ".join("?" for _ in names)
         with closing(apsw.Connection(str(self.world.path))) as database, database:
             table = credentials.table_of(row.resource.name)

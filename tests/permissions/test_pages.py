@@ -40,12 +40,12 @@ HALF_WRITTEN = """\
 ## 2. Resources and their fields
 
 ```yaml
-author: {identifier: id, fields: {id: {type: integer}, key: {type: string, secret: token}}}
+author: {primary key: id, fields: {id: {type: integer}, key: {type: string, secret: token}}}
 note:
-  identifier: id
+  primary key: id
   fields:
     id:     {type: integer}
-    author: {refers to: author}
+    author: {references: author}
     text:   {type: string}
     status: {state: true}
 ```

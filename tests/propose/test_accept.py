@@ -82,7 +82,7 @@ def test_a_whole_part_of_the_plain_form() -> None:
 def test_what_a_proposal_is_called() -> None:
     loaded = compiled(
         "# T\n\n## 4. Endpoints\n\n```yaml\nPATCH /x/{id}:\n  does: update x\n  patch: !proposed merge\n```\n\n"
-        "## 2. Resources\n\n```yaml\nx: {identifier: !proposed id, fields: {id: {type: string}}}\n```\n"
+        "## 2. Resources\n\n```yaml\nx: {primary key: !proposed id, fields: {id: {type: string}}}\n```\n"
     )
     found = {each.written.path: each for each in candidates(loaded.document, loaded.open_questions)}
     patch = found["PATCH /x/{id}.patch"]
@@ -90,5 +90,5 @@ def test_what_a_proposal_is_called() -> None:
         assert patch.is_called(name, lines_of(loaded.document, patch.written)), name
     for name in ("7", "9", "merge", "", "x", "²"):
         assert not patch.is_called(name, lines_of(loaded.document, patch.written)), name
-    identifier = found["x.identifier"]
-    assert {"x.identifier", "x", "identifier"} <= set(identifier.names())
+    identifier = found["x.primary key"]
+    assert {"x.primary key", "x", "primary key"} <= set(identifier.names())

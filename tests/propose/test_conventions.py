@@ -36,7 +36,7 @@ ASKING = {
 
 LEFT_OPEN = {
     "type": "the field is no identifier, or nothing says that a UUID would fit it",
-    "identifier": "what identifies the rows is a number, or means something",
+    "primary key": "what identifies the rows is a number, or means something",
     "states": "an endpoint moves a state",
     "machine": "an endpoint moves a state",
     "responses": "it is the contract's own to show what is computed, or found to be there",
@@ -91,7 +91,7 @@ def test_a_fact_taken_out_is_proposed_where_there_is_a_convention(name: str) -> 
         told |= {answer.convention.question.id for answer in outcome.answers}
     # Each slice has some of the gaps; all of them together have these.
     assert len(TAKEN) < SLICES or told >= {
-        "identifier",
+        "primary key",
         "patch",
         "order",
         "codes",
@@ -114,12 +114,12 @@ resources:
     fields:
       name: {type: string}
       key:  {type: string, secret: token, on create: token()}
-  board: {identifier: slug, fields: {slug: {type: string}, title: {type: string}}}
+  board: {primary key: slug, fields: {slug: {type: string}, title: {type: string}}}
   card:
     fields:
       id:    {type: integer, on create: serial()}
-      board: {refers to: board, on delete: cascade}
-      owner: {refers to: user, on create: caller.user, on delete: refuse}
+      board: {references: board, on delete: cascade}
+      owner: {references: user, on create: caller.user, on delete: restrict}
       text:  {type: string, maxLength: 200}
 endpoints:
   base: /api
@@ -184,22 +184,22 @@ def test_codes_that_are_used_before_any_is_shown() -> None:
 @pytest.mark.parametrize(
     ("fields", "identifier", "expected"),
     [
-        ("{text: {type: string}}", "", "identifier: !proposed id"),
-        ("{id: {type: string}}", "identifier: id, ", "on create: !proposed uuid()"),
-        ("{id: {type: string, format: uuid}}", "identifier: id, ", "on create: !proposed uuid()"),
+        ("{text: {type: string}}", "", "primary key: !proposed id"),
+        ("{id: {type: string}}", "primary key: id, ", "on create: !proposed uuid()"),
+        ("{id: {type: string, format: uuid}}", "primary key: id, ", "on create: !proposed uuid()"),
         (
             "{id: {description: What it is called.}}",
-            "identifier: id, ",
+            "primary key: id, ",
             "format: !proposed uuid, on create: !proposed uuid()",
         ),
-        ("{id: not shown}", "identifier: id, ", "id: !proposed {type: string, format: uuid, on create: uuid()}"),
-        ("{id: {type: integer}}", "identifier: id, ", None),
-        ("{id: {type: string, maxLength: 12}}", "identifier: id, ", None),
-        ("{id: {type: string, format: email}}", "identifier: id, ", None),
+        ("{id: not shown}", "primary key: id, ", "id: !proposed {type: string, format: uuid, on create: uuid()}"),
+        ("{id: {type: integer}}", "primary key: id, ", None),
+        ("{id: {type: string, maxLength: 12}}", "primary key: id, ", None),
+        ("{id: {type: string, format: email}}", "primary key: id, ", None),
         ("not shown", "", None),
     ],
 )
-def test_identifiers(fields: str, identifier: str, expected: str | None) -> None:
+def test_primary_keys(fields: str, identifier: str, expected: str | None) -> None:
     endpoint = "endpoints:\n  POST /notes: {does: create note, body: none}\n"
     text = f"resources:\n  note: {{{identifier}fields: {fields}}}\n{endpoint}"
     before = compiled(text, "contract.yaml", accept=True)
@@ -224,7 +224,7 @@ def test_identifiers(fields: str, identifier: str, expected: str | None) -> None
 )  # fmt: skip
 def test_page_bounds(pages: str, expected: str | None) -> None:
     text = (
-        "resources:\n  note: {identifier: id, fields: {id: {type: string, on create: uuid()}}}\nendpoints:\n"
+        "resources:\n  note: {primary key: id, fields: {id: {type: string, on create: uuid()}}}\nendpoints:\n"
         f"  GET /notes: {{does: list note, responses: {{200: {{data: page.items, next: page.next}}}}}}\n{pages}\n"
     )
     before = compiled(text, "contract.yaml", accept=True)
@@ -238,7 +238,7 @@ def test_page_bounds(pages: str, expected: str | None) -> None:
 
 def test_a_cursor_that_nobody_is_shown_is_not_proposed() -> None:
     text = "endpoints:\n  GET /notes: {does: list note, responses: {200: {data: page.items}}}\n"
-    after = propose(compiled(f"resources: {{note: {{identifier: id}}}}\n{text}", "contract.yaml", accept=True)).text
+    after = propose(compiled(f"resources: {{note: {{primary key: id}}}}\n{text}", "contract.yaml", accept=True)).text
     assert "by: offset" in after and "start: offset" in after
 
 
@@ -252,7 +252,7 @@ def test_headers_of_rates_are_proposed_beside_rates() -> None:
 
 def test_what_is_computed_is_the_contracts_own_to_show() -> None:
     endpoints = "  DELETE /a/{id}: {does: delete note}\n  POST /c: {does: compute, body: none}\n"
-    text = f"resources: {{note: {{identifier: id}}}}\nendpoints:\n{endpoints}"
+    text = f"resources: {{note: {{primary key: id}}}}\nendpoints:\n{endpoints}"
     after = propose(compiled(text, "contract.yaml", accept=True)).text
     assert "{does: delete note, responses: !proposed {204: none}}" in after
     assert "{does: compute, body: none}\n" in after

@@ -18,7 +18,7 @@ Keeps notes.
 
 ```yaml
 note:
-  identifier: id
+  primary key: id
   fields:
     id:   {type: string, format: uuid, on create: uuid()}
     text: {type: string}
@@ -174,7 +174,7 @@ errors: not shown
 def test_the_plain_form(break_: str) -> None:
     text = proposed(PLAIN.replace("\n", break_), "contract.yaml")
     for expected in (
-        "  note:\n    identifier: !proposed id  # RFC 9562: UUIDs, which the service makes\n    fields: {id: !prop",
+        "  note:\n    primary key: !proposed id  # RFC 9562: UUIDs, which the service makes\n    fields: {id: !prop",
         "responses: {200: note}}\n  requests: !proposed {unknown parameters: refused}  # RFC 9413: what nobody",
         "  produces: !proposed application/json  # RFC 8259: JSON\nauthentication:",
         "errors: # not shown\n  shape: !proposed  # RFC 9457: problem details\n    media type: application/prob",
@@ -184,7 +184,7 @@ def test_the_plain_form(break_: str) -> None:
 
 def test_a_document_that_is_one_mapping_in_braces() -> None:
     text = "{purpose: Keeps notes., resources: {note: {fields: {text: {type: string}}}}, states: none}\n"
-    assert "note: {identifier: !proposed id, fields: {id: !proposed {" in proposed(text, "contract.yaml")
+    assert "note: {primary key: !proposed id, fields: {id: !proposed {" in proposed(text, "contract.yaml")
 
 
 def test_a_line_that_ends_within_a_text_gets_no_comment() -> None:

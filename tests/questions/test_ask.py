@@ -79,12 +79,12 @@ def test_what_blocks_comes_first(orders: str, asked: Asked) -> None:
 
 
 LINES = {
-    "the identifier": ("\ncustomer:\n  identifier: id\n", "\ncustomer:\n", "identifier", "customer"),
+    "the primary key": ("\ncustomer:\n  primary key: id\n", "\ncustomer:\n", "primary key", "customer"),
     "a type": ("quantity:   {type: integer, minimum: 1}", "quantity:   {minimum: 1}", "type", "types.line.quantity"),
     "what a secret is": (", secret: token,", ",", "readable", "customer.api_key"),
-    "who makes the identifier": (
+    "who makes the primary key": (
         "{type: string, format: uuid, on create: uuid()}\n    customer", "{type: string}\n    customer",
-        "identifier", "order",
+        "primary key", "order",
     ),
     "the states of a resource": ("customer: none\n", "", "machine", "customer"),
     "the initial state": ("  initial: draft\n", "", "initial", "order"),
@@ -173,7 +173,7 @@ def test_without_all_others_each_endpoint_without_a_line_is_asked_about(orders: 
 
 
 def test_deleting_a_target_is_asked_about_only_where_something_deletes_it(orders: str, asked: Asked) -> None:
-    silent = instead(orders, ", on delete: refuse}", "}")
+    silent = instead(orders, ", on delete: restrict}", "}")
     assert asked(silent) == ()
     deletion = "DELETE /customers/{id}: {does: delete customer, responses: {204: none}}\n\n"
     deleting = instead(silent, "GET /orders:\n", deletion + "GET /orders:\n")
@@ -183,10 +183,10 @@ def test_deleting_a_target_is_asked_about_only_where_something_deletes_it(orders
 
 def test_a_deletion_that_cascades_asks_on(conduit: str, asked: Asked) -> None:
     like = (
-        "like:\n  identifier: id\n  fields:\n"
-        "    id: {type: integer, on create: serial()}\n    comment: {refers to: comment}\n\n"
+        "like:\n  primary key: id\n  fields:\n"
+        "    id: {type: integer, on create: serial()}\n    comment: {references: comment}\n\n"
     )
-    (only,) = asked(instead(conduit, "favorite:\n  identifier", like + "favorite:\n  identifier"))
+    (only,) = asked(instead(conduit, "favorite:\n  primary key", like + "favorite:\n  primary key"))
     assert only.subject == "like.comment"
     assert only.blocks == ("DELETE /articles/{slug}", "DELETE /articles/{article.slug}/comments/{id}")
 
@@ -216,8 +216,8 @@ def test_a_sign_in_needs_a_password_and_no_row_rule(conduit: str, asked: Asked) 
 def test_a_row_that_an_effect_creates_is_known_by_what_the_effect_sets(conduit: str, asked: Asked) -> None:
     line = "  responses: {201: {article: full(article)}}\n"
     given = instead(conduit, line, line + "  then: [{create: favorite, sets: {article: article}}]\n")
-    assert ("identifier", "favorite") not in ids(asked(given))
-    assert ("identifier", "favorite") in ids(asked(given.replace("article: article", "user: caller.user")))
+    assert ("primary key", "favorite") not in ids(asked(given))
+    assert ("primary key", "favorite") in ids(asked(given.replace("article: article", "user: caller.user")))
 
 
 def test_an_update_whose_method_has_no_body_is_no_patch(conduit: str, asked: Asked) -> None:
@@ -271,10 +271,11 @@ def test_silence_about_limits_blocks_lists_and_keys(orders: str, asked: Asked) -
 
 def test_long_chains_of_computed_fields_and_references_are_walked(asked: Asked) -> None:
     fields = "\n".join(f"    f{n}: {{type: integer, computed: a.f{n + 1}}}" for n in range(3000))
-    chain = "\n".join(f"r{n}: {{identifier: id, fields: {{id: {{type: string}}, to: {{refers to: r{n + 1}}}}}}}"
+    chain = "\n".join(f"r{n}: {{primary key: id, fields: {{id: {{type: string}}, to: {{references: r{n + 1}}}}}}}"
                       for n in range(3000))  # fmt: skip
     found = asked(
-        f"# T\n\n## 2\n\n```yaml\na:\n  identifier: id\n  fields:\n    id: {{type: string}}\n{fields}\n{chain}\n```\n\n"
+        "# T\n\n## 2\n\n```yaml\n"
+        f"a:\n  primary key: id\n  fields:\n    id: {{type: string}}\n{fields}\n{chain}\n```\n\n"
         "## 4\n\n```yaml\nGET /as/{id}: {does: read a, responses: {200: a}}\n"
         "GET /rs/{id}: {does: read r0, responses: {200: r0}}\n```\n"
     )

@@ -32,7 +32,7 @@ ANSWERED_OTHERWISE = {
 """Keys that a question asks for, and that an example states beyond what is asked of it."""
 
 ASKING = {
-    "on create": "identifier",
+    "on create": "primary key",
     "otherwise": "codes",
     "codes": "codes",
 }

@@ -150,13 +150,13 @@ class Reading:
 
     def _of_row(self, of: Reference, name: str, select: Select) -> Any:
         resource = self.resources[of.resource]
-        if resource.identifier == (name,):
+        if resource.primary_key == (name,):
             value = of.key
             field = resource.fields[name]
             if value is None and field.serial:
                 raise Fails(f"the row has no {name} until it is stored")
-            if field.refers_to is not None and isinstance(select.type, RowType) and value is not None:
-                return Reference(field.refers_to, value)
+            if field.references is not None and isinstance(select.type, RowType) and value is not None:
+                return Reference(field.references, value)
             return value
         row = of.row or self._seen(of)
         if row is None:
@@ -174,8 +174,8 @@ class Reading:
         value = row.fields[name]
         if value is None and field.serial:
             raise Fails(f"the row has no {name} until it is stored")
-        if field.refers_to is not None and as_row and value is not None:
-            return Reference(field.refers_to, value)
+        if field.references is not None and as_row and value is not None:
+            return Reference(field.references, value)
         return value
 
     def _seen(self, of: Reference) -> Row | None:
@@ -186,15 +186,15 @@ class Reading:
         """Whether the row is there for whoever reads."""
         return of.row is not None or self._seen(of) is not None
 
-    def _referring(self, row: Row, back: str) -> list[Reference]:
+    def _referring(self, row: Row, inverse: str) -> list[Reference]:
         if row.key is None:
             return []  # nothing refers to a row that is still to be stored
         for resource in self.resources.values():
             for field in resource.fields.values():
-                if field.refers_to == row.resource.name and field.back == back:
+                if field.references == row.resource.name and field.inverse == inverse:
                     found = [each for each in self.rows.all(resource.name) if each.fields[field.name] == row.key]
                     return [at_hand(each) for each in found if self.sees(each)]
-        raise AssertionError(back)
+        raise AssertionError(inverse)
 
     # ── Macros ────────────────────────────────────────────────────────────────────────────────────────────────
 

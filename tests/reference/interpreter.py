@@ -374,7 +374,7 @@ class _Asking:
         self, endpoint: Endpoint, admission: Admission, work: writes.Work, page: Page, given: bodies.Given
     ) -> Response:
         """Each row is judged as it is before any of them changes; then all change, each made of what was."""
-        order = lists.whole_order((), work.resource.identifier)
+        order = lists.whole_order((), work.resource.primary_key)
         found = lists.filtered(work.listed, endpoint, page, self.seen())
         found = lists.sorted_rows(found, order, self.seen())
         each = [work.of_one(row, admission) for row in found]
@@ -433,7 +433,7 @@ class _Asking:
         assert endpoint.resource is not None
         resource = self.checked.resources[endpoint.resource]
         found = lists.filtered(work.listed, endpoint, page, self.seen())
-        order = lists.whole_order(page.order, resource.identifier)
+        order = lists.whole_order(page.order, resource.primary_key)
         found = lists.sorted_rows(found, order, self.seen())
         total = len(found)
         following: str | int | None = None

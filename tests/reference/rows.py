@@ -24,7 +24,7 @@ class Row:
     @property
     def key(self) -> Any:
         """The value of the identifier; of several fields, all of their values."""
-        values = tuple(self.fields[name] for name in self.resource.identifier)
+        values = tuple(self.fields[name] for name in self.resource.primary_key)
         return values[0] if len(values) == 1 else values
 
     @property

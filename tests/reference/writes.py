@@ -196,7 +196,7 @@ class Work:
             if earlier.through[: len(name.through)] == name.through and len(earlier.through) > len(name.through):
                 at: Row | None = row
                 for reference in earlier.through[len(name.through) :]:
-                    target = None if at is None else at.resource.fields[reference].refers_to
+                    target = None if at is None else at.resource.fields[reference].references
                     at = None if at is None or target is None else self.reading.rows.find(target, at.fields[reference])
                 if at is None or not same(at.fields[earlier.field], self.values[earlier.text]):
                     return False
@@ -275,16 +275,16 @@ class Work:
         unknown = change.unknown if failures or not given.is_valid else set()
         pointers = {leaf.field: leaf.pointer for leaf in self.endpoint.takes.body or ()}
         for each in self.resource.fields.values():
-            if each.refers_to is None or not each.stored or each.name in unknown or each.name in self.parents:
+            if each.references is None or not each.stored or each.name in unknown or each.name in self.parents:
                 continue
             key = row.fields.get(each.name)
             if key is None or (was is not None and each.name not in given.values):
                 continue
-            target = self.reading.rows.find(each.refers_to, key)
+            target = self.reading.rows.find(each.references, key)
             subject = f"{self.resource.name}.{each.name}"
             if each.name in given.values:
                 if target is None or not self.is_seen(target) or target.is_gone:
-                    broken = Broken("body", pointers[each.name], "refers to")
+                    broken = Broken("body", pointers[each.name], "references")
                     failures.append(Failure("invalid", subject, fields=(broken,)))
             elif target is None:
                 failures.append(Failure("conflict", subject))
@@ -307,13 +307,13 @@ class Work:
         """The fields, or fields together, of which no two rows have the same values."""
         resource = self.resource
         single = [(each.name,) for each in resource.fields.values() if each.unique]
-        return list(dict.fromkeys([resource.identifier, *single, *resource.unique]))
+        return list(dict.fromkeys([resource.primary_key, *single, *resource.unique]))
 
     def _referred_to(self, row: Row) -> list[Failure]:
         """Meaning "cascades": one `refuse` anywhere refuses all of it."""
         falls = list(falling(row, self.reading))
         for other, each in references(self.checked):
-            if each.on_delete == "refuse":
+            if each.on_delete == "restrict":
                 for referring in self.reading.rows.all(other.name):
                     if any(refers(referring, each, fallen) for fallen in falls):
                         return [Failure("conflict", self.resource.name)]
@@ -335,12 +335,12 @@ def _matches(if_match: str | None, endpoint: Endpoint, row: Row) -> bool:
 def references(checked: Checked) -> Iterator[tuple[Resource, Field]]:
     for resource in checked.resources.values():
         for each in resource.fields.values():
-            if each.refers_to is not None and each.stored:
+            if each.references is not None and each.stored:
                 yield resource, each
 
 
 def refers(row: Row, reference: Field, to: Row) -> bool:
-    return reference.refers_to == to.resource.name and row.fields[reference.name] == to.key
+    return reference.references == to.resource.name and row.fields[reference.name] == to.key
 
 
 def falling(row: Row, reading: Reading) -> Iterator[Row]:
@@ -351,7 +351,7 @@ def falling(row: Row, reading: Reading) -> Iterator[Row]:
         fallen = ahead.pop()
         for resource in reading.resources.values():
             for each in resource.fields.values():
-                if each.refers_to == fallen.resource.name and each.on_delete == "cascade":
+                if each.references == fallen.resource.name and each.on_delete == "cascade":
                     for other in reading.rows.all(resource.name):
                         if refers(other, each, fallen) and not any(other is one for one in found):
                             found.append(other)
@@ -497,7 +497,7 @@ class Change:
         except Fails:
             value, rules = None, [((), "stored")]
         value = value.key if isinstance(value, Reference) else value
-        if value is not None and each.refers_to is None:
+        if value is not None and each.references is None:
             rules = list(broken_rules(each.schema, value, ()))
         self.row.fields[each.name] = None if rules else value
         resource = self.work.resource
@@ -577,7 +577,7 @@ class Change:
         falls = list(falling(row, self.work.reading))
         for other, each in references(self.work.checked):
             for referring in rows.all(other.name):
-                if each.on_delete == "clear" and any(refers(referring, each, fallen) for fallen in falls):
+                if each.on_delete == "set null" and any(refers(referring, each, fallen) for fallen in falls):
                     referring.fields[each.name] = None
                     rows.touch(referring)
         for fallen in falls:

@@ -19,15 +19,15 @@ PLAIN = """\
 purpose: Keeps notes.
 resources:
   note:
-    identifier: id
+    primary key: id
     fields:
       id: {type: string, format: uuid, on create: uuid()}
       text: {type: string, maxLength: 100}
-      owner: {refers to: person, back: notes, on delete: cascade}
+      owner: {references: person, inverse: notes, on delete: cascade}
       status: {state: true}
     required: [text]
   person:
-    identifier: id
+    primary key: id
     fields:
       id: {type: integer, on create: serial()}
       key: {type: string, secret: token, on create: token()}

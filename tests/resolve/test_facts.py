@@ -65,11 +65,11 @@ def test_a_proposed_fact_is_in_force_only_when_accepted() -> None:
 
 
 def test_a_proposed_part_is_one_proposal() -> None:
-    block = "## Resources\n\n```yaml proposed\nnote:\n  identifier: id\n  fields: {id: {type: string}}\n```\n"
+    block = "## Resources\n\n```yaml proposed\nnote:\n  primary key: id\n  fields: {id: {type: string}}\n```\n"
     found = literate(block).resources.resources
     assert isinstance(found, Proposal) and isinstance(found.candidate, Shown)
     (note,) = found.candidate.value
-    assert isinstance(note.identifier, Shown) and isinstance(note.fields, Shown)
+    assert isinstance(note.primary_key, Shown) and isinstance(note.fields, Shown)
     assert isinstance(literate(block, accept=True).resources.resources, Shown)
 
 

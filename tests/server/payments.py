@@ -14,7 +14,7 @@ PAYMENTS = """
 purpose: Takes payments.
 resources:
   customer:
-    identifier: id
+    primary key: id
     fields:
       id:       {type: string, format: uuid, on create: uuid()}
       name:     {type: string}
@@ -22,10 +22,10 @@ resources:
       password: {type: string, secret: password}
     required: [name]
   payment:
-    identifier: id
+    primary key: id
     fields:
       id:       {type: string, format: uuid, on create: uuid()}
-      customer: {refers to: customer, on create: caller.customer, back: payments, on delete: refuse}
+      customer: {references: customer, on create: caller.customer, inverse: payments, on delete: restrict}
       amount:   {type: integer, minimum: 1}
     required: [amount]
 states: none

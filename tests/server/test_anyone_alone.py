@@ -26,18 +26,18 @@ Keeps notes of people, who are known in four ways.
 
 ```yaml
 user:
-  identifier: name
+  primary key: name
   fields:
     name:     {type: string, pattern: "^[a-z]+$"}
     password: {type: string, minLength: 4, secret: password}
     key:      {type: string, secret: token, on create: token()}
   required: [password]
 note:
-  identifier: id
+  primary key: id
   fields:
     id:   {type: integer, on create: serial()}
     text: {type: string}
-    by:   {refers to: user, on create: caller.user, back: notes}
+    by:   {references: user, on create: caller.user, inverse: notes}
   required: [text]
 ```
 

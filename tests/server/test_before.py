@@ -25,16 +25,16 @@ Keeps shelves, whose books not everybody sees.
 
 ```yaml
 shelf:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: integer, on create: serial()}
     name:  {type: string}
     books: {type: integer, computed: shelf.holds.size()}
 book:
-  identifier: id
+  primary key: id
   fields:
     id:     {type: integer, on create: serial()}
-    shelf:  {refers to: shelf, back: holds, on delete: cascade}
+    shelf:  {references: shelf, inverse: holds, on delete: cascade}
     hidden: {type: boolean}
   required: [shelf]
 ```

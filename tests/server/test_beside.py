@@ -19,7 +19,7 @@ from ninefold.runtime.sources import Sources
 CONTRACT = """purpose: Keeps texts.
 resources:
   note:
-    identifier: id
+    primary key: id
     fields:
       id:   {type: string, on create: uuid()}
       text: {type: string}

@@ -22,14 +22,14 @@ Keeps places in collections.
 ```yaml
 terms: {size: "'&limit=' + string(page.size)"}
 collection:
-  identifier: id
+  primary key: id
   fields: {id: {type: string, pattern: '^[a-z]+$'}, title: {type: string, unique: true}}
   required: [id, title]
 place:
-  identifier: id
+  primary key: id
   fields:
     id:         {type: integer, on create: serial()}
-    collection: {refers to: collection, on delete: cascade, back: places}
+    collection: {references: collection, on delete: cascade, inverse: places}
     lon:        {type: integer}
     at:         {type: string, format: date-time}
   required: [collection, lon]

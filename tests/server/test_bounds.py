@@ -23,7 +23,7 @@ Keeps documents.
 types:
   given: {fields: {n: {type: array, items: {type: integer}}, t: {type: string}}, required: []}
 document:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: string, pattern: '^[a-z]+$'}
     texts: {type: array, items: {type: string}}

@@ -31,7 +31,7 @@ Quotes for parcels.
 
 ```yaml
 parcel:
-  identifier: id
+  primary key: id
   fields:
     id:     {type: integer, on create: serial()}
     weight: {type: number, exclusiveMinimum: 0}

@@ -45,17 +45,17 @@ Takes jobs.
 
 ```yaml
 press:
-  identifier: id
+  primary key: id
   fields:
     id:          {type: integer, on create: serial()}
     name:        {type: string, maxLength: 80}
     certificate: {type: string, unique: true, maxLength: 200}
   required: [name, certificate]
 job:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: integer, on create: serial()}
-    press: {refers to: press, on create: caller.press, back: jobs, on delete: refuse}
+    press: {references: press, on create: caller.press, inverse: jobs, on delete: restrict}
     title: {type: string, maxLength: 80}
   required: [title]
 ```

@@ -24,25 +24,25 @@ Shows folders and papers.
 
 ```yaml
 person:
-  identifier: id
+  primary key: id
   fields:
     id:   {type: integer, on create: serial()}
     name: {type: string}
     key:  {type: string, secret: token, on create: token()}
 folder:
-  identifier: id
+  primary key: id
   fields:
     id:     {type: integer, on create: serial()}
     name:   {type: string}
-    parent: {refers to: folder, back: folders, on delete: cascade}
-    owner:  {refers to: person, back: folders, on delete: cascade}
+    parent: {references: folder, inverse: folders, on delete: cascade}
+    owner:  {references: person, inverse: folders, on delete: cascade}
     size:   {type: integer, computed: "folder.papers.size()"}
   required: [name]
 paper:
-  identifier: id
+  primary key: id
   fields:
     id:     {type: integer, on create: serial()}
-    folder: {refers to: folder, back: papers, on delete: cascade}
+    folder: {references: folder, inverse: papers, on delete: cascade}
     text:   {type: string}
     note:   {type: string}
   required: [folder, text]

@@ -38,13 +38,13 @@ MEMBERS = """
 purpose: Lets members in.
 resources:
   club:
-    identifier: name
+    primary key: name
     fields: {name: {type: string}}
   member:
-    identifier: id
+    primary key: id
     fields:
       id:       {type: integer, on create: serial()}
-      club:     {refers to: club, on delete: cascade, back: members}
+      club:     {references: club, on delete: cascade, inverse: members}
       name:     {type: string}
       password: {type: string, secret: password}
       seen:     {type: string, format: date-time}

@@ -28,7 +28,7 @@ Keeps stock.
 
 ```yaml
 product:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: string}
     stock: {type: integer}
@@ -36,29 +36,29 @@ product:
   required: [stock, price]
   invariants: [{when: product.stock >= 0, otherwise: sold_out}]
 sale:
-  identifier: id
+  primary key: id
   fields:
     id:       {type: integer, on create: serial()}
-    product:  {refers to: product, back: sales}
+    product:  {references: product, inverse: sales}
     quantity: {type: integer}
     state:    {state: true}
-    parcel:   {refers to: parcel, back: sales, on delete: clear}
+    parcel:   {references: parcel, inverse: sales, on delete: set null}
   required: [product, quantity]
 parcel:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: string}
     state: {state: true}
     note:  {type: string}
 entry:
-  identifier: id
+  primary key: id
   fields:
     id:     {type: integer, on create: serial()}
     sale:   {type: integer}
     text:   {type: string, unique: true}
     amount: {type: integer, on create: entry.product.price * entry.count}
     count:  {type: integer}
-    product: {refers to: product}
+    product: {references: product}
   required: [text]
 ```
 
@@ -224,8 +224,9 @@ def test_what_follows_from_a_timer_reads_no_request() -> None:
         "schemes: none", "schemes: {key: {type: apiKey, in: header, name: Key, matches: seller.key}}"
     )
     reading = reading.replace("caller.stock", "caller.seller.stock").replace(
-        "product:\n  identifier: id",
-        "seller: {identifier: key, fields: {key: {type: string}, stock: {type: integer}}}\nproduct:\n  identifier: id",
+        "product:\n  primary key: id",
+        "seller: {primary key: key, fields: {key: {type: string}, stock: {type: integer}}}\n"
+        "product:\n  primary key: id",
         1,
     )
     loaded = compile_document("stock.md", reading.encode())

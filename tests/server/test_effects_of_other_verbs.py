@@ -25,32 +25,32 @@ Keeps accounts, and notes what happens to them.
 
 ```yaml
 user:
-  identifier: id
+  primary key: id
   fields:
     id:       {type: integer, on create: serial()}
     name:     {type: string, unique: true}
     password: {type: string, secret: password}
   required: [name, password]
 note:
-  identifier: id
+  primary key: id
   fields:
     id:   {type: integer, on create: serial()}
-    user: {refers to: user, on delete: cascade}
+    user: {references: user, on delete: cascade}
     text: {type: string}
   required: [user, text]
 invitation:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: integer, on create: serial()}
-    user:  {refers to: user, on delete: cascade}
+    user:  {references: user, on delete: cascade}
     token: {type: string, secret: token, on create: token()}
 like:
-  identifier: [user, thing]
+  primary key: [user, thing]
   fields:
-    user:  {refers to: user, on delete: cascade, on create: caller.user}
+    user:  {references: user, on delete: cascade, on create: caller.user}
     thing: {type: string}
 task:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: integer, on create: serial()}
     title: {type: string}

@@ -23,13 +23,13 @@ Keeps orders with their lines.
 
 ```yaml
 product:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: string}
     price: {type: integer}
   required: [price]
 order:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: integer, on create: serial()}
     note:  {type: string}
@@ -37,11 +37,11 @@ order:
     state: {state: true}
   invariants: [{when: order.lines.size() <= 4, otherwise: too_many}]
 line:
-  identifier: id
+  primary key: id
   fields:
     id:       {type: integer, on create: serial()}
-    order:    {refers to: order, back: lines, on delete: cascade}
-    product:  {refers to: product, on delete: refuse}
+    order:    {references: order, inverse: lines, on delete: cascade}
+    product:  {references: product, on delete: restrict}
     quantity: {type: integer, minimum: 1}
     amount:   {type: integer, on create: line.product.price * line.quantity}
     changed:  {type: integer, on create: "0", on change: line.changed + 1}
@@ -53,7 +53,7 @@ line:
     - {when: "!has(before.line) || line.quantity - before.line.quantity < 40", otherwise: too_much}
   views: {shown: [product, state, changed, quantity]}
 address:
-  identifier: [owner, number]
+  primary key: [owner, number]
   fields:
     owner:   {type: string}
     number:  {type: integer}
@@ -228,7 +228,7 @@ def test_a_row_is_made_for_each_item(service: Running) -> None:
         (
             [{"product": "ten", "quantity": 1}, {"product": "tea", "quantity": 1}, {"product": "no", "quantity": 1}],
             422,
-            [("/lines/0/product", "refers to"), ("/lines/2/product", "refers to")],
+            [("/lines/0/product", "references"), ("/lines/2/product", "references")],
         ),
         (
             [{"product": "tea", "quantity": 1}, {"product": "cup", "quantity": 1}, {"product": "tea", "quantity": 1}],
@@ -330,4 +330,4 @@ def test_an_item_names_no_row_that_its_caller_does_not_see(tmp_path: Path) -> No
         ordered(service, ("tea", 2))
         refused = service.http.post("/orders", json={"lines": [{"product": "secret", "quantity": 1}]})
         found = [(each["pointer"], each["rule"]) for each in refused.json()["fields"]]
-        assert (refused.status_code, found) == (422, [("/lines/0/product", "refers to")]), refused.text
+        assert (refused.status_code, found) == (422, [("/lines/0/product", "references")]), refused.text

@@ -23,25 +23,25 @@ Keeps shelves.
 
 ```yaml
 person:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: string, format: uuid, on create: uuid()}
     name:  {type: string}
     role:  {type: string}
     token: {type: string, secret: token, on create: token()}
 shelf:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: integer, on create: serial()}
     name:  {type: string, unique: true}
-    owner: {refers to: person, on create: caller.person}
+    owner: {references: person, on create: caller.person}
     note:  {type: string}
 mark:
-  identifier: id
+  primary key: id
   fields:
     id:     {type: integer, on create: serial()}
-    shelf:  {refers to: shelf, back: marks, on delete: cascade}
-    person: {refers to: person, on create: caller.person}
+    shelf:  {references: shelf, inverse: marks, on delete: cascade}
+    person: {references: person, on create: caller.person}
     kind:   {type: string}
   required: [kind]
   unique: [[shelf, person, kind]]

@@ -13,18 +13,18 @@ from ninefold.pipeline import compile_document
 
 CONTRACT = contract(
     [
-        "  folder: {identifier: id, fields: {id: {type: integer}, up: {refers to: folder, on delete: cascade}}}",
+        "  folder: {primary key: id, fields: {id: {type: integer}, up: {references: folder, on delete: cascade}}}",
         "  owner:",
-        "    identifier: id",
+        "    primary key: id",
         "    fields: {id: {type: integer}, strict: {type: boolean}}",
         "    required: [strict]",
         "    invariants: [{when: '!owner.strict || owner.papers.size() > 0', otherwise: without}]",
         "  paper:",
-        "    identifier: id",
+        "    primary key: id",
         "    fields:",
         "      id: {type: integer}",
-        "      folder: {refers to: folder, on delete: cascade}",
-        "      owner: {refers to: owner, back: papers, on delete: cascade}",
+        "      folder: {references: folder, on delete: cascade}",
+        "      owner: {references: owner, inverse: papers, on delete: cascade}",
         "    required: [folder, owner]",
     ],
     (),

@@ -24,7 +24,7 @@ NOTES = b"""
 purpose: Takes notes, by form and as JSON.
 resources:
   note:
-    identifier: id
+    primary key: id
     fields:
       id:     {type: integer, on create: serial()}
       text:   {type: string, minLength: 1, normalise: value.lowerAscii()}
@@ -34,7 +34,7 @@ resources:
       tags:   {type: array, items: {type: string, maxLength: 5}, maxItems: 3}
       sizes:  {type: array, items: {type: integer}}
       due:    {type: string, format: date-time}
-      after:  {refers to: note, on delete: clear}
+      after:  {references: note, on delete: set null}
     required: [text]
 states: none
 endpoints:

@@ -23,7 +23,7 @@ ORDERS = """
 purpose: Keeps the orders of other programs.
 resources:
   client:
-    identifier: id
+    primary key: id
     fields:
       id:      {type: string, on create: "'c-' + random(12)"}
       name:    {type: string, unique: true, normalise: value.lowerAscii(), minLength: 2}
@@ -33,10 +33,10 @@ resources:
       asked:   {type: integer, on create: "0"}
     required: [name, secret, scopes]
   order:
-    identifier: id
+    primary key: id
     fields:
       id:     {type: integer, on create: serial()}
-      client: {refers to: client, on create: caller.client, on delete: cascade}
+      client: {references: client, on create: caller.client, on delete: cascade}
       text:   {type: string}
     required: [text, client]
 states: none

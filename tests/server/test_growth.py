@@ -28,7 +28,7 @@ Grows.
 
 ```yaml
 w:
-  identifier: id
+  primary key: id
   fields:
     id: {{type: integer, on create: serial()}}
     t:  {{type: string, on create: "'xx'"}}

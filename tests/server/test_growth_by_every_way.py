@@ -33,7 +33,7 @@ START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CONTRACT = """purpose: Grows.
 resources:
   client:
-    identifier: id
+    primary key: id
     fields:
       id:     {type: string, pattern: '^[a-z]+$'}
       secret: {type: string, secret: password}
@@ -41,7 +41,7 @@ resources:
       text:   {type: string, on create: "'x'"}
     required: [id, secret]
   note:
-    identifier: id
+    primary key: id
     fields:
       id:    {type: string, pattern: '^[a-z]+$'}
       given: {type: string}

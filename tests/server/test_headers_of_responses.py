@@ -41,11 +41,11 @@ Shows the same in bodies and in headers.
 ```yaml
 terms: {{called: "'a term'"}}
 w:
-  identifier: id
+  primary key: id
   fields:
     id:    {{type: integer, on create: serial()}}
     n:     {{type: string}}
-    other: {{refers to: w, back: others, on delete: clear}}
+    other: {{references: w, inverse: others, on delete: set null}}
     twice: {{type: integer, computed: w.id * 2}}
   required: [n]
 ```

@@ -80,7 +80,7 @@ Stores what comes, however it comes.
 
 ```yaml
 w:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: integer, on create: "all(w).size() + 1"}
     state: {state: true}

@@ -25,7 +25,7 @@ CONTRACT = """
 purpose: Keeps things.
 resources:
   thing:
-    identifier: id
+    primary key: id
     fields:
       id:    {type: integer, on create: serial()}
       label: {type: string}

@@ -32,26 +32,26 @@ Gives codes of one letter or digit.
 
 ```yaml
 one:
-  identifier: id
+  primary key: id
   fields:
     id:   {type: integer, on create: serial()}
     code: {type: string, unique: true, on create: random(1)}
 key:
-  identifier: id
+  primary key: id
   fields:
     id: {type: string, on create: random(1)}
 host:
-  identifier: id
+  primary key: id
   fields: {id: {type: integer, on create: serial()}}
 pair:
-  identifier: id
+  primary key: id
   fields:
     id:   {type: integer, on create: serial()}
-    host: {refers to: host, on delete: cascade}
+    host: {references: host, on delete: cascade}
     code: {type: string, on create: "'c-' + random(1)"}
   unique: [[host, code]]
 named:
-  identifier: name
+  primary key: name
   fields:
     name: {type: string}
     code: {type: string, unique: true, on create: random(1)}
@@ -141,7 +141,7 @@ LETTERS = 36
 ALONE = """purpose: Gives codes.
 resources:
   one:
-    identifier: id
+    primary key: id
     fields:
       id:    {type: integer}
       code:  {type: string, unique: true, on create: random(1)}

@@ -22,38 +22,38 @@ Keeps tills.
 
 ```yaml
 shop:
-  identifier: id
+  primary key: id
   fields:
     id:       {type: string}
     discount: {type: integer}
     next:     {type: string}
 product:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: string}
-    shop:  {refers to: shop}
+    shop:  {references: shop}
     price: {type: integer}
     code:  {type: string}
   required: [shop]
 line:
-  identifier: id
+  primary key: id
   fields:
     id:       {type: integer, on create: serial()}
-    product:  {refers to: product, back: lines}
+    product:  {references: product, inverse: lines}
     quantity: {type: integer}
     price:    {type: integer, on create: line.product.price - line.product.shop.discount, again on: product}
     total:    {type: integer, on change: line.price * line.quantity}
-    shop:     {refers to: shop, on create: line.product.shop}
+    shop:     {references: shop, on create: line.product.shop}
     number:   {type: integer, on create: "all(line).size() + 1"}
     code:     {type: string, unique: true, on create: line.product.code}
   required: [product, quantity, price]
   invariants: [{when: line.total < 1000}]
 tag:
-  identifier: [product, text]
+  primary key: [product, text]
   fields:
-    product: {refers to: product}
+    product: {references: product}
     text:    {type: string}
-    shop:    {refers to: shop, on create: tag.product.shop}
+    shop:    {references: shop, on create: tag.product.shop}
     count:   {type: integer, on create: tag.product.lines.size()}
     note:    {type: string}
   required: [shop, text]

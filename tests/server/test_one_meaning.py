@@ -17,7 +17,7 @@ pytestmark = pytest.mark.serves
 CONTRACT = """\
 resources:
   note:
-    identifier: name
+    primary key: name
     fields:
       name: {type: string}
       text: {type: string, unique: true}
@@ -26,8 +26,8 @@ resources:
       free: {type: object}
       list: {type: array, items: {type: number}}
   part:
-    identifier: id
-    fields: {id: {type: integer, on create: serial()}, of: {refers to: note, on delete: cascade}, x: {type: number}}
+    primary key: id
+    fields: {id: {type: integer, on create: serial()}, of: {references: note, on delete: cascade}, x: {type: number}}
 states: none
 endpoints:
   requests: {media type: application/json, unknown members: refused, unknown parameters: refused}

@@ -162,7 +162,7 @@ def send(client: httpx.Client, asked: Asked, body: str | bytes, known: Known) ->
 SEATS = """\
 resources:
   seat:
-    identifier: id
+    primary key: id
     fields:
       id: {type: integer, on create: serial()}
       hall: {type: string}

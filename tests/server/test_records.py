@@ -24,15 +24,15 @@ Sells plans.
 
 ```yaml
 currency:
-  identifier: code
+  primary key: code
   fields:
     code: {type: string, pattern: "^[A-Z]{3}$"}
   records: [{code: EUR}, {code: USD}]
 plan:
-  identifier: [name, currency]
+  primary key: [name, currency]
   fields:
     name:     {type: string, normalise: value.trim()}
-    currency: {refers to: currency, on delete: cascade}
+    currency: {references: currency, on delete: cascade}
     price:    {type: integer, minimum: 0}
     perks:    {type: array, items: {type: string}, on create: "[]"}
     terms:    {type: object, properties: {months: {type: integer}}}
@@ -52,10 +52,10 @@ plan:
       terms: {months: 12}
       from: 2026-01-01T00:00:00+01:00
 part:
-  identifier: id
+  primary key: id
   fields:
     id:   {type: integer}
-    part: {refers to: part, back: parts, on delete: cascade}
+    part: {references: part, inverse: parts, on delete: cascade}
   records: [{id: 2, part: 1}, {id: 1, part: none}, {id: 3, part: 2}]
 ```
 

@@ -197,7 +197,7 @@ Reads what requests give wherever it can be read.
 
 ```yaml
 w:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: integer, on create: serial()}
     n:     {type: integer, on create: "0"}
@@ -207,7 +207,7 @@ w:
     state: {state: true}
   required: [r]
 u:
-  identifier: id
+  primary key: id
   fields:
     id:       {type: integer, on create: serial()}
     name:     {type: string, unique: true}
@@ -215,12 +215,12 @@ u:
     n:        {type: integer, on create: "1"}
   required: [name, password]
 v:
-  identifier: id
+  primary key: id
   fields:
     id: {type: integer, on create: serial()}
     n:  {type: integer}
 t:
-  identifier: k
+  primary key: k
   fields:
     k: {type: integer}
     n: {type: integer}

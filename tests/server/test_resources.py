@@ -30,7 +30,7 @@ Keeps gardens, their beds, and what grows in them.
 
 ```yaml
 garden:
-  identifier: id
+  primary key: id
   fields:
     id:      {type: integer, on create: serial()}
     name:    {type: string, minLength: 1, normalise: value.trim()}
@@ -46,32 +46,32 @@ garden:
   required: [name, town]
   invariants: [{when: garden.low <= garden.high, otherwise: upside_down}]
 bed:
-  identifier: [garden, place]
+  primary key: [garden, place]
   fields:
-    garden: {refers to: garden, back: beds, on delete: cascade}
+    garden: {references: garden, inverse: beds, on delete: cascade}
     place:  {type: string, pattern: "^[A-Z][0-9]$"}
     soil:   {type: string}
 plant:
-  identifier: id
+  primary key: id
   fields:
     id:     {type: integer, on create: serial()}
-    garden: {refers to: garden, back: plants, on delete: cascade}
-    under:  {refers to: plant, back: below, on delete: clear}
-    beside: {refers to: plant, back: neighbours, on delete: cascade}
+    garden: {references: garden, inverse: plants, on delete: cascade}
+    under:  {references: plant, inverse: below, on delete: set null}
+    beside: {references: plant, inverse: neighbours, on delete: cascade}
     kind:   {type: string}
   required: [garden, kind]
 box:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: integer, on create: serial()}
     code:  {type: string, unique: true}
     state: {state: true}
   required: [code]
 seed:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: integer, on create: serial()}
-    plant: {refers to: plant, back: seeds, on delete: refuse}
+    plant: {references: plant, inverse: seeds, on delete: restrict}
   required: [plant]
 
 types:
@@ -409,7 +409,7 @@ Knows its members.
 
 ```yaml
 member:
-  identifier: email
+  primary key: email
   fields:
     email: {type: string, sensitive: true}
     key:   {type: string, secret: token, on create: token()}

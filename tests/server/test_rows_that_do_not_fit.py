@@ -26,7 +26,7 @@ CONTRACT = """
 purpose: Keeps notes.
 resources:
   note:
-    identifier: id
+    primary key: id
     fields:
       id:   {{type: string, maxLength: 40}}
       text: {text}

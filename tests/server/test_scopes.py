@@ -27,7 +27,7 @@ Keeps notes.
 
 ```yaml
 note:
-  identifier: id
+  primary key: id
   fields:
     id:   {type: integer, on create: serial()}
     by:   {type: string, maxLength: 80, on create: caller.user}

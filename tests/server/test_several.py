@@ -26,7 +26,7 @@ Takes orders, several steps at a time.
 
 ```yaml
 order:
-  identifier: id
+  primary key: id
   fields:
     id:        {type: integer, on create: serial()}
     note:      {type: string}
@@ -43,13 +43,13 @@ order:
   views:
     seen: [id, note, total, code, status, moves]
 entry:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: integer, on create: serial()}
-    order: {refers to: order, back: entries, on delete: cascade}
+    order: {references: order, inverse: entries, on delete: cascade}
     text:  {type: string}
 limit:
-  identifier: id
+  primary key: id
   fields:
     id:   {type: string}
     most: {type: integer}
@@ -57,14 +57,14 @@ limit:
   invariants:
     - {when: "size(all(order).filter(o, o.status == 'paid')) <= limit.most", otherwise: all_paid}
 cart:
-  identifier: id
+  primary key: id
   fields:
     id:    {type: string}
     owner: {type: string}
     state: {state: true}
     times: {type: integer, on create: "0"}
 user:
-  identifier: id
+  primary key: id
   fields:
     id:       {type: integer, on create: serial()}
     name:     {type: string, unique: true}

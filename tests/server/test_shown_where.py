@@ -30,20 +30,20 @@ Shows deals, and to each caller what it may see of them.
 
 ```yaml
 person:
-  identifier: id
+  primary key: id
   fields:
     id:   {{type: integer, on create: serial()}}
     name: {{type: string}}
     key:  {{type: string, secret: token, on create: token()}}
 deal:
-  identifier: id
+  primary key: id
   fields:
     id:     {{type: integer, on create: serial()}}
-    owner:  {{refers to: person, back: deals, on delete: cascade}}
+    owner:  {{references: person, inverse: deals, on delete: cascade}}
     kind:   {{enum: [sale, swap, gift]}}
     price:  {{type: integer}}
     parts:  {{type: integer}}
-    other:  {{refers to: deal, back: others, on delete: clear}}
+    other:  {{references: deal, inverse: others, on delete: set null}}
   required: [kind]
   views:
     sale: {{price: deal.price, each: deal.price / deal.parts}}

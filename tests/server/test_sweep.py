@@ -23,7 +23,7 @@ Keeps what lies where.
 
 ```yaml
 place:
-  identifier: [hall, shelf]
+  primary key: [hall, shelf]
   fields:
     hall:  {type: string}
     shelf: {type: integer}
@@ -35,11 +35,11 @@ place:
   required: [label]
   views: {short: [hall, shelf, label, cents, slug, moved]}
 note:
-  identifier: id
+  primary key: id
   fields:
     id:   {type: integer, on create: serial()}
     text: {type: string}
-    under: {refers to: note, back: notes, on delete: cascade}
+    under: {references: note, inverse: notes, on delete: cascade}
 types:
   relabelling:
     fields:

@@ -36,7 +36,7 @@ Lends things, reminds, and forgets.
 
 ```yaml
 loan:
-  identifier: id
+  primary key: id
   fields:
     id:       {type: integer, on create: serial()}
     item:     {type: string, unique: true}

@@ -38,7 +38,7 @@ Says what comes.
 
 ```yaml
 w:
-  identifier: id
+  primary key: id
   fields:
     id:  {{type: integer, on create: serial()}}
     any: {ANY}

@@ -120,7 +120,7 @@ def _by_rows(asked: Asked, resource: Resource, rules: Rules) -> Iterator[str]:
 
 
 def _is_turned(keys: SortKeys, usual: SortKeys, resource: Resource) -> bool:
-    """Whether an order is the usual one backwards. Rows that are alike in it come by their identifiers in either, and
+    """Whether an order is the usual one backwards. Rows that are alike in it come by their primary keys in either, and
     are put in that order by themselves: of the same time, to the microsecond, there are few."""
     return tuple((name, not descending) for name, descending in keys) == usual and isinstance(
         resource.fields[usual[-1][0]].type, Timestamp
@@ -130,7 +130,7 @@ def _is_turned(keys: SortKeys, usual: SortKeys, resource: Resource) -> bool:
 def _is_one(equal: tuple[str, ...], resource: Resource) -> bool:
     """Whether at most one row has these values."""
     unique = [
-        resource.identifier,
+        resource.primary_key,
         *resource.unique,
         *((each.name,) for each in resource.fields.values() if each.unique),
     ]
@@ -171,12 +171,12 @@ def _sorts(asked: Asked) -> tuple[SortKeys, ...]:
 
 
 def _ordered(keys: SortKeys, resource: Resource, equal: tuple[str, ...]) -> SortKeys | None:
-    """The order of rows that are alike in `equal`: the keys, and the identifier behind them, so that no two are alike.
+    """The order of rows that are alike in `equal`: the keys, and the primary key behind them, so that no two are alike.
     None: something of it is not stored."""
     if not all(_is_ordered(resource.fields[name]) for name, _ in keys):
         return None
     named = {name for name, _ in keys}
-    whole = (*keys, *((name, False) for name in resource.identifier if name not in named))
+    whole = (*keys, *((name, False) for name in resource.primary_key if name not in named))
     return tuple((name, descending) for name, descending in whole if name not in equal)
 
 
@@ -248,10 +248,10 @@ def _said(condition: Typed, resource: Resource) -> Narrowed:
 
 
 def field_compared(typed: Typed, resource: Resource) -> str | None:
-    """The stored field of the row that an expression is, if it is nothing else: of the row itself, its identifier."""
+    """The stored field of the row that an expression is, if it is nothing else: of the row itself, its primary key."""
     match typed:
-        case Variable(name=name, type=Row()) if name == resource.name and len(resource.identifier) == 1:
-            return resource.identifier[0]
+        case Variable(name=name, type=Row()) if name == resource.name and len(resource.primary_key) == 1:
+            return resource.primary_key[0]
         case Select(operand=Variable(name=name, type=Row()), name=field) if name == resource.name:
             found = resource.fields.get(field)
             return field if found is not None and _is_ordered(found) else None
@@ -289,9 +289,9 @@ class Way:
 def ways(segments: tuple[Segment, ...], resources: Mapping[str, Resource]) -> tuple[Way, ...]:
     names = [each for each in segments if isinstance(each, PathName)]
     return tuple(
-        Way(number, each.through, each.resource, resources[each.resource].identifier[0])
+        Way(number, each.through, each.resource, resources[each.resource].primary_key[0])
         for number, each in enumerate(names)
-        if each.through and resources[each.resource].identifier
+        if each.through and resources[each.resource].primary_key
     )
 
 

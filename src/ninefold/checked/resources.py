@@ -1,4 +1,4 @@
-"""Resources whose identifier, fields and types are all known."""
+"""Resources whose primary key, fields and types are all known."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Seen:
 @dataclass(frozen=True)
 class Field:
     """`schema` is the JSON Schema that a given value must meet, with everything that it refers to inside it; that
-    of a reference is its target's identifier's. `null_shown`: the schema admits null."""
+    of a reference is its target's primary key's. `null_shown`: the schema admits null."""
 
     name: str
     type: Type
@@ -52,9 +52,9 @@ class Field:
     again_on: tuple[str, ...] = ()
     computed: Typed | None = None
     normalise: Typed | None = None
-    refers_to: str | None = None
-    back: str | None = None
-    on_delete: Literal["refuse", "cascade", "clear"] = "refuse"
+    references: str | None = None
+    inverse: str | None = None
+    on_delete: Literal["restrict", "cascade", "set null"] = "restrict"
     unique: bool = False
     immutable: bool = False
     secret: Literal["token", "password"] | None = None
@@ -140,7 +140,7 @@ class Resource:
 
     name: str
     place: Place
-    identifier: tuple[str, ...]
+    primary_key: tuple[str, ...]
     fields: Mapping[str, Field]
     unique: tuple[tuple[str, ...], ...] = ()
     invariants: tuple[Guard, ...] = ()
@@ -151,14 +151,14 @@ class Resource:
 
     @property
     def key(self) -> Field:
-        """The identifier, where it is one field."""
-        return self.fields[self.identifier[0]]
+        """The primary key, where it is one field."""
+        return self.fields[self.primary_key[0]]
 
     @property
     def keys(self) -> tuple[tuple[str, ...], ...]:
-        """The fields that together belong to one row at most: its identifier, each that is unique, and the others."""
+        """The fields that together belong to one row at most: its primary key, each that is unique, and the others."""
         alone = ((each.name,) for each in self.fields.values() if each.unique)
-        return tuple(dict.fromkeys((self.identifier, *alone, *self.unique)))
+        return tuple(dict.fromkeys((self.primary_key, *alone, *self.unique)))
 
     def is_state(self, name: str) -> bool:
         return self.machine is not None and self.machine.field == name
@@ -191,7 +191,7 @@ class Resource:
 
 @dataclass(frozen=True)
 class Record:
-    """A row that the contract itself states: the JSON values of some of its fields, the identifier among them."""
+    """A row that the contract itself states: the JSON values of some of its fields, the primary key among them."""
 
     resource: str
     values: Mapping[str, Any]

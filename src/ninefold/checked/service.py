@@ -307,8 +307,8 @@ class Checked:
         found: dict[str, list[tuple[Resource, Field]]] = {}
         for resource in self.resources.values():
             for each in resource.fields.values():
-                if each.refers_to is not None and each.stored:
-                    found.setdefault(each.refers_to, []).append((resource, each))
+                if each.references is not None and each.stored:
+                    found.setdefault(each.references, []).append((resource, each))
         return {target: tuple(references) for target, references in found.items()}
 
     @cached_property

@@ -185,12 +185,12 @@ class Rules:
     def of_field(self, field: stated.Field, resource: stated.Resource) -> tuple[Rule, ...]:
         schema = value_of(field.schema)
         found = [] if schema is None else list(self._of_schema(schema.node, schema.json, ()))
-        for names in (value_of(resource.required) or (), value_of(resource.identifier) or ()):
+        for names in (value_of(resource.required) or (), value_of(resource.primary_key) or ()):
             found += [self._rule((), "required", each.span) for each in names if each.text == field.name]
         for keyword, fact in (
             ("unique", field.unique),
             ("immutable", field.immutable),
-            ("refers to", field.refers_to),
+            ("references", field.references),
         ):
             if isinstance(fact, Shown):
                 found.append(self._rule((), keyword, fact.span))

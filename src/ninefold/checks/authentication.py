@@ -68,7 +68,7 @@ def certificate(
         wrong = "is not a text"
     elif not field.stored:
         wrong = "is not stored"
-    elif not field.unique and resources[name].identifier != (field_name,):
+    elif not field.unique and resources[name].primary_key != (field_name,):
         wrong = "is not unique: a certificate could be of several rows"
     else:
         return CertificateOf(name, field_name, presented)

@@ -64,7 +64,7 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
                 Label(each.span, "not a field"),
                 help=did_you_mean(each.field, resource.fields),
             )
-        elif why := resource.made_otherwise(field, numbers=not (changing and field.name in resource.identifier)):
+        elif why := resource.made_otherwise(field, numbers=not (changing and field.name in resource.primary_key)):
             findings.say(
                 NOT_THE_CLIENTS, f"`{resource.name}.{field.name}` {why}", Label(each.span, "no client can set it")
             )

@@ -76,7 +76,7 @@ def _resources(open_questions: tuple[OpenQuestion, ...], findings: Findings) -> 
     findings.all_unknown = is_open(contract.resources.resources)
     findings.unknown = frozenset(each.name for each in findings.resources) - known.keys()
     findings.more_back_references = any(
-        isinstance(field.back, Gap | Proposal) for each in known.values() for field in value_of(each.fields) or ()
+        isinstance(field.inverse, Gap | Proposal) for each in known.values() for field in value_of(each.fields) or ()
     )
     vocabulary = model(known, caller_type(contract, known), findings)
     resources = check_resources(known, vocabulary, findings)

@@ -98,7 +98,7 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing) -> Con
         return None
     if is_template(ast, scope, showing) and (chooses(ast, scope, showing) or not is_of_the_request(ast, scope)):
         return _taken_apart(ast, expression, scope, showing)
-    # A bare name is a row to be taken apart, or needs no database: several identifiers are no hindrance.
+    # A bare name is a row to be taken apart, or needs no database: several primary keys are no hindrance.
     bare = isinstance(ast, Name) and ast.name not in scope.items
     found = typed(expression, scope, None, showing.findings, in_sql=not bare)
     if found is None:

@@ -226,7 +226,7 @@ def _conjuncts(typed: Typed) -> Iterator[Typed]:
 
 
 def _about(typed: Typed, resource: str, row: Typed) -> Typed:
-    """The same of another row. What a reference holds is the identifier of its row, however it is written."""
+    """The same of another row. What a reference holds is the primary key of its row, however it is written."""
 
     def change(node: Typed) -> Typed | None:
         return row if isinstance(node, Variable) and node.name == resource else None

@@ -172,7 +172,7 @@ def _says_which(effect: stated.Effect, resource: Resource, same: bool, findings:
         message = f"`row` of `{effect.verb} {resource.name}` reads `{resource.name}`, which it is to say"
         findings.say(EFFECT_ON_NO_ROW, message, Label(effect.row.span, "the row acted on is `this`"))
         return False
-    inserts, alone = effect.verb == "create", not resource.identifier
+    inserts, alone = effect.verb == "create", not resource.primary_key
     wanted = () if alone else ("each",) if inserts else ("row", "where")
     given = [(name, fact) for name, fact in stated_ones.items() if fact is not None]
     done = f"`{effect.verb} {resource.name}`"
@@ -247,7 +247,7 @@ def _sets(effect: stated.Effect, resource: Resource, scope: Scope, findings: Fin
             findings.say(NOT_SET, f"no effect gives `{resource.name}.{field.name}` a value", Label(each.span, why))
             continue
         expected = optional(field.type)
-        if effect.verb == "create" and isinstance(field.type, Row) and field.refers_to is not None:
+        if effect.verb == "create" and isinstance(field.type, Row) and field.references is not None:
             expected = _known_by(each.value, scope, field.type)
         value = _given(each.value, scope, expected, (resource.name,), findings)
         if value is not None:
@@ -256,16 +256,16 @@ def _sets(effect: stated.Effect, resource: Resource, scope: Scope, findings: Fin
 
 
 def _known_by(expression: Expression, scope: Scope, row: Row) -> Type:
-    """What a reference of a new row is given by: a row, or what the one field of its identifier holds; that such a row
+    """What a reference of a new row is given by: a row, or what the one field of its primary key holds; that such a row
     is there is asked by the statement."""
     shape = scope.model.get(row.resource)
     found = check(expression.ast, scope).typed
-    if shape is None or found is None or len(shape.identifier) != 1:
+    if shape is None or found is None or len(shape.primary_key) != 1:
         return optional(row)
-    key = shape.fields[shape.identifier[0]]
+    key = shape.fields[shape.primary_key[0]]
     while isinstance(key, Row):
         target = scope.model[key.resource]
-        key = target.fields[target.identifier[0]]
+        key = target.fields[target.primary_key[0]]
     return optional(key) if required(found.type) == required(key) else optional(row)
 
 
@@ -317,7 +317,7 @@ def _falls_with(acting: Resource, deleted: Resource, resources: Mapping[str, Res
             each.name
             for each in resources.values()
             for field in each.fields.values()
-            if field.refers_to == target and field.on_delete == "cascade"
+            if field.references == target and field.on_delete == "cascade"
         } - reached
         reached |= more
         ahead += more

@@ -239,7 +239,7 @@ def _never_alone(code: stated.ErrorCode, findings: Findings) -> None:
         field = findings.survey.graph.fields.get(resource, {}).get(name)
         if condition.condition != "conflict" or own is None or field is None or field.unique is not None:
             continue
-        identifier = value_of(own.identifier)
+        identifier = value_of(own.primary_key)
         if identifier is None or [each.text for each in identifier] == [name]:
             continue
         findings.say(

@@ -45,7 +45,7 @@ class Findings:
     unknown: frozenset[str] = frozenset()
     """Resources that are named and not known, because something of them is a gap."""
     more_back_references: bool = False
-    """A `back` is a gap: rows may be referred back to under a name that is not shown."""
+    """An `inverse` is a gap: rows may be referred back to under a name that is not shown."""
     all_unknown: bool = False
     """Part 2 is a gap: any name may be a resource's."""
     _written: dict[int, tuple[Typed, Span]] = field(default_factory=dict)

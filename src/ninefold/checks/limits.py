@@ -52,7 +52,7 @@ def _rates(vocabulary: Vocabulary, findings: Findings) -> Iterator[Rate]:
         # A rate counts before a body is read: of a request there are the parameters that what it counts declares.
         scope = replace(vocabulary.scope(request=_request(rate, findings.contract)), request_only=True)
         of = value_of(rate.of)
-        # An identifier stands for a row: another row is another value, another state of one row is not.
+        # A primary key stands for a row: another row is another value, another state of one row is not.
         counted = typed(of, scope, Anything(nullable=True), findings) if isinstance(of, Expression) else None
         word = None if of is None or isinstance(of, Expression) else of.text
         allow, per, algorithm = value_of(rate.allow), value_of(rate.per), value_of(rate.algorithm)

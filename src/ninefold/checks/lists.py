@@ -125,8 +125,8 @@ def _keys(keys: tuple[requests.SortKey, ...], resource: Resource, findings: Find
         field = resource.fields.get(key.field)
         if field is None:
             continue  # that it is none has been said where names are resolved
-        if field.name in resource.identifier and not is_key(field):
-            continue  # nor is it an identifier, which has been said of the resource
+        if field.name in resource.primary_key and not is_key(field):
+            continue  # nor is it a primary key, which has been said of the resource
         if field.secret is not None or not isinstance(field.type, Boolean | Integer | Number | Row | Text | Timestamp):
             findings.say(
                 NOT_A_SORT_KEY,
@@ -316,8 +316,8 @@ def _of_body(verb: str, resource: Resource, body: tuple[BodyLeaf, ...]) -> Itera
         field = resource.as_given(leaf.field)
         if verb == "delete":
             yield leaf.field, "the rows are deleted"
-        elif leaf.field in resource.identifier:
-            yield leaf.field, "an identifier is of one row"
+        elif leaf.field in resource.primary_key:
+            yield leaf.field, "a primary key is of one row"
         elif field.secret is not None:
             yield leaf.field, "a secret is of one row"
         elif isinstance(field.type, Anything | Object) and verb == "update":

@@ -60,7 +60,7 @@ class Vocabulary:
 
 
 def known_resources(contract: Contract) -> dict[str, stated.Resource]:
-    """The resources whose identifier and fields are stated and whose references lead to such resources: the
+    """The resources whose primary key and fields are stated and whose references lead to such resources: the
     others cannot be stored, and their endpoints are blocked by the gap."""
     resources = {each.name: each for each in value_of(contract.resources.resources) or ()}
     open_types = {f"#/types/{each.name}" for each in contract.resources.types if _is_open(each)}
@@ -69,7 +69,7 @@ def known_resources(contract: Contract) -> dict[str, stated.Resource]:
         for name, each in resources.items()
         if _says_which(each) and isinstance(each.fields, Shown)
         and all(_has_type(field, open_types, contract.document.source) for field in each.fields.value)
-        and {part.text for part in value_of(each.identifier) or ()} <= {field.name for field in each.fields.value}
+        and {part.text for part in value_of(each.primary_key) or ()} <= {field.name for field in each.fields.value}
     }  # fmt: skip
     while True:
         lost = [name for name, each in known.items() if any(t not in known for t in _targets(each))]
@@ -81,13 +81,13 @@ def known_resources(contract: Contract) -> dict[str, stated.Resource]:
 
 def _says_which(resource: stated.Resource) -> bool:
     """Whether it is shown how a row is known, or that there is one."""
-    identifier = resource.identifier
+    identifier = resource.primary_key
     return isinstance(identifier, StatedNone) or (isinstance(identifier, Shown) and identifier.value != ())
 
 
 def _targets(resource: stated.Resource) -> Iterator[str]:
     for field in value_of(resource.fields) or ():
-        target = value_of(field.refers_to)
+        target = value_of(field.references)
         if target is not None:
             yield target.text
 
@@ -101,13 +101,13 @@ def _has_type(field: stated.Field, open_types: set[str], source: Source) -> bool
     """Whether it is all shown what the field is, and whether it is stored. An expression that cannot be read leaves
     that open too; but then nothing is served, and what reads the field can still be checked."""
     unread = isinstance(field.computed, Gap) and source.cut(field.computed.span) not in ("", "not shown")
-    said = (field.refers_to, field.state, field.secret, None if unread else field.computed, field.schema)
+    said = (field.references, field.state, field.secret, None if unread else field.computed, field.schema)
     if any(isinstance(fact, Gap | Proposal) for fact in said):
         return False
     schema = value_of(field.schema)
     if schema is not None and not open_types.isdisjoint(_references(schema.json)):
         return False
-    if isinstance(field.refers_to, Shown) or is_stated(field.state):
+    if isinstance(field.references, Shown) or is_stated(field.state):
         return True
     return schema is not None and unsaid(schema, At(field.span)) is None
 
@@ -149,19 +149,19 @@ def _without_computed(known: Mapping[str, stated.Resource], found: Vocabulary) -
 def _model(known: Mapping[str, stated.Resource], caller: Object, findings: Findings) -> Vocabulary:
     schemas = findings.schemas
     shapes: dict[str, ResourceShape] = {}
-    back: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in known}
+    inverse: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in known}
     for name, resource in known.items():
         for field in value_of(resource.fields) or ():
-            target, called = value_of(field.refers_to), value_of(field.back)
+            target, called = value_of(field.references), value_of(field.inverse)
             if target is not None and called is not None:
-                back[target.text][called.text] = (name, field.name)
+                inverse[target.text][called.text] = (name, field.name)
     for name, resource in known.items():
         fields = value_of(resource.fields) or ()
         shapes[name] = ResourceShape(
             name=name,
-            identifier=tuple(part.text for part in value_of(resource.identifier) or ()),
+            primary_key=tuple(part.text for part in value_of(resource.primary_key) or ()),
             fields={field.name: _type(field, resource, schemas) for field in fields},
-            back=back[name],
+            inverse=inverse[name],
             computed_fields=frozenset(field.name for field in fields if isinstance(field.computed, Shown)),
             views=tuple(view.name for view in value_of(resource.views) or ()),
         )
@@ -205,7 +205,7 @@ def _model(known: Mapping[str, stated.Resource], caller: Object, findings: Findi
 def _type(field: stated.Field, resource: stated.Resource, schemas: SharedSchemas) -> Type:
     """The type of a field's value; nullable where a row may be without one."""
     schema = schema_of(field, schemas)
-    target = value_of(field.refers_to)
+    target = value_of(field.references)
     if target is not None:
         type_: Type = Row(resource=target.text)
     elif is_stated(field.state):
@@ -220,7 +220,7 @@ def _type(field: stated.Field, resource: stated.Resource, schemas: SharedSchemas
 
 
 def _always_there(field: stated.Field, resource: stated.Resource) -> bool:
-    identifier = {part.text for part in value_of(resource.identifier) or ()}
+    identifier = {part.text for part in value_of(resource.primary_key) or ()}
     needed = {part.text for part in value_of(resource.required) or ()}
     return field.name in identifier | needed or is_stated(field.state) or _never_empty(field)
 

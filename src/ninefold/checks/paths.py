@@ -118,21 +118,21 @@ def _name(
     through: list[str] = []
     for name in names[:-1]:
         field = at.fields.get(name)
-        if field is None or field.refers_to is None:
+        if field is None or field.references is None:
             findings.say(
                 PATH_NAME,
                 f"`{at.name}` has no reference `{name}`",
                 Label(segment.span, "leads to no row"),
-                help=did_you_mean(name, [each.name for each in at.fields.values() if each.refers_to]),
+                help=did_you_mean(name, [each.name for each in at.fields.values() if each.references]),
             )
             return None
         found = Select(found, name, field.type, "field")
         through.append(name)
-        at = resources[field.refers_to]
+        at = resources[field.references]
     last = _last(segment, names, at, resources, findings)
     if last is None:
         return None
-    type_ = last.type if last.refers_to is None else resources[last.refers_to].key.type
+    type_ = last.type if last.references is None else resources[last.references].key.type
     return PathName(
         text=".".join(segment.names),
         type=required(type_),
@@ -154,10 +154,10 @@ def _last(
     name, keys = names[-1], _keys(at)
     by_one = f"the row is known by its `{keys[0]}`: write `{{{keys[0]}}}`" if len(keys) == len(names) == 1 else None
     last = at.fields.get(name)
-    if last is not None and last.name in at.identifier and not is_key(last):
-        return None  # that it is no identifier has been said of the resource
+    if last is not None and last.name in at.primary_key and not is_key(last):
+        return None  # that it is no primary key has been said of the resource
     known = last is not None and last.computed is None and last.secret is None
-    if last is None or not known or last.name not in (*keys, *at.identifier):
+    if last is None or not known or last.name not in (*keys, *at.primary_key):
         findings.say(
             PATH_NAME,
             f"`{name}` is not a unique field of `{at.name}`",
@@ -183,7 +183,7 @@ def _last(
 
 def _keys(resource: Resource) -> list[str]:
     """The fields of which each alone says which row."""
-    return [each.name for each in resource.fields.values() if each.unique or resource.identifier == (each.name,)]
+    return [each.name for each in resource.fields.values() if each.unique or resource.primary_key == (each.name,)]
 
 
 def _through_a_reference(name: str, resource: Resource, resources: Mapping[str, Resource]) -> tuple[str, ...]:
@@ -191,7 +191,7 @@ def _through_a_reference(name: str, resource: Resource, resources: Mapping[str, 
     return tuple(
         f"did you mean `{{{field.name}.{name}}}`, which leads through the reference `{field.name}`?"
         for field in resource.fields.values()
-        if field.refers_to is not None and name in _keys(resources[field.refers_to])
+        if field.references is not None and name in _keys(resources[field.references])
     )[:1]
 
 
@@ -200,7 +200,7 @@ def check_addressing(
 ) -> None:
     """Whether the path says what the verb needs: one row, or, on create, what the new row refers to."""
     names = [segment for segment in segments if isinstance(segment, PathName)]
-    if not resource.identifier and (kind := kind_of(verb)).is_of_many:
+    if not resource.primary_key and (kind := kind_of(verb)).is_of_many:
         findings.say(
             ONE_ROW,
             f"`{verb}` has no meaning for `{resource.name}`, of which there is one row",
@@ -208,7 +208,7 @@ def check_addressing(
             help=("read, update or replace it, or take a transition of it",),
         )
     elif endpoint.of_all_rows:
-        if not resource.identifier:
+        if not resource.primary_key:
             findings.say(
                 ONE_ROW,
                 f"`{resource.name}` has one row, and `{endpoint.key}` acts on all of them",
@@ -241,7 +241,7 @@ def check_addressing(
     elif verb == "sign out" and not names:
         return
     elif not is_one_row(endpoint, names, resource):
-        identifier = " and ".join(f"`{{{each}}}`" for each in resource.identifier)
+        identifier = " and ".join(f"`{{{each}}}`" for each in resource.primary_key)
         findings.say(
             NO_ROW,
             f"`{endpoint.key}` does not say which `{resource.name}`",
@@ -250,7 +250,7 @@ def check_addressing(
                 f"put its identifier into the path, as {identifier}, "
                 + (
                     "or say `row:`"
-                    if len(resource.identifier) == 1
+                    if len(resource.primary_key) == 1
                     else "or hold what the path leaves open under `where`"
                 ),
             ),
@@ -259,7 +259,7 @@ def check_addressing(
 
 def is_one_row(endpoint: stated.Endpoint, names: Sequence[PathName], resource: Resource) -> bool:
     """Whether what the path names, with what `where` holds equal, belongs to one row at most: a unique field, or all
-    fields of an identifier or of a `unique` of several. `{item.sku}` names the field `item`, since it is a unique
+    fields of a primary key or of a `unique` of several. `{item.sku}` names the field `item`, since it is a unique
     field of that."""
     named = {(*name.through, name.field)[0] for name in names if len(name.through) <= 1}
     held = _held_equal(endpoint, resource)
@@ -267,7 +267,7 @@ def is_one_row(endpoint: stated.Endpoint, names: Sequence[PathName], resource: R
     certain = named | {name for name in held if resource.fields[name].required}
     alone = any(resource.fields[name].unique for name in certain)
     together = named | held
-    return alone or any(together.issuperset(fields) for fields in (resource.identifier, *resource.unique))
+    return alone or any(together.issuperset(fields) for fields in (resource.primary_key, *resource.unique))
 
 
 def _held_equal(endpoint: stated.Endpoint, resource: Resource) -> set[str]:
@@ -305,7 +305,7 @@ def known_by(
     sets: Mapping[str, Typed],
     findings: Findings,
 ) -> tuple[str, ...] | None:
-    """The first of the identifier, the unique fields and the lists of them whose values are all at hand: those of the
+    """The first of the primary key, the unique fields and the lists of them whose values are all at hand: those of the
     path, those that the body or `sets` give, and those that the contract makes of the caller. One that the path names
     a field of comes before one that it does not. `()`: `row` or `where` says which row; None: nothing does, and that
     has been said."""
@@ -334,7 +334,7 @@ def known_by(
     if kind.removes and is_one_row(endpoint, names, resource):
         return ()
     clients = (group for group in resource.keys if not any(resource.fields[name].serial for name in group))
-    key = " and ".join(f"`{name}`" for name in next(clients, resource.identifier))
+    key = " and ".join(f"`{name}`" for name in next(clients, resource.primary_key))
     findings.say(
         NO_ROW,
         f"`{endpoint.key}` does not say which `{resource.name}`",

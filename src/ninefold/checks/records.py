@@ -24,7 +24,7 @@ from ninefold.syntax.nodes import Node, Scalar, Sequence
 from ninefold.values import Invalid, json_reader
 
 _Key: TypeAlias = tuple[str, tuple[str, ...]]
-"""A resource, and the values of an identifier."""
+"""A resource, and the values of a primary key."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class _Stated:
 
     @property
     def lacks_identifier(self) -> bool:
-        return any(name not in self.values for name in self.resource.identifier)
+        return any(name not in self.values for name in self.resource.primary_key)
 
     @property
     def key(self) -> _Key:
-        return self.resource.name, _told(self.values[name] for name in self.resource.identifier)
+        return self.resource.name, _told(self.values[name] for name in self.resource.primary_key)
 
 
 def check_records(resources: Mapping[str, Resource], findings: Findings) -> tuple[Record, ...]:
@@ -53,7 +53,7 @@ def check_records(resources: Mapping[str, Resource], findings: Findings) -> tupl
         resource = resources.get(declared.name)
         if resource is None or isinstance(declared.records, Gap | Proposal):
             unknown.add(declared.name)
-        elif isinstance(declared.identifier, StatedNone) and declared.records is None:
+        elif isinstance(declared.primary_key, StatedNone) and declared.records is None:
             written.append(_Stated(resource, declared.span, {}, {}))
         else:
             written += _of(declared, resource)
@@ -113,13 +113,13 @@ def _is_a_row(record: _Stated, findings: Findings) -> bool:
         field.name
         for field in record.resource.fields.values()
         if field.name not in record.values
-        and (field.name in record.resource.identifier or (field.stored and _needed(field, record.resource)))
+        and (field.name in record.resource.primary_key or (field.stored and _needed(field, record.resource)))
     ]
     if missing:
         names = " and ".join(f"`{name}`" for name in missing)
-        if record.nodes or record.resource.identifier:
+        if record.nodes or record.resource.primary_key:
             message = f"a record of `{record.resource.name}` has no {names}"
-            keys = all(name in record.resource.identifier for name in missing)
+            keys = all(name in record.resource.primary_key for name in missing)
             label = Label(record.span, f"has to state {'an identifier' if keys else 'a value for it'}")
         else:
             message = f"the one row of `{record.resource.name}` begins without {names}"
@@ -141,7 +141,7 @@ def _is_a_value(record: _Stated, field: Field, node: Node, findings: Findings) -
     called = f"`{record.resource.name}.{field.name}`"
     why = record.resource.made_otherwise(
         field,
-        numbers=field.name not in record.resource.identifier,
+        numbers=field.name not in record.resource.primary_key,
         secret="is secret, and a contract holds no secrets",
     )
     if why is not None:
@@ -186,7 +186,7 @@ def _at(node: Node, path: Any) -> Node:
 
 
 def _once(records: list[_Stated], findings: Findings) -> None:
-    """No two records have the same identifier, or the same unique values."""
+    """No two records have the same primary key, or the same unique values."""
     seen: dict[tuple[str, tuple[str, ...], tuple[str, ...]], _Stated] = {}
     for record in records:
         resource = record.resource
@@ -214,8 +214,8 @@ def _told(values: Any) -> tuple[str, ...]:
 
 def _references(record: _Stated) -> Iterator[tuple[str, _Key]]:
     for field in record.resource.fields.values():
-        if field.refers_to is not None and record.values.get(field.name) is not None:
-            yield field.name, (field.refers_to, _told([record.values[field.name]]))
+        if field.references is not None and record.values.get(field.name) is not None:
+            yield field.name, (field.references, _told([record.values[field.name]]))
 
 
 def _leads_to_records(record: _Stated, known: Set[_Key], unknown: Set[str], findings: Findings) -> None:

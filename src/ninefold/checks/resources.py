@@ -60,7 +60,7 @@ def check_resources(
         found[name] = Resource(
             name=name,
             place=findings.place(resource.span),
-            identifier=vocabulary.model[name].identifier,
+            primary_key=vocabulary.model[name].primary_key,
             fields=fields,
             unique=tuple(tuple(part.text for part in group) for group in value_of(resource.unique) or ()),
             invariants=tuple(_invariants(resource, vocabulary, findings)),
@@ -91,7 +91,7 @@ def _referring(contract: Contract) -> Mapping[str, Sequence[tuple[str, stated.Fi
     found: dict[str, list[tuple[str, stated.Field]]] = {}
     for each in value_of(contract.resources.resources) or ():
         for field in value_of(each.fields) or ():
-            if (target := value_of(field.refers_to)) is not None:
+            if (target := value_of(field.references)) is not None:
                 found.setdefault(target.text, []).append((each.name, field))
     return found
 
@@ -131,13 +131,13 @@ def _identifier(
     """A row is known by what is stored with it and can be told to others."""
     for each in value_of(declared.fields) or ():
         field = resource.fields[each.name]
-        target = known.get(field.refers_to or "")
-        if each.name in resource.identifier and target is not None:
-            if value_of(target.identifier) and known_by(target, known) is None:
+        target = known.get(field.references or "")
+        if each.name in resource.primary_key and target is not None:
+            if value_of(target.primary_key) and known_by(target, known) is None:
                 message = f"no `{resource.name}` can be known by its `{each.name}`"
                 findings.say(NOT_AN_IDENTIFIER, message, Label(each.span, "leads from row to row, and back"))
                 continue
-        if each.name in resource.identifier and not is_key(field) and not _mistyped(value_of(each.schema)):
+        if each.name in resource.primary_key and not is_key(field) and not _mistyped(value_of(each.schema)):
             reason = "is not of one type of text, numbers, truth values or times"
             if field.computed is not None:
                 reason = "is computed, and not stored"
@@ -189,13 +189,13 @@ def _field(
     shape = vocabulary.model[resource.name]
     type_ = shape.fields[field.name]
     schema = schema_of(field, findings.schemas)
-    target, secret = value_of(field.refers_to), value_of(field.secret)
+    target, secret = value_of(field.references), value_of(field.secret)
     null_shown = admits_null(schema)
     if target is not None:
         schema = identifier_schema(known[target.text], known, findings.schemas) | (
             {"type": ["null", *kinds_of_identifier(known[target.text], known, findings.schemas)]} if null_shown else {}
         )
-        _refers(f"{resource.name}.{field.name}", target, vocabulary.model[target.text].identifier, findings)
+        _refers(f"{resource.name}.{field.name}", target, vocabulary.model[target.text].primary_key, findings)
     scope = vocabulary.scope(resource.name)
     given = Text() if secret is not None else required(type_)
     on_create = _given(field.on_create, replace(scope, serial=True), optional(given), findings)
@@ -205,8 +205,8 @@ def _field(
     value_scope = replace(scope, variables={**scope.variables, "value": value}, request_only=True)
     needed = {part.text for part in value_of(resource.required) or ()}
     on_delete = value_of(field.on_delete)
-    if on_delete is not None and on_delete.text == "clear" and field.name in {*needed, *shape.identifier}:
-        why = "is required" if field.name in needed else "is part of the identifier"
+    if on_delete is not None and on_delete.text == "set null" and field.name in {*needed, *shape.primary_key}:
+        why = "is required" if field.name in needed else "is part of the primary key"
         message = f"`{resource.name}.{field.name}` {why} and would be cleared"
         findings.say(DELETE_CLEARS_REQUIRED, message, Label(on_delete.span, "takes the value away"))
     serial = isinstance(on_create, Call) and on_create.function == "serial"
@@ -216,16 +216,16 @@ def _field(
         schema=schema,
         place=findings.place(field.span),
         null_shown=null_shown,
-        required=field.name in needed or field.name in shape.identifier,
+        required=field.name in needed or field.name in shape.primary_key,
         stored=not isinstance(field.computed, Shown),
         on_create=None if serial else on_create,
         on_change=on_change,
         again_on=tuple(part.text for part in value_of(field.again_on) or ()),
         computed=shape.computed.get(field.name),
         normalise=_given(field.normalise, value_scope, None, findings),
-        refers_to=None if target is None else target.text,
-        back=None if (called := value_of(field.back)) is None else called.text,
-        on_delete=on_delete.text if on_delete is not None else "refuse",  # type: ignore[arg-type]
+        references=None if target is None else target.text,
+        inverse=None if (called := value_of(field.inverse)) is None else called.text,
+        on_delete=on_delete.text if on_delete is not None else "restrict",  # type: ignore[arg-type]
         unique=is_stated(field.unique),
         immutable=is_stated(field.immutable),
         secret=None if secret is None else secret.text,  # type: ignore[arg-type]
@@ -249,8 +249,8 @@ def _refers(called: str, target: Name, identifier: tuple[str, ...], findings: Fi
     if len(identifier) > 1:
         findings.say(
             COMPOSITE_TARGET,
-            f"`{called}` refers to `{target.text}`, whose identifier has several fields",
-            Label(target.span, "has several identifier fields"),
+            f"`{called}` refers to `{target.text}`, whose primary key has several fields",
+            Label(target.span, "has several primary key fields"),
             help=(
                 f"identify `{target.text}` by one field of its own, such as `id`, and keep the others apart by "
                 f"`unique: [[{', '.join(identifier)}]]`",

@@ -248,7 +248,7 @@ def reads_beyond_row(response: Response, rows: tuple[str, ...], vocabulary: Voca
 def shows_what_is_cleared(response: Response, resource: Resource | None) -> bool:
     """Whether a reference is shown that a deletion of something else takes away: then the row is not written."""
     cleared = (
-        () if resource is None else {name for name, field in resource.fields.items() if field.on_delete == "clear"}
+        () if resource is None else {name for name, field in resource.fields.items() if field.on_delete == "set null"}
     )
     return any(
         isinstance(node, Select) and node.name in cleared and isinstance(node.operand, Variable)

@@ -183,22 +183,22 @@ def admits_null(schema: Mapping[str, Any]) -> bool:
 def identifier_schema(
     target: stated.Resource, known: Mapping[str, stated.Resource], schemas: SharedSchemas
 ) -> dict[str, Any]:
-    """What a reference to a row must look like: as the row's identifier."""
+    """What a reference to a row must look like: as the row's primary key."""
     field = known_by(target, known)
     return {} if field is None else schema_of(field, schemas)
 
 
 def known_by(target: stated.Resource, known: Mapping[str, stated.Resource]) -> stated.Field | None:
-    """The field whose value stands for a row: its identifier or, while that is a reference, that of the row that it
+    """The field whose value stands for a row: its primary key or, while that is a reference, that of the row that it
     refers to. None: there is one row of it, or the references lead in a circle, and nothing can refer to it."""
     passed: set[str] = set()
     while target.name not in passed:
         passed.add(target.name)
-        identifier = value_of(target.identifier)
+        identifier = value_of(target.primary_key)
         if not identifier:
             return None
         field = next(each for each in value_of(target.fields) or () if each.name == identifier[0].text)
-        further = value_of(field.refers_to)
+        further = value_of(field.references)
         if further is None or further.text not in known:
             return field
         target = known[further.text]
@@ -208,6 +208,6 @@ def known_by(target: stated.Resource, known: Mapping[str, stated.Resource]) -> s
 def kinds_of_identifier(
     target: stated.Resource, known: Mapping[str, stated.Resource], schemas: SharedSchemas
 ) -> list[str]:
-    """The JSON types that an identifier may have."""
+    """The JSON types that a primary key may have."""
     kinds = identifier_schema(target, known, schemas).get("type", "string")
     return kinds if isinstance(kinds, list) else [kinds]

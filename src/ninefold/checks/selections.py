@@ -213,7 +213,7 @@ def _resource(rows: Typed) -> str | None:
 
 def _not_a_reference(each: requests.Expanded, resource: Resource, scope: Scope, showing: Showing) -> None:
     shape = showing.vocabulary.model[resource.name]
-    leading = [name for name in (*shape.fields, *shape.back) if _rows_of(name, resource, scope) is not None]
+    leading = [name for name in (*shape.fields, *shape.inverse) if _rows_of(name, resource, scope) is not None]
     listed = " and ".join(f"`{name}`" for name in leading)
     showing.findings.say(
         NOT_EXPANDED,

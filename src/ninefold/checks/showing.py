@@ -51,7 +51,7 @@ class Showing:
 
 def whole_row(resource: str, showing: Showing) -> Content:
     """Meaning "views and templates": all fields that are not `secret`, in written order; a reference is its
-    identifier."""
+    primary key."""
     members = tuple(
         (each.called, field_shown(resource, each, showing))
         for each in showing.resources[resource].fields.values()

@@ -206,14 +206,14 @@ def _idle(field: Field) -> Iterator[tuple[str, str]]:
         for key in (*stored, "unique", "immutable", "secret"):
             yield key, "a computed field is never stored"
     elif is_stated(field.state):
-        for key in (*stored, "secret", "refers to"):
+        for key in (*stored, "secret", "references"):
             yield key, "a state moves by transitions alone"
     elif field.on_create is None:
         yield "again on", "there is no `on create` to be done again"
-    if isinstance(field.refers_to, Shown):
+    if isinstance(field.references, Shown):
         yield "secret", "a reference shows which row it leads to"
-    elif field.refers_to is None:
-        yield "back", "this is no reference"
+    elif field.references is None:
+        yield "inverse", "this is no reference"
         yield "on delete", "this is no reference"
     secret = value_of(field.secret)
     if secret is not None and secret.text == "password":
@@ -228,7 +228,7 @@ def _beside_a_reference(
     resource: Resource, field: Field, resources: Mapping[str, Resource], findings: Findings
 ) -> None:
     """What a reference looks like is said by the identifier that it holds. Beside it only `null` is admitted."""
-    target = value_of(field.refers_to)
+    target = value_of(field.references)
     schema = value_of(field.schema)
     if target is None or schema is None or target.text not in resources:
         return
@@ -243,18 +243,18 @@ def _beside_a_reference(
             findings.say(
                 SAYS_NOTHING,
                 f"`{entry.name}` says nothing of `{resource.name}.{field.name}`",
-                Label(entry.key.span, f"a reference is the identifier of a `{target.text}`"),
+                Label(entry.key.span, f"a reference is the primary key of a `{target.text}`"),
             )
 
 
 def _identifier_schema(target: Resource, resources: Mapping[str, Resource]) -> Mapping[str, Any] | None:
-    """The JSON Schema of an identifier as it is written; None where it is not one field, or not shown."""
+    """The JSON Schema of a primary key as it is written; None where it is not one field, or not shown."""
     for _ in resources:
-        names = value_of(target.identifier) or ()
+        names = value_of(target.primary_key) or ()
         field = next((each for each in value_of(target.fields) or () if [each.name] == [n.text for n in names]), None)
         if field is None:
             return None
-        further = value_of(field.refers_to)
+        further = value_of(field.references)
         if further is None:
             schema = value_of(field.schema)
             return None if schema is None else schema.json

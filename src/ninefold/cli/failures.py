@@ -14,7 +14,7 @@ RULES = {
     "unknown": "there is no field of this name that can be given",
     "immutable": "it cannot be changed",
     "unique": "another row has this value",
-    "refers to": "there is no such row to refer to",
+    "references": "there is no such row to refer to",
     "type": "the value is not of this field's type",
     "range": "no database can hold this value",
     "enum": "it is none of the values that the field may have",

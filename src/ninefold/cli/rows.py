@@ -61,7 +61,7 @@ def rows(
     where
         NAME=VALUE: only rows whose field has that value; may be repeated, and all have to hold.
     sort
-        A field; with a minus before it the last comes first. By default rows are sorted by their identifier.
+        A field; with a minus before it the last comes first. By default rows are sorted by their primary key.
     limit
         How many rows are shown at most.
     show_sensitive

@@ -84,7 +84,7 @@ def _verification(stated: checked.Scheme, perspective: Perspective) -> Verificat
 
 
 def _same(resource: Resource) -> Fragment:
-    keys = (resource.fields[name] for name in resource.identifier)
+    keys = (resource.fields[name] for name in resource.primary_key)
     return all_of([column(resource.name, key.name) + " = " + bind(inputs.row_key(key.name, key.type)) for key in keys])
 
 

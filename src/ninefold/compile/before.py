@@ -23,7 +23,7 @@ T = TypeVar("T", Delete, Remove)
 def as_it_was(
     operation: Mutation, resource: Resource, found: Sequence[Fragment], perspective: Perspective
 ) -> Statement | None:
-    """What the response, invariants, events and effects of a change read of the row as it was, and its identifier;
+    """What the response, invariants, events and effects of a change read of the row as it was, and its primary key;
     None: they read nothing. `found`: which row it is."""
     return _read([*_told(operation), *_asked(operation, resource, perspective)], resource, found, perspective)
 
@@ -47,7 +47,7 @@ def _read(
     def add(select: Select) -> None:
         cells[select.name] = (perspective.value(select, rows), ResultColumn(select.name, select.type))
 
-    for key in resource.identifier:
+    for key in resource.primary_key:
         add(Select(row, key, resource.fields[key].type, "field"))
     for typed in reading:
         for each in fields_as_they_were(typed, resource.name):

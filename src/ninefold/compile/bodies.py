@@ -85,7 +85,7 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
 
 def _known_as(leaf: BodyLeaf, operation: Operation, resource: Resource) -> str | None:
     """The name in braces that gives what a body says the row is known by."""
-    if operation.kind.is_given_once or leaf.field not in resource.identifier or not resource.is_fixed(leaf.field):
+    if operation.kind.is_given_once or leaf.field not in resource.primary_key or not resource.is_fixed(leaf.field):
         return None
     return next((each.text for each in operation.names if not each.through and each.field == leaf.field), None)
 
@@ -229,7 +229,7 @@ def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, depth: i
             made = (
                 field.on_create is not None
                 or field.on_change is not None
-                or (not verb.is_given_once and field.name in resource.identifier and resource.is_fixed(field.name))
+                or (not verb.is_given_once and field.name in resource.primary_key and resource.is_fixed(field.name))
             )
             if verb.name == "sign in" or (field.required and not made and verb.name != "update"):
                 required.append(name)

@@ -101,7 +101,7 @@ class Columns:
         seen = self.perspective.present(resource.name, alias)
         if seen is None:
             return self.add(row) if row.type.nullable else None
-        table, key = identifier(resource.name), identifier(resource.identifier[0])
+        table, key = identifier(resource.name), identifier(resource.primary_key[0])
         found = f"(SELECT 1 FROM {table} AS {identifier(alias)} WHERE {identifier(alias)}.{key} = "
         return self._added(
             Call("present", [row], Boolean()),

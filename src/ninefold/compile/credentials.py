@@ -45,7 +45,7 @@ def scoped(service: Checked) -> tuple[str, ...]:
 def found(resource: Resource, scheme: str, has_scopes: bool = False) -> tuple[Fragment, Fragment]:
     """Where the row of a credential comes from, and what says which one: its digest, while it lasts."""
     alias, name = identifier("$credential"), identifier(resource.name)
-    same = [f"{alias}.{identifier(key)} = {name}.{identifier(key)}" for key in resource.identifier]
+    same = [f"{alias}.{identifier(key)} = {name}.{identifier(key)}" for key in resource.primary_key]
     source = Fragment(f"{stored.table_of(resource.name)} AS {alias} JOIN {name} AS {name} ON {' AND '.join(same)}")
     if has_scopes:
         scopes = identifier("$granted")
@@ -70,9 +70,9 @@ def issue(operation: Mutation, resource: Resource, perspective: Perspective) -> 
         return ()
     table = stored.table_of(resource.name)
     verified = scheme.verified
-    columns = [stored.DIGEST, stored.SCHEME, stored.EXPIRES, *map(identifier, resource.identifier)]
+    columns = [stored.DIGEST, stored.SCHEME, stored.EXPIRES, *map(identifier, resource.primary_key)]
     values = [bind(inputs.ISSUED_DIGEST), bind(Constant(scheme.name, Text())), bind(inputs.ISSUED_EXPIRES)]
-    values += [bind(inputs.row_key(key, resource.fields[key].type)) for key in resource.identifier]
+    values += [bind(inputs.row_key(key, resource.fields[key].type)) for key in resource.primary_key]
     store = f"INSERT INTO {table} ({', '.join(columns)}) VALUES (" + join(", ", values) + ")"
     clean = (
         f"DELETE FROM {table} WHERE {stored.DIGEST} IN (SELECT {stored.DIGEST} FROM {table}"
@@ -92,7 +92,7 @@ def _granted(resource: Resource, scopes: tuple[str, ...], granted: Typed, perspe
     name = identifier(resource.name)
     same = [
         Fragment(f"{identifier(key)} = ") + bind(inputs.row_key(key, resource.fields[key].type))
-        for key in resource.identifier
+        for key in resource.primary_key
     ]
     value = perspective.value(granted, {resource.name: resource.name})
     text = "SELECT " + value + f" FROM {name} AS {name} WHERE " + all_of(same)
@@ -132,7 +132,7 @@ def _ended(which: Literal["presented", "others", "all"], resource: Resource) -> 
     table = stored.table_of(resource.name)
     same = [
         Fragment(f"{identifier(key)} = ") + bind(inputs.row_key(key, resource.fields[key].type))
-        for key in resource.identifier
+        for key in resource.primary_key
     ]
     text = f"DELETE FROM {table} WHERE " + all_of(same)
     match which:

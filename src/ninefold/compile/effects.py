@@ -58,8 +58,8 @@ def _acted_on(
     perspective: Perspective,
     found: Sequence[Fragment] | None,
 ) -> Statement:
-    """What the effects read of the row acted on, and its identifier."""
-    model, read = perspective.checked.model, set(resource.identifier)
+    """What the effects read of the row acted on, and its primary key."""
+    model, read = perspective.checked.model, set(resource.primary_key)
     for each in stated:
         for typed in (each.row, each.where, each.each, *(value for _, value in each.sets)):
             read |= frozenset() if typed is None else fields_read(_by_name(typed, resource), resource.name, model)
@@ -79,7 +79,7 @@ def _acted_on(
         cells.append(cell)
     text = "SELECT " + join(", ", cells or [Fragment("1")]) + " FROM " + source + " WHERE " + all_of(found)
     if operation.several:
-        text = text + " ORDER BY " + join(", ", [column(resource.name, key) for key in resource.identifier])
+        text = text + " ORDER BY " + join(", ", [column(resource.name, key) for key in resource.primary_key])
     return Statement((Piece(text.text, text.binds),), tuple(ResultColumn(field.name, field.type) for field in fields))
 
 
@@ -191,11 +191,11 @@ def _pointer_of(array: Typed) -> str | None:
 def _find(
     effect: Effect, write: plan.Bulk, resource: Resource, acting: Resource, perspective: Perspective
 ) -> Statement | None:
-    """The identifier of the row, or of each row, with what its values are made of. The row acted on is not among
+    """The primary key of the row, or of each row, with what its values are made of. The row acted on is not among
     them, nor are, where there may be several, those that are gone."""
     if effect.row is None and effect.where is None:
         return None
-    keys = [resource.fields[key] for key in resource.identifier]
+    keys = [resource.fields[key] for key in resource.primary_key]
     name = identifier(resource.name)
     which, fields = [], keys
     if effect.row is not None:

@@ -113,10 +113,10 @@ def _event(kind: EventKind, cause: Cause, resource: Resource, found: list[Fragme
 
 
 def _in_order(resource: Resource, found: Sequence[Fragment]) -> Fragment:
-    """Where there are several rows: by their identifiers."""
+    """Where there are several rows: by their primary keys."""
     if all(table not in each.text for table in (WANTED, WRITTEN) for each in found):
         return Fragment("")
-    return " ORDER BY " + join(", ", [column(resource.name, key) for key in resource.identifier])
+    return " ORDER BY " + join(", ", [column(resource.name, key) for key in resource.primary_key])
 
 
 def _in_versions(event: Event, kind: EventKind, cause: Cause, found: list[Fragment], perspective: Perspective) -> Event:
@@ -172,7 +172,7 @@ def _statement(text: Fragment, columns: Sequence[ResultColumn]) -> Statement:
 
 
 def _identifier_of(resource: Resource) -> Fragment:
-    return "json_array(" + join(", ", [column(resource.name, key) for key in resource.identifier]) + ")"
+    return "json_array(" + join(", ", [column(resource.name, key) for key in resource.primary_key]) + ")"
 
 
 def _snapshot(resource: Resource, checked: Checked) -> Fragment:

@@ -14,15 +14,15 @@ from ninefold.sql.fragment import Fragment, column, identifier, join
 
 def not_referred_to(resource: Resource, perspective: Perspective) -> list[Requirement]:
     """Nothing refers to the row that is deleted, nor to any that falls with it, where the contract says `on delete:
-    refuse`."""
+    restrict`."""
     referring = perspective.checked.referring
     cascades = tuple(_cascades(resource, referring))
     falling = {resource.name, *(other.name for other, _ in cascades)}
-    refusing = [each for target in falling for each in referring.get(target, ()) if each[1].on_delete == "refuse"]
+    refusing = [each for target in falling for each in referring.get(target, ()) if each[1].on_delete == "restrict"]
     found = []
     for other, field in sorted(refusing, key=lambda each: each[1].place):
         # Where only the row itself can be of that resource, there is no need to follow what falls.
-        alone = field.refers_to == resource.name and all(each is not resource for each, _ in cascades)
+        alone = field.references == resource.name and all(each is not resource for each, _ in cascades)
         alias = f"referring {other.name}.{field.name}"
         refers = _to_the_row(alias, field, resource) if alone else _to_falling(alias, field, resource, cascades)
         holds = f"NOT EXISTS (SELECT 1 FROM {identifier(other.name)} AS {identifier(alias)} WHERE " + refers + ")"
@@ -48,21 +48,21 @@ def _cascades(
 
 
 def _to_the_row(alias: str, field: Field, resource: Resource) -> Fragment:
-    return column(alias, field.name) + " = " + column(resource.name, resource.identifier[0])
+    return column(alias, field.name) + " = " + column(resource.name, resource.primary_key[0])
 
 
 def _to_falling(alias: str, field: Field, resource: Resource, cascades: tuple[tuple[Resource, Field], ...]) -> Fragment:
-    """A reference to the row, or to one that falls with it: these are known by their resource and identifier. A row
+    """A reference to the row, or to one that falls with it: these are known by their resource and primary key. A row
     known by several fields falls too, and nothing can refer to it."""
-    terms = [f"SELECT {_text(resource.name)}, " + column(resource.name, resource.identifier[0])]
+    terms = [f"SELECT {_text(resource.name)}, " + column(resource.name, resource.primary_key[0])]
     for other, reference in cascades:
-        if len(other.identifier) == 1:
+        if len(other.primary_key) == 1:
             row = f"falling {other.name}.{reference.name}"
             terms.append(
                 f"SELECT {_text(other.name)}, "
-                + column(row, other.identifier[0])
+                + column(row, other.primary_key[0])
                 + f' FROM "$falls" JOIN {identifier(other.name)} AS {identifier(row)} ON "$falls".resource = '
-                + f"{_text(reference.refers_to or '')} AND "
+                + f"{_text(reference.references or '')} AND "
                 + column(row, reference.name)
                 + ' = "$falls".id'
             )
@@ -71,7 +71,7 @@ def _to_falling(alias: str, field: Field, resource: Resource, cascades: tuple[tu
         column(alias, field.name)
         + " IN ("
         + falls
-        + f' SELECT id FROM "$falls" WHERE resource = {_text(field.refers_to or "")})'
+        + f' SELECT id FROM "$falls" WHERE resource = {_text(field.references or "")})'
     )
 
 

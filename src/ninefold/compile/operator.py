@@ -165,7 +165,7 @@ def _listing(resource: Resource, resources: Mapping[str, Resource]) -> List:
 
 
 def _filters(resource: Resource, resources: Mapping[str, Resource]) -> Iterator[Filter]:
-    """Equality, for each field that has one simple value; a reference is compared by its target's identifier."""
+    """Equality, for each field that has one simple value; a reference is compared by its target's primary key."""
     for field in resource.fields.values():
         found: Typed = _field(resource, field)
         while isinstance(found.type, Row):
@@ -193,7 +193,7 @@ def records(checked: Checked, dialect: Dialect) -> Records | None:
     for each in checked.records:
         own = checked.resources[each.resource]
         stated.setdefault(own.name, {}).update(
-            dict.fromkeys(name for name in each.values if name not in own.identifier)
+            dict.fromkeys(name for name in each.values if name not in own.primary_key)
         )
     perspective = Perspective(checked, OPERATOR, dialect)
     return Records(
@@ -206,7 +206,7 @@ def records(checked: Checked, dialect: Dialect) -> Records | None:
         adding={
             name: adding
             for name in stated
-            if any(checked.resources[name].fields[each].serial for each in checked.resources[name].identifier)
+            if any(checked.resources[name].fields[each].serial for each in checked.resources[name].primary_key)
             and (adding := adding_with_numbers(checked.resources[name], checked, dialect)) is not None
         },
     )

@@ -76,7 +76,7 @@ class Perspective:
         kept = [f"json_extract({log}.{SEEN}, '$.{each.name}') AS {identifier(each.name)}" for each in own.readable]
         same = [
             f"{identifier(now)}.{identifier(key)} = json_extract({log}.{ABOUT}, '$[{n}]')"
-            for n, key in enumerate(own.identifier)
+            for n, key in enumerate(own.primary_key)
         ]
         row = f"SELECT 1 FROM {identifier(resource)} AS {identifier(now)} WHERE " + " AND ".join(same or ["TRUE"])
         past = f"(SELECT {', '.join(kept)}) AS {identifier(then)}"

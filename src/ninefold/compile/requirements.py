@@ -93,7 +93,7 @@ def parents(operation: Operation, perspective: Perspective) -> list[Requirement]
 
 def presence(operation: Operation, resource: Resource, perspective: Perspective) -> list[Requirement]:
     """The row acted on is there, and this caller sees it."""
-    always = resource.identifier[0] if resource.identifier else REVISION_COLUMN
+    always = resource.primary_key[0] if resource.primary_key else REVISION_COLUMN
     there = column(resource.name, always) + " IS NOT NULL"
     places, own = perspective.checked.places, ("endpoints", operation.key)
     named = (*traced(operation.place), *stated(places, *own, "row"), *stated(places, *own, "where"))
@@ -190,11 +190,11 @@ def reference_there(
     """A stored reference points at a row; one that the client gives (at the JSON Pointer `given`), at a row that
     the client sees. Where a body that may give it does not, the contract does, by its own authority. `in_statement`:
     the statement makes it, and the row as it would be has it, as each of several new rows has its own."""
-    target = perspective.checked.resources[field.refers_to or ""]
+    target = perspective.checked.resources[field.references or ""]
     alias = f"target {field.name}"
     in_row = in_statement or of_several
     value = column(resource.name, field.name) if in_row else bind(inputs.new_value(field.name, field.type))
-    tests = [column(alias, target.identifier[0]) + " = " + value]
+    tests = [column(alias, target.primary_key[0]) + " = " + value]
     seen = perspective.teller.present(target.name, alias) if given is not None else None
     if seen is not None:
         if not of_several and (field.on_create is not None or in_statement):
@@ -203,14 +203,14 @@ def reference_there(
     exists = f"EXISTS (SELECT 1 FROM {identifier(target.name)} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
     holds = "(" + value + " IS NULL OR " + exists + ")"
     if given is None:
-        condition = Condition("conflict", subject=f"{resource.name}.{field.name}", trace=_of_rule(field, "refers to"))
+        condition = Condition("conflict", subject=f"{resource.name}.{field.name}", trace=_of_rule(field, "references"))
     else:
         condition = Condition(
             "invalid",
             subject=f"{resource.name}.{field.name}",
             location=_location(given),
-            rule="refers to",
-            trace=_of_rule(field, "refers to"),
+            rule="references",
+            trace=_of_rule(field, "references"),
         )
     return Requirement(condition, holds, Scope.VALUES, (field.name,))
 
@@ -244,7 +244,10 @@ def _together(fields: Sequence[Field], resource: Resource, perspective: Perspect
         if group == names
         for place in stated(places, "resources", resource.name, "unique", str(number))
     ]
-    return (*found, *(stated(places, "resources", resource.name, "identifier") if names == resource.identifier else ()))
+    return (
+        *found,
+        *(stated(places, "resources", resource.name, "primary key") if names == resource.primary_key else ()),
+    )
 
 
 def _location(pointer: str) -> Location:
@@ -273,7 +276,7 @@ def unique(
             value = "COALESCE(" + given + ", " + value + ")" if len(fields) > 1 else given
         tests.append(column(alias, field.name) + " = " + value)
     if on_update:
-        same = [column(alias, key) + " = " + column(resource.name, key) for key in resource.identifier]
+        same = [column(alias, key) + " = " + column(resource.name, key) for key in resource.primary_key]
         tests.append("NOT (" + all_of(same) + ")")
     name = identifier(resource.name)
     holds = f"NOT EXISTS (SELECT 1 FROM {name} AS {identifier(alias)} WHERE " + all_of(tests) + ")"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Literal
 
 from ninefold.checked import lists
 from ninefold.checked.lists import Wanted
@@ -30,7 +31,7 @@ def schema(checked: Checked) -> Schema:
         credentials=issued_to(checked),
         versions=events and checked.versions is not None,
         broker=None if not checked.events.kinds or checked.events.broker is None else checked.events.broker.operator,
-        subscribers=None if to is None else (to.resource, *checked.resources[to.resource].identifier),
+        subscribers=None if to is None else (to.resource, *checked.resources[to.resource].primary_key),
         log=_is_read(checked),
         scoped=scoped(checked),
     )
@@ -47,24 +48,32 @@ def _is_read(checked: Checked) -> bool:
     return any(each.log for each in checked.resources.values())
 
 
+_KEPT: Final[Mapping[str, Literal["refuse", "cascade", "clear"]]] = {
+    "restrict": "refuse",
+    "cascade": "cascade",
+    "set null": "clear",
+}
+"""What databases keep of `on delete`: older ones have these words, which are part of how they are kept."""
+
+
 def _table(resource: Resource, checked: Checked) -> Table:
     stored = [field for field in resource.fields.values() if field.stored]
     references = tuple(
         Reference(
             field.name,
-            field.refers_to,
-            checked.resources[field.refers_to].identifier[0],
-            field.on_delete,
+            field.references,
+            checked.resources[field.references].primary_key[0],
+            _KEPT[field.on_delete],
         )
         for field in stored
-        if field.refers_to is not None
+        if field.references is not None
     )
     return Table(
         name=resource.name,
         columns=tuple(
             Column(field.name, field.type, required=not field.type.nullable, serial=field.serial) for field in stored
         ),
-        key=resource.identifier,
+        key=resource.primary_key,
         references=references,
         indexes=tuple(_indexes(resource, checked)),
         states=resource.machine is not None,
@@ -76,7 +85,7 @@ def _indexes(resource: Resource, checked: Checked) -> Iterator[Index]:
     """Unique values; secrets, by which callers are found; states, where a timer looks for what is due; references, in
     both directions; and what finds the rows of lists. None that another one makes superfluous."""
     unique = [(field.name,) for field in resource.fields.values() if field.unique] + list(resource.unique)
-    kept = [tuple((name, False) for name in resource.identifier)]
+    kept = [tuple((name, False) for name in resource.primary_key)]
     for columns in dict.fromkeys(unique):
         if set(columns) not in [{name for name, _ in each} for each in kept]:
             kept.append(tuple((name, False) for name in columns))
@@ -107,7 +116,7 @@ def _wanted(resource: Resource, checked: Checked) -> Iterator[Wanted]:
         if asked is not None and endpoint.resource == resource.name:
             yield from lists.indexes(asked, resource, checked.row_rules)
     for field in resource.fields.values():
-        if field.refers_to is not None and field.stored:
+        if field.references is not None and field.stored:
             yield Wanted((field.name,))
 
 
@@ -165,13 +174,13 @@ def stored(checked: Checked) -> Iterator[Stored]:
     for resource in checked.resources.values():
         fields = [] if resource.log or resource.name == SUBSCRIPTION else [*_held(resource)]
         if fields:
-            columns = [*resource.identifier, *(each.column.name for each in fields)]
+            columns = [*resource.primary_key, *(each.column.name for each in fields)]
             # SQLite's own count of rows goes by three names, of which a field may take some (https://sqlite.org/rowidtable.html).
             row = next(name for name in ("rowid", "_rowid_", "oid") if name not in map(str.lower, resource.fields))
             names = ", ".join([row, *map(identifier, columns)])
             select = f"SELECT {names} FROM {identifier(resource.name)} WHERE {row} > ? ORDER BY {row} LIMIT ?"
-            hidden = any(resource.fields[name].sensitive for name in resource.identifier)
-            yield Stored(resource.name, select, len(resource.identifier), tuple(fields), not hidden)
+            hidden = any(resource.fields[name].sensitive for name in resource.primary_key)
+            yield Stored(resource.name, select, len(resource.primary_key), tuple(fields), not hidden)
 
 
 def _held(resource: Resource) -> Iterator[Held]:
@@ -180,7 +189,7 @@ def _held(resource: Resource) -> Iterator[Held]:
     machine = resource.machine
     for field in resource.fields.values():
         is_state = machine is not None and machine.field == field.name
-        if field.stored and field.secret is None and field.refers_to is None and not is_state and _says_more(field):
+        if field.stored and field.secret is None and field.references is None and not is_state and _says_more(field):
             yield Held(ResultColumn(field.name, field.type), dict(field.schema))
 
 

@@ -1,7 +1,7 @@
 """Writes of several rows at once: the statements of a write of one, over a table of what is known of each.
 
-The planner of each verb names two tables where an endpoint acts on several rows: `$wanted`, with the identifier of each
-row and the values that it is to have, and `$written`, with the identifiers of those that were written. Here these
+The planner of each verb names two tables where an endpoint acts on several rows: `$wanted`, with the primary key of
+each row and the values that it is to have, and `$written`, with the primary keys of those that were written. Here these
 become common table expressions over one JSON array each, so that one statement does for all rows what it does for one.
 """
 
@@ -49,7 +49,7 @@ def of_several(write: Bulk, operation: Mutation, perspective: Perspective) -> Bu
 
 
 def read_of_each(write: Bulk) -> tuple[ResultColumn, ...]:
-    """What is read of each row that is there, beside its identifier, to make its values."""
+    """What is read of each row that is there, beside its primary key, to make its values."""
     return write.current.columns if isinstance(write, Update) and write.current is not None else ()
 
 
@@ -59,12 +59,12 @@ def by_its_rows(statement: Statement, write: Bulk, perspective: Perspective) -> 
 
 
 class _Tables:
-    """The tables of one write. The columns of `$wanted` are the identifier, where the row is there, and what is made
+    """The tables of one write. The columns of `$wanted` are the primary key, where the row is there, and what is made
     beforehand, in the order of its `assigns`."""
 
     def __init__(self, write: Bulk, resource: Resource, perspective: Perspective) -> None:
         self._dialect = perspective.dialect
-        self._keys = [(f"key {name}", resource.fields[name].type) for name in resource.identifier]
+        self._keys = [(f"key {name}", resource.fields[name].type) for name in resource.primary_key]
         new = [(f"new {each.field}", each.type) for each in given_values(write) if not each.in_statement]
         self._wanted = new if isinstance(write, Create) else [*self._keys, *new]
 

@@ -45,7 +45,7 @@ def planned(checked: Checked, dialect: Dialect, unversioned: str | None) -> Subs
     there = Perspective(checked, "anyone", dialect).there(resource.name, resource.name)
     rows = {resource.name: resource.name}
     name = identifier(resource.name)
-    key = Fragment(key_of(resource.identifier, f"{name}."))
+    key = Fragment(key_of(resource.primary_key, f"{name}."))
     of_row = " FROM " + Fragment(f"{name} AS {name}")
     kept = of_row + ' JOIN "$subscription" AS kept ON kept.id = ' + key + " WHERE "
     able = [Fragment("kept.disabled IS NULL"), *([] if there is None else ["(" + there + ")"])]
@@ -93,10 +93,10 @@ def planned(checked: Checked, dialect: Dialect, unversioned: str | None) -> Subs
 
 
 def _is_the_one(resource: Resource) -> Iterator[Fragment]:
-    """That a row is the one whose identifier is bound. Field by field, which an index serves."""
+    """That a row is the one whose primary key is bound. Field by field, which an index serves."""
     one = bind(inputs.LOG_SUBSCRIPTION)
-    for number, field in enumerate(resource.identifier):
-        value = one if len(resource.identifier) == 1 else "json_extract(" + one + f", '$[{number}]')"
+    for number, field in enumerate(resource.primary_key):
+        value = one if len(resource.primary_key) == 1 else "json_extract(" + one + f", '$[{number}]')"
         yield column(resource.name, field) + " = " + value
 
 

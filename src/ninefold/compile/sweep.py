@@ -80,7 +80,7 @@ def _found(
     rows: Columns,
     perspective: Perspective,
 ) -> Statement:
-    """The identifier of each row, with what its values are made of. Those that are gone are not among them, but for
+    """The primary key of each row, with what its values are made of. Those that are gone are not among them, but for
     states from which the transition brings them back."""
     which = says_which(operation, rows.rows, perspective) + [each.holds for each in required]
     taken = operation.transition
@@ -88,7 +88,7 @@ def _found(
     seen = perspective.visible(resource.name, resource.name)
     which += ["(" + each + ")" for each in (there, seen) if each is not None]
     read = read_of_each(write)
-    keys = [resource.fields[key] for key in resource.identifier]
+    keys = [resource.fields[key] for key in resource.primary_key]
     fields = [*keys, *(resource.fields[each.name] for each in read if each.name in resource.fields)]
     cells = [column(resource.name, field.name) for field in fields]
     name = identifier(resource.name)
@@ -107,7 +107,7 @@ def _found(
 def _shown(operation: Operation, resource: Resource, rows: Columns) -> Statement:
     """The rows as they have become; those that are to be deleted, as they are."""
     which = among(WANTED if operation.verb == "delete" else WRITTEN, resource)
-    order = join(", ", [column(resource.name, key) for key in resource.identifier])
+    order = join(", ", [column(resource.name, key) for key in resource.primary_key])
     source = " FROM " + rows.perspective.source(resource.name) + f" AS {identifier(resource.name)} WHERE "
     return Statement(pieces("SELECT " + rows.listed + source + which + " ORDER BY " + order), tuple(rows.results))
 

@@ -60,9 +60,9 @@ def _timer(
         due.append("(" + perspective.holds(transition.guard.when, {resource.name: resource.name}) + ")")
     name = identifier(resource.name)
     source = f" FROM {name} AS {name} WHERE "
-    keys = [column(resource.name, each) for each in resource.identifier]
+    keys = [column(resource.name, each) for each in resource.primary_key]
     since = (ResultColumn("entered", Timestamp()),)
-    wanted = (*(ResultColumn(each, resource.fields[each].type) for each in resource.identifier), *since)
+    wanted = (*(ResultColumn(each, resource.fields[each].type) for each in resource.primary_key), *since)
     order = join(", ", [entered, *keys])
     select = "SELECT " + join(", ", [*keys, entered]) + source + all_of(due) + " ORDER BY " + order
     after = "SELECT " + entered + source + in_state + " AND " + entered + " > " + bind(inputs.DUE_UNTIL)
@@ -156,8 +156,8 @@ def _due(
     fresh = join(" OR ", [each + " > " + beyond for each in (at, entered) if each is not None])
     name = identifier(resource.name)
     source = f" FROM {name} AS {name} WHERE "
-    keys = [column(resource.name, each) for each in resource.identifier]
-    types = [ResultColumn(each, resource.fields[each].type) for each in resource.identifier]
+    keys = [column(resource.name, each) for each in resource.primary_key]
+    types = [ResultColumn(each, resource.fields[each].type) for each in resource.primary_key]
     when = ResultColumn("due", Timestamp())
     order = " ORDER BY " + join(", ", [time, *keys])
     select = "SELECT " + join(", ", [*keys, time]) + source + all_of([*asked, *by_now, "(" + fresh + ")"]) + order

@@ -94,7 +94,7 @@ def _affected(
             if change.kind == "update" and chosen:
                 yield _towards(each.way, resource, resources, after=_written(change))
         elif chosen:
-            same = [column(row.name, key) + " = " + bind(_key(row, key)) for key in row.identifier]
+            same = [column(row.name, key) + " = " + bind(_key(row, key)) for key in row.primary_key]
             if change.several:
                 same = [among(WRITTEN, row)]
             after = f"SELECT {identifier(row.name)}.{identifier(step.name)} FROM {identifier(row.name)} WHERE "
@@ -107,7 +107,7 @@ def _written(change: Change) -> Fragment:
     row = change.resource
     if change.several:
         return "SELECT " + join(", ", keys_of(WRITTEN, row)) + f" FROM {WRITTEN}"
-    return bind(_key(row, row.identifier[0]))
+    return bind(_key(row, row.primary_key[0]))
 
 
 def _key(row: Resource, name: str) -> Typed:
@@ -149,13 +149,13 @@ def _falling(deleted: Resource, resources: Mapping[str, Resource]) -> Iterator[_
     """Each resource is looked at once, after all that it falls with. What is in a circle, or behind one, falls with
     rows that no select tells, and so does what falls in too many ways to write them out."""
     yield _Falling(deleted, deleted, deleted.name, None)
-    if len(deleted.identifier) != 1:  # nothing refers to others
+    if len(deleted.primary_key) != 1:  # nothing refers to others
         return
     behind = _behind(deleted, resources)
     before = Counter(other.name for edges in behind.values() for other, field in edges if field.on_delete == "cascade")
     ways: dict[str, list[Fragment]] = {name: [] for name in behind}
     depth = dict.fromkeys(behind, 0)
-    ways[deleted.name].append(column(deleted.name, deleted.identifier[0]))
+    ways[deleted.name].append(column(deleted.name, deleted.primary_key[0]))
     endless: set[str] = set()
     ready = [deleted.name] if not before[deleted.name] else []
     done: set[str] = set()
@@ -175,7 +175,7 @@ def _falling(deleted: Resource, resources: Mapping[str, Resource]) -> Iterator[_
                     ready.append(other.name)
     for name in behind.keys() - done | endless & behind.keys():
         for other, field in behind[name]:
-            cleared = field.name if field.on_delete == "clear" else None
+            cleared = field.name if field.on_delete == "set null" else None
             yield _Falling(other, deleted, other.name, None, cleared, endless=True)
 
 
@@ -185,15 +185,15 @@ def _by(
     """What falls by one reference, once for each way to what it refers to; as far as anything refers to it in turn,
     these ways go on."""
     alias = f"falls {depth + 1}"
-    for keys in ways[field.refers_to or ""]:
+    for keys in ways[field.references or ""]:
         which = column(alias, field.name) + " IN (" + keys + ")"
-        if field.on_delete == "clear":
+        if field.on_delete == "set null":
             yield _Falling(other, deleted, alias, which, cleared=field.name)
             continue
         yield _Falling(other, deleted, alias, which)
         if other.name in ways:
             source = f" FROM {identifier(other.name)} AS {identifier(alias)} WHERE "
-            ways[other.name].append("SELECT " + column(alias, other.identifier[0]) + source + which)
+            ways[other.name].append("SELECT " + column(alias, other.primary_key[0]) + source + which)
 
 
 def _behind(deleted: Resource, resources: Mapping[str, Resource]) -> dict[str, list[tuple[Resource, Field]]]:
@@ -202,8 +202,8 @@ def _behind(deleted: Resource, resources: Mapping[str, Resource]) -> dict[str, l
     referring: dict[str, list[tuple[Resource, Field]]] = {}
     for other in resources.values():
         for field in other.fields.values():
-            if field.refers_to is not None and field.stored and field.on_delete != "refuse":
-                referring.setdefault(field.refers_to, []).append((other, field))
+            if field.references is not None and field.stored and field.on_delete != "restrict":
+                referring.setdefault(field.references, []).append((other, field))
     found: dict[str, list[tuple[Resource, Field]]] = {}
     waiting = [deleted]
     while waiting:
@@ -211,7 +211,7 @@ def _behind(deleted: Resource, resources: Mapping[str, Resource]) -> dict[str, l
         if target.name not in found:
             found[target.name] = referring.get(target.name, [])
             for other, field in found[target.name]:
-                if field.on_delete == "cascade" and len(other.identifier) == 1:
+                if field.on_delete == "cascade" and len(other.primary_key) == 1:
                     waiting.append(other)
     return found
 
@@ -227,13 +227,13 @@ def _of_deletion(
                 continue
         elif not each.of_which_rows:
             continue
-        if each.way is None or falling.endless or (each.way == () and len(own.identifier) != 1):
+        if each.way is None or falling.endless or (each.way == () and len(own.primary_key) != 1):
             yield ALL
         elif each.way == ():
-            yield _Affected(own.identifier[0], before=falling.select(own.identifier[0]))
+            yield _Affected(own.primary_key[0], before=falling.select(own.primary_key[0]))
         else:
             step = each.way[-1]
-            name = step.name if step.kind == "back" else falling.resource.identifier[0]
+            name = step.name if step.kind == "back" else falling.resource.primary_key[0]
             if falling.cleared == name and step.kind == "back":
                 # The row was among those that refer back to what is deleted, which is asked nothing any more.
                 continue
@@ -252,7 +252,7 @@ def _towards(
 ) -> _Affected:
     """From the keys that the last step of a way leads by to those that its first one does."""
     first = way[0]
-    name = first.name if first.kind == "field" else own.identifier[0]
+    name = first.name if first.kind == "field" else own.primary_key[0]
     ends = [None if keys is None else _backwards(way, keys, resources) for keys in (before, after)]
     return _Affected(name, ends[0], ends[1])
 
@@ -261,8 +261,8 @@ def _backwards(way: tuple[Step, ...], keys: Fragment, resources: Mapping[str, Re
     for index in range(len(way) - 1, 0, -1):
         step, earlier = way[index], way[index - 1]
         left = resources[step.resource]
-        by = step.name if step.kind == "field" else left.identifier[0]
-        gives = earlier.name if earlier.kind == "back" else left.identifier[0]
+        by = step.name if step.kind == "field" else left.primary_key[0]
+        gives = earlier.name if earlier.kind == "back" else left.primary_key[0]
         alias = f"way {index}"
         source = f" AS k FROM {identifier(left.name)} AS {identifier(alias)} WHERE "
         keys = "SELECT " + column(alias, gives) + source + column(alias, by) + " IN (" + keys + ")"
@@ -332,7 +332,7 @@ def _upheld(
 
 
 def _by_identifier(resource: Resource) -> Fragment:
-    keys = [column(resource.name, key) for key in resource.identifier]
+    keys = [column(resource.name, key) for key in resource.primary_key]
     return " ORDER BY " + join(", ", keys) if keys else Fragment("")
 
 

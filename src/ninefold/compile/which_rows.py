@@ -29,7 +29,7 @@ def _chain(resources: dict[str, Resource], resource: str, fields: Sequence[str])
     for name in fields:
         field = resources[resource].fields[name]
         typed = Select(typed, name, field.type, "computed" if field.computed is not None else "field")
-        resource = field.refers_to or resource
+        resource = field.references or resource
     return typed
 
 
@@ -54,24 +54,24 @@ def _further(operation: Operation, rows: Mapping[str, str | Item], perspective: 
 WANTED = '"$wanted"'
 WRITTEN = '"$written"'
 """Of a write of several rows: what is known of each beforehand, and those that were written. `$n` is the position of
-one, `key F` a field of its identifier, `new F` a value that is stored."""
+one, `key F` a field of its primary key, `new F` a value that is stored."""
 
 
 def keys_of(table: str, resource: Resource) -> list[Fragment]:
-    """The identifiers of the rows of one of these."""
-    return [Fragment(f"{table}." + identifier(f"key {key}")) for key in resource.identifier]
+    """The primary keys of the rows of one of these."""
+    return [Fragment(f"{table}." + identifier(f"key {key}")) for key in resource.primary_key]
 
 
 def among(table: str, resource: Resource) -> Fragment:
     """That a row is one of these."""
-    own = join(", ", [column(resource.name, key) for key in resource.identifier])
+    own = join(", ", [column(resource.name, key) for key in resource.primary_key])
     return "(" + own + ") IN (SELECT " + join(", ", keys_of(table, resource)) + f" FROM {table})"
 
 
 def is_wanted(resource: Resource) -> list[Fragment]:
     """That a row is the one which a row of `$wanted` beside it is about."""
     wanted = keys_of(WANTED, resource)
-    return [column(resource.name, key) + " = " + each for key, each in zip(resource.identifier, wanted, strict=True)]
+    return [column(resource.name, key) + " = " + each for key, each in zip(resource.primary_key, wanted, strict=True)]
 
 
 def was_written(operation: Operation, resource: Resource) -> list[Fragment]:
@@ -80,7 +80,7 @@ def was_written(operation: Operation, resource: Resource) -> list[Fragment]:
         return [among(WRITTEN, resource)]
     return [
         column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
-        for key in resource.identifier
+        for key in resource.primary_key
     ]
 
 
@@ -100,12 +100,12 @@ def says_which(operation: Operation, rows: Mapping[str, str | Item], perspective
 
 
 def referred_to(name: PathName, perspective: Perspective) -> Fragment:
-    """The identifier of the row that a name in the path stands for."""
+    """The primary key of the row that a name in the path stands for."""
     target = perspective.checked.resources[name.resource]
     value = bind(inputs.path_value(name.text, name.type))
-    if target.identifier == (name.field,):
+    if target.primary_key == (name.field,):
         return value
-    key, table, by = identifier(target.identifier[0]), identifier(target.name), identifier(name.field)
+    key, table, by = identifier(target.primary_key[0]), identifier(target.name), identifier(name.field)
     return f"(SELECT {key} FROM {table} WHERE {by} = " + value + ")"
 
 
@@ -142,7 +142,7 @@ def on_the_way(
 
 
 def by_identifier(resource: Resource, checked: Checked) -> tuple[PathName, ...]:
-    """The path whose names are the identifier's fields."""
+    """The path whose names are the primary key's fields."""
     row = Variable(resource.name, Row(resource=resource.name))
     return tuple(
         PathName(
@@ -153,12 +153,12 @@ def by_identifier(resource: Resource, checked: Checked) -> tuple[PathName, ...]:
             through=(),
             found=Select(row, name, resource.fields[name].type, "field"),
         )
-        for name in resource.identifier
+        for name in resource.primary_key
     )
 
 
 def taking(transition: Transition, resource: Resource, checked: Checked) -> Update:
-    """A transition of the row that its identifier names."""
+    """A transition of the row that its primary key names."""
     return Update(
         key=f"{transition.name} {resource.name}",
         segments=by_identifier(resource, checked),
@@ -171,7 +171,7 @@ def taking(transition: Transition, resource: Resource, checked: Checked) -> Upda
 
 
 def _type_of_key(type_: Type, resources: Mapping[str, Resource]) -> Type:
-    """A reference is compared by its target's identifier."""
+    """A reference is compared by its target's primary key."""
     while isinstance(type_, Row):
         type_ = resources[type_.resource].key.type
     return required(type_)

@@ -43,12 +43,12 @@ _NONE: _Rows = frozenset()
 
 @dataclass(frozen=True)
 class Read:
-    """The fields that an expression reads of the rows of a resource; of those that refer `back`, by which one."""
+    """The fields that an expression reads of the rows of a resource; of those that are its `inverse`, by which one."""
 
     resource: str
     way: Way
     fields: frozenset[str]
-    back: frozenset[str] = frozenset()
+    inverse: frozenset[str] = frozenset()
 
 
 def upheld_by(survey: Survey, endpoint: Endpoint) -> tuple[tuple[str, Check], ...]:
@@ -100,8 +100,8 @@ def _falls(survey: Survey, read: Read, deleted: frozenset[str]) -> bool:
     for target in deleted:
         for resource, field in survey.graph.referring.get(target, ()):
             word = value_of(field.on_delete)
-            if resource == read.resource and word is not None and word.text == "clear" and field.name in read.fields:
-                if not (read.way == "back" and field.name in read.back):
+            if resource == read.resource and word is not None and word.text == "set null" and field.name in read.fields:
+                if not (read.way == "back" and field.name in read.inverse):
                     return True
     return False
 
@@ -110,9 +110,10 @@ def reads_of(ast: Ast, resource: str, graph: Graph) -> tuple[Read, ...]:
     """What an expression over a row of `resource` reads."""
     reading = _Reading(graph)
     reading.rows(ast, {resource: frozenset({(resource, "own")})})
-    back = {key: frozenset(names) for key, names in reading.back.items()}
+    inverse = {key: frozenset(names) for key, names in reading.inverse.items()}
     return tuple(
-        Read(of, way, frozenset(names), back.get((of, way), frozenset())) for (of, way), names in reading.read.items()
+        Read(of, way, frozenset(names), inverse.get((of, way), frozenset()))
+        for (of, way), names in reading.read.items()
     )
 
 
@@ -120,7 +121,7 @@ class _Reading:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.read: dict[tuple[str, Way], set[str]] = {}
-        self.back: dict[tuple[str, Way], set[str]] = {}
+        self.inverse: dict[tuple[str, Way], set[str]] = {}
         self._inside: list[tuple[str, str]] = []
 
     def rows(self, ast: Ast, scope: Mapping[str, _Rows]) -> _Rows:
@@ -165,19 +166,19 @@ class _Reading:
         return _NONE
 
     def _of_row(self, name: str, resource: str, way: Way) -> _Rows:
-        child = self.graph.back.get(resource, {}).get(name)
+        child = self.graph.inverse.get(resource, {}).get(name)
         if child is not None:
             further: Way = "all" if way == "all" else "back"
             referring = next(
                 (
                     each.name
                     for each in self.graph.fields[child].values()
-                    if (called := value_of(each.back)) is not None and called.text == name
+                    if (called := value_of(each.inverse)) is not None and called.text == name
                 ),
                 "",
             )
             self._note(child, further, referring)
-            self.back.setdefault((child, further), set()).add(referring)
+            self.inverse.setdefault((child, further), set()).add(referring)
             return frozenset({(child, further)})
         field = self.graph.fields.get(resource, {}).get(name)
         if field is None:
@@ -190,7 +191,7 @@ class _Reading:
             self._inside.pop()
             return found
         self._note(resource, way, name)
-        target = value_of(field.refers_to)
+        target = value_of(field.references)
         if target is None:
             return _NONE
         return frozenset({(target.text, "all" if way == "all" else "reference")})
@@ -282,7 +283,7 @@ def _fits(survey: Survey, own: Resource, field: Field, ast: Ast) -> bool:
         return True
     if not _never_fails(survey, ast):
         return False
-    if field.refers_to is not None or field.state is not None:
+    if field.references is not None or field.state is not None:
         return True
     stated = None if schema is None else {name: each for name, each in schema.json.items() if name not in ANNOTATIONS}
     if isinstance(ast, Member) and isinstance(ast.operand, Name):
@@ -351,7 +352,7 @@ def always_gives(survey: Survey, ast: Ast) -> bool:
         case Member(operand=Name(name=resource), name=name):
             own = survey.graph.resources.get(resource)
             needed = {each.text for each in (value_of(own.required) if own is not None else None) or ()}
-            identifier = {each.text for each in (value_of(own.identifier) if own is not None else None) or ()}
+            identifier = {each.text for each in (value_of(own.primary_key) if own is not None else None) or ()}
             machine = survey.machine(resource)
             state = None if machine is None else value_of(machine.field)
             return name in needed | identifier or (state is not None and state.text == name)

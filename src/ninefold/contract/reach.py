@@ -36,12 +36,12 @@ MACROS = frozenset({"exists", "exists_one", "all", "filter", "map", "flatMap", "
 
 @dataclass(frozen=True)
 class Graph:
-    """The resources of a contract and how they refer to each other. `fields[R][F]`; `back[R][NAME]` is the
+    """The resources of a contract and how they refer to each other. `fields[R][F]`; `inverse[R][NAME]` is the
     resource whose rows refer back to a row of R under that name."""
 
     resources: Mapping[str, Resource]
     fields: Mapping[str, Mapping[str, Field]]
-    back: Mapping[str, Mapping[str, str]]
+    inverse: Mapping[str, Mapping[str, str]]
 
     @property
     def log(self) -> str | None:
@@ -65,14 +65,14 @@ class Graph:
         found: dict[str, list[tuple[str, Field]]] = {}
         for name, fields in self.fields.items():
             for each in fields.values():
-                if (target := value_of(each.refers_to)) is not None:
+                if (target := value_of(each.references)) is not None:
                     found.setdefault(target.text, []).append((name, each))
         return {target: tuple(fields) for target, fields in found.items()}
 
     def is_one_row(self, resource: str | None) -> bool:
         """Whether it is stated that there is one row of a resource."""
         found = self.resources.get(resource or "")
-        return found is not None and isinstance(found.identifier, StatedNone)
+        return found is not None and isinstance(found.primary_key, StatedNone)
 
     def expires(self, resource: str) -> bool:
         """Whether rows of a resource end by themselves, be it through a cascade."""
@@ -94,7 +94,7 @@ class Graph:
         found: dict[str, set[str]] = {}
         for name, fields in self.fields.items():
             for each in fields.values():
-                target, word = value_of(each.refers_to), value_of(each.on_delete)
+                target, word = value_of(each.references), value_of(each.on_delete)
                 if target is not None and word is not None and word.text == "cascade":
                     found.setdefault(target.text, set()).add(name)
         return {target: frozenset(names) for target, names in found.items()}
@@ -103,13 +103,13 @@ class Graph:
 def graph_of(resources: tuple[Resource, ...]) -> Graph:
     named = {resource.name: resource for resource in resources}
     fields = {name: {f.name: f for f in value_of(resource.fields) or ()} for name, resource in named.items()}
-    back: dict[str, dict[str, str]] = {name: {} for name in named}
+    inverse: dict[str, dict[str, str]] = {name: {} for name in named}
     for name, own in fields.items():
         for reference in own.values():
-            target, called = value_of(reference.refers_to), value_of(reference.back)
-            if target and called and target.text in back:
-                back[target.text][called.text] = name
-    return Graph(named, fields, back)
+            target, called = value_of(reference.references), value_of(reference.inverse)
+            if target and called and target.text in inverse:
+                inverse[target.text][called.text] = name
+    return Graph(named, fields, inverse)
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class Walk:
 
     def step(self, resource: str, name: str) -> str | None:
         """From a row to what a name of it leads to: the resource there, if it leads to rows."""
-        target = self.graph.back.get(resource, {}).get(name)
+        target = self.graph.inverse.get(resource, {}).get(name)
         if target is not None:
             self.reach(target)
             return target
@@ -203,9 +203,9 @@ class Walk:
             return None
         if own.computed is not None:
             self.met[resource, name] = None
-        if (refers_to := value_of(own.refers_to)) is not None:
-            self.reach(refers_to.text)
-            return refers_to.text
+        if (references := value_of(own.references)) is not None:
+            self.reach(references.text)
+            return references.text
         return None
 
     def read(self, ast: Ast, roots: Mapping[str, str]) -> str | None:
@@ -331,7 +331,7 @@ def _without(roots: Mapping[str, str], variable: str) -> dict[str, str]:
 
 
 def _is_reference(ast: Ast) -> bool:
-    """Whether rows are shown as identifiers: a reference is, a resource's own name and `page.items` are not."""
+    """Whether rows are shown as primary keys: a reference is, a resource's own name and `page.items` are not."""
     match ast:
         case Name():
             return False

@@ -301,7 +301,7 @@ class Survey:
                     at = walk.step(at, name) if at is not None else None
         for resource, name in self.body_fields(endpoint):
             walk.now = f"the body gives `{name}`"
-            if (target := value_of(self.graph.fields[resource][name].refers_to)) is not None:
+            if (target := value_of(self.graph.fields[resource][name].references)) is not None:
                 walk.reach(target.text)
         walk.now = "its response"
         for response in value_of(endpoint.responses) or ():

@@ -84,7 +84,7 @@ def changed_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Change]:
         stated = (*((value_of(endpoint.sets) or ()) if number == 0 else ()), *_sets(taken))
         body = {name for owner, name in survey.body_fields(endpoint) if owner == own.name} if number == 0 else set()
         if not inserts:
-            body -= {each.text for each in value_of(own.identifier) or () if _is_fixed(survey, own, each.text)}
+            body -= {each.text for each in value_of(own.primary_key) or () if _is_fixed(survey, own, each.text)}
         yield Change(
             own,
             inserts,
@@ -149,7 +149,7 @@ def keys(survey: Survey, change: Change) -> Iterator[Key]:
     """The keys that a write may bring to collide. A value that never comes twice does not."""
     own, fields = change.resource, survey.graph.fields.get(change.resource.name, {})
     groups: dict[tuple[str, ...], Span] = {}
-    if identifier := value_of(own.identifier):
+    if identifier := value_of(own.primary_key):
         groups[tuple(each.text for each in identifier)] = identifier[0].span
     for each in fields.values():
         if is_stated(each.unique) and each.unique is not None:
@@ -184,7 +184,7 @@ class Reference:
 def references(survey: Survey, change: Change) -> Iterator[Reference]:
     """The references whose rows have to be there."""
     for name, each in survey.graph.fields.get(change.resource.name, {}).items():
-        target = value_of(each.refers_to)
+        target = value_of(each.references)
         is_given = name in change.body or name in change.of_request
         if target is not None and (is_given or (change.inserts and name not in change.from_path)):
             yield Reference(f"{change.resource.name}.{name}", target.text, is_given, each.span)
@@ -210,7 +210,7 @@ def referring(survey: Survey, deleted: frozenset[str]) -> Iterator[Referring]:
 
 
 def known_by(survey: Survey, endpoint: Endpoint, resource: str) -> tuple[str, ...]:
-    """The first of the identifier, the unique fields and the lists of them whose values are all at hand, one that the
+    """The first of the primary key, the unique fields and the lists of them whose values are all at hand, one that the
     path names a field of before the others. `()`: none is."""
     own = survey.graph.resources.get(resource)
     if own is None:
@@ -218,7 +218,7 @@ def known_by(survey: Survey, endpoint: Endpoint, resource: str) -> tuple[str, ..
     fields = survey.graph.fields.get(resource, {})
     in_path = named_in_path(endpoint, resource)
     at_hand = in_path | _given(survey, endpoint, resource) | {n for n, each in fields.items() if _is_the_same(each)}
-    groups = [tuple(each.text for each in value_of(own.identifier) or ())]
+    groups = [tuple(each.text for each in value_of(own.primary_key) or ())]
     groups += [(name,) for name, each in fields.items() if value_of(each.unique)]
     groups += [tuple(each.text for each in group) for group in value_of(own.unique) or ()]
     whole = [group for group in groups if group and at_hand.issuperset(group)]

@@ -74,7 +74,7 @@ class Checking:
 
 
 def check(ast: Ast, scope: Scope, expected: Type | None = None) -> Checking:
-    """Type an expression. With an expected type, a row becomes its identifier, and a value of any type is
+    """Type an expression. With an expected type, a row becomes its primary key, and a value of any type is
     looked at when it is there; without one, the result may be a row (`profile(article.author)`)."""
     checker = _Checker(scope)
     typed = checker.whole(ast, expected)
@@ -263,13 +263,13 @@ class _Checker(Operators, Functions):
         shape = self.scope.model.get(resource)
         if shape is None:
             return Select(operand=operand, name=name, type=Anything(nullable=True))
-        if name in shape.back and is_as_it_was(operand):
+        if name in shape.inverse and is_as_it_was(operand):
             message = f"the rows that referred back to `{resource}` before are not known"
             help = (f"a computed field has what is made of them: `before.{resource}.NAME`",)
             self._problem(codes.BACK_OF_BEFORE, message, at, help, "refers back")
             return None
-        if name in shape.back:
-            rows = Array(items=Row(resource=shape.back[name][0]))
+        if name in shape.inverse:
+            rows = Array(items=Row(resource=shape.inverse[name][0]))
             return Select(operand=operand, name=name, type=rows, through="back")
         if name not in shape.fields and (view := self._view(name, resource, operand_ast)) is not None:
             self._problem(codes.NO_SUCH_FIELD, view[0], at, view[1], "a view")
@@ -279,7 +279,7 @@ class _Checker(Operators, Functions):
                 codes.NO_SUCH_FIELD,
                 f"resource `{resource}` has no field `{name}`",
                 at,
-                did_you_mean(name, (*shape.fields, *shape.back)),
+                did_you_mean(name, (*shape.fields, *shape.inverse)),
                 "not a field",
             )
             return None

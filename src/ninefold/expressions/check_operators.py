@@ -76,7 +76,7 @@ class Parts(ABC):
         return typed
 
     def _inferrable(self, hint: Type | None) -> Type | None:
-        """The type that a hint gives to an inferred variable: a row's is that of its identifier."""
+        """The type that a hint gives to an inferred variable: a row's is that of its primary key."""
         if isinstance(hint, Row):
             shape = self.scope.model.get(hint.resource)
             hint = None if shape is None else shape.identifier_type
@@ -94,7 +94,7 @@ class Parts(ABC):
         )
 
     def _value(self, typed: Typed | None, ast: Ast) -> Typed | None:
-        """A row as its identifier; a problem if that is several fields."""
+        """A row as its primary key; a problem if that is several fields."""
         if typed is None:
             return None
         value = as_value(typed, self.scope.model)
@@ -102,15 +102,15 @@ class Parts(ABC):
         if value is typed and isinstance(of, Row) and not (isinstance(typed.type, Row) and is_reference(typed)):
             shape = self.scope.model.get(of.resource)
             if shape is not None:
-                one = "there is one, without an identifier"
-                why = f"its identifier is {_listed(shape.identifier)}" if shape.identifier else one
+                one = "there is one, without a primary key"
+                why = f"its primary key is {_listed(shape.primary_key)}" if shape.primary_key else one
                 message = f"a row of `{of.resource}` is no value: {why}"
                 self._problem(codes.NOT_A_VALUE, message, ast, ("compare the fields one by one",))
                 return None
         return self._placed(value, ast)
 
     def _narrowed(self, typed: Typed, wanted: Type) -> Typed:
-        """A value of any type as one of another; one that is compared with rows, as an identifier."""
+        """A value of any type as one of another; one that is compared with rows, as a primary key."""
         if isinstance(wanted, Array | Object):
             return typed
         return narrowed(typed, (self._inferrable(wanted) or wanted) if isinstance(wanted, Row) else wanted)
@@ -167,7 +167,7 @@ class Parts(ABC):
 
     def _is_key(self, resource: str, name: str) -> bool:
         shape = self.scope.model.get(resource)
-        return shape is not None and shape.identifier == (name,)
+        return shape is not None and shape.primary_key == (name,)
 
     def _conversion(self, ast: Ast, given: Type, wanted: Type) -> tuple[str, ...]:
         """How a part of one type would be written as another, if there is a way."""
@@ -197,8 +197,10 @@ class Parts(ABC):
                 return (f"a row itself stands here: leave out `.{ast.name}`",)
             case _, Row(resource=resource):
                 shape = self.scope.model.get(resource)
-                if shape is not None and len(shape.identifier) == 1 and not isinstance(given, Row):
-                    return (f"compare the rows themselves, or the identifier on both sides: `.{shape.identifier[0]}`",)
+                if shape is not None and len(shape.primary_key) == 1 and not isinstance(given, Row):
+                    return (
+                        f"compare the rows themselves, or the primary key on both sides: `.{shape.primary_key[0]}`",
+                    )
         return ()
 
 
@@ -280,7 +282,7 @@ class Operators(Parts):
                 return self._narrowed(typed, other)
 
     def _names(self, ast: Ast, value: Typed, row: Type) -> bool:
-        """Whether this is an inferred variable that holds the identifier of such a row: `film.director == value`."""
+        """Whether this is an inferred variable that holds the primary key of such a row: `film.director == value`."""
         if not isinstance(row, Row) or not isinstance(ast, Name) or ast.name not in self.inferred:
             return False
         shape = self.scope.model.get(row.resource)

@@ -164,7 +164,7 @@ def _select(select: Select, model: Model) -> Evaluate:
         if isinstance(value, dict):
             return value.get(name)
         if value is not None and itself:
-            return value  # a row that is known by its identifier only
+            return value  # a row that is known by its primary key only
         raise EvaluationError(f"there is nothing of which to read {name}")
 
     return read

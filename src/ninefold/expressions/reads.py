@@ -25,17 +25,17 @@ def computed_of(select: Select, model: Model) -> tuple[str, Typed] | None:
 
 
 def is_identifier(select: Select, model: Model) -> bool:
-    """Whether the field is the one identifier field of its row: what a reference to the row holds anyway."""
+    """Whether the field is the one primary key field of its row: what a reference to the row holds anyway."""
     row = select.operand.type
     shape = model.get(row.resource) if isinstance(row, Row) else None
-    return shape is not None and shape.identifier == (select.name,)
+    return shape is not None and shape.primary_key == (select.name,)
 
 
 def needs_database(typed: Typed, rows: Collection[str] = (), model: Model = NO_MODEL) -> bool:
     """Whether an expression reads anything that is not in the request and not loaded with it.
 
     `rows` names the variables that are rows of tables. Besides them, `all(R)`, back-references, and fields
-    behind a reference of a row (other than the identifier, which the reference itself is) are read from the
+    behind a reference of a row (other than the primary key, which the reference itself is) are read from the
     database; so is a computed field whose expression reads such a thing, or is not in `model`.
     """
     return _needs_database(typed, frozenset(rows), model, {})

@@ -1,4 +1,4 @@
-"""Rows in typed expressions: rows as their identifiers; `before.R`, the row that an operation acts on as it was; and
+"""Rows in typed expressions: rows as their primary keys; `before.R`, the row that an operation acts on as it was; and
 the rows, besides that one, on which a value depends.
 
 A row as it was is known before the statement that changes it runs: in that statement, and in all after it, its values
@@ -30,7 +30,7 @@ from ninefold.values import Anything, Array, Boolean, Null, Object, Row, Type, o
 
 
 def is_reference(typed: Typed) -> bool:
-    """Whether the value of a row-typed expression is the row's identifier already, as a stored reference is."""
+    """Whether the value of a row-typed expression is the row's primary key already, as a stored reference is."""
     match typed:
         case Select(through=through):
             return through == "field"
@@ -41,9 +41,9 @@ def is_reference(typed: Typed) -> bool:
 
 
 def as_value(typed: Typed, model: Model) -> Typed:
-    """A row as its identifier, an array of rows as an array of identifiers, all else as it is.
+    """A row as its primary key, an array of rows as an array of primary keys, all else as it is.
 
-    A row of several identifier fields, or of a resource that is not in the model, is left a row.
+    A row of several primary key fields, or of a resource that is not in the model, is left a row.
     """
     match typed.type:
         case Row() if isinstance(typed, Call) and typed.function == "first":
@@ -54,7 +54,7 @@ def as_value(typed: Typed, model: Model) -> Typed:
             shape = model.get(resource)
             if shape is None or shape.identifier_type is None:
                 return typed
-            return Select(operand=typed, name=shape.identifier[0], type=shape.identifier_type, through="field")
+            return Select(operand=typed, name=shape.primary_key[0], type=shape.identifier_type, through="field")
         case Array(items=Row() as items, nullable=nullable):
             row = Variable(name="_row", type=items)
             identifier = as_value(row, model)
@@ -67,15 +67,15 @@ def as_value(typed: Typed, model: Model) -> Typed:
 
 
 def same_row(left: Typed, right: Typed, model: Model) -> Typed | None:
-    """`left == right` of rows whose identifier is several fields: each of these is equal. None: they are no such
+    """`left == right` of rows whose primary key is several fields: each of these is equal. None: they are no such
     rows."""
     if not isinstance(left.type, Row) or not isinstance(right.type, Row) or left.type.resource != right.type.resource:
         return None
     shape = model.get(left.type.resource)
-    if shape is None or len(shape.identifier) < 2 or not set(shape.identifier) <= shape.fields.keys():
+    if shape is None or len(shape.primary_key) < 2 or not set(shape.primary_key) <= shape.fields.keys():
         return None
     same: Typed | None = None
-    for name in shape.identifier:
+    for name in shape.primary_key:
         of_both: list[Typed] = [
             Select(operand=row, name=name, type=shape.fields[name], through="field") for row in (left, right)
         ]
@@ -89,7 +89,7 @@ def identifier_through(operand: Typed, name: str, model: Model) -> Typed | None:
     if not (isinstance(operand, Select) and operand.through == "field" and isinstance(operand.type, Row)):
         return None
     shape = model.get(operand.type.resource)
-    if shape is None or shape.identifier != (name,) or operand.type.nullable:
+    if shape is None or shape.primary_key != (name,) or operand.type.nullable:
         return None
     return Select(operand=operand.operand, name=operand.name, type=shape.fields[name], through="field")
 
@@ -277,7 +277,7 @@ class _Reading:
         """A field of a row, or the rows that refer back to it."""
         match select.through:
             case "back":
-                child, referring = self.model[resource].back[select.name]
+                child, referring = self.model[resource].inverse[select.name]
                 further = self._further(way, Step("back", resource, referring, child))
                 self._note(child, further, referring)
                 return frozenset({(child, further)})

@@ -51,15 +51,15 @@ class ResourceShape:
     """A resource as expressions see it.
 
     `fields` holds the types of all fields, computed ones too; one that may have no value is nullable; a
-    reference is a `Row`. `back` leads from the name of a back-reference to (resource, its referring field).
+    reference is a `Row`. `inverse` leads from the name of a back-reference to (resource, its referring field).
     `computed` holds the expressions of computed fields, in which the resource's own name is the row. `log`: its rows
     are no table's.
     """
 
     name: str
-    identifier: tuple[str, ...]
+    primary_key: tuple[str, ...]
     fields: Mapping[str, Type]
-    back: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    inverse: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     computed: Mapping[str, Typed] = field(default_factory=dict)
     computed_fields: Collection[str] = frozenset()
     """The names of computed fields whose expressions are not known yet (while they are being checked)."""
@@ -69,8 +69,8 @@ class ResourceShape:
 
     @property
     def identifier_type(self) -> Type | None:
-        """The type of the one identifier field; `None` where there are several, or none that is known."""
-        return self.fields.get(self.identifier[0]) if len(self.identifier) == 1 else None
+        """The type of the one primary key field; `None` where there are several, or none that is known."""
+        return self.fields.get(self.primary_key[0]) if len(self.primary_key) == 1 else None
 
 
 Model: TypeAlias = Mapping[str, ResourceShape]

@@ -79,7 +79,7 @@ class Arrays(Rows):
         return f"(SELECT {verdict} FROM " + source + ")"
 
     def _bindable(self, node: Typed, element: Binding) -> Binding:
-        """What a variable is bound to: a row that is known by its identifier is still a row."""
+        """What a variable is bound to: a row that is known by its primary key is still a row."""
         if isinstance(element, Scalar) and isinstance(node.type, Array) and isinstance(node.type.items, Row):
             return ReferredRow(node.type.items.resource, element)
         return element
@@ -158,8 +158,8 @@ class Arrays(Rows):
         )
 
     def _row_order(self, node: Typed, row: TableRow) -> tuple[Key, ...]:
-        """Rows are in the order of their identifiers."""
-        names = self._shape(node, row.resource).identifier
+        """Rows are in the order of their primary keys."""
+        names = self._shape(node, row.resource).primary_key
         return tuple(Key(Fragment(f"{row.alias}.{identifier(name)}")) for name in names)
 
     def _sorted(self, typed: Comprehension, scope: Bindings) -> Relation:
@@ -173,7 +173,7 @@ class Arrays(Rows):
         """The rows that refer back to a row."""
         target = self.row(select.operand, scope)
         shape = self._shape(select, target.resource)
-        resource, referring = shape.back[select.name]
+        resource, referring = shape.inverse[select.name]
         own = self._of_binding(select, target)
         source, row, seen = self.table(resource)
         where = f"{row.alias}.{identifier(referring)} = " + own.text

@@ -42,7 +42,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class ReferredRow:
-    """A row known by its identifier. `loaded`: it came with the request, and whether it may be seen is settled."""
+    """A row known by its primary key. `loaded`: it came with the request, and whether it may be seen is settled."""
 
     resource: str
     identifier: Scalar

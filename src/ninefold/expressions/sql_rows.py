@@ -2,7 +2,7 @@
 references.
 
 The rows of a resource are in its table, or, of the resource `event`, in the event log. Of an event are read, beside its
-fields, three columns that no contract can name: `$about`, the identifier of the row that it is about as a JSON array;
+fields, three columns that no contract can name: `$about`, the primary key of the row that it is about as a JSON array;
 `$seen`, that row as the event found it; and `$revision`, since what has happened never changes.
 """
 
@@ -50,7 +50,7 @@ def source(resource: str, model: Model) -> Fragment:
     shape = model.get(resource)
     if shape is None or shape.log is None:
         return Fragment(identifier(resource))
-    return _events(shape.log, about("e.row", max(len(each.identifier) for each in model.values())))
+    return _events(shape.log, about("e.row", max(len(each.primary_key) for each in model.values())))
 
 
 def _events(log: Log, row: str) -> Fragment:
@@ -153,13 +153,13 @@ class Parts(ABC):
         return shape
 
     def _identifier(self, node: Typed, resource: str) -> tuple[str, Type]:
-        """The one identifier field of a resource, and its type."""
+        """The one primary key field of a resource, and its type."""
         shape = self._shape(node, resource)
         if shape.identifier_type is None:
-            fields = " and ".join(f"`{each}`" for each in shape.identifier)
-            why = f"its identifier is {fields}" if shape.identifier else "there is one, without an identifier"
+            fields = " and ".join(f"`{each}`" for each in shape.primary_key)
+            why = f"its primary key is {fields}" if shape.primary_key else "there is one, without a primary key"
             raise NotInSQL(codes.NOT_A_VALUE, f"a row of `{resource}` is no value: {why}", node)
-        return shape.identifier[0], shape.identifier_type
+        return shape.primary_key[0], shape.identifier_type
 
     def table(self, resource: str) -> tuple[Fragment, TableRow, tuple[Fragment, ...]]:
         """A source for FROM, the row in it, and the condition under which it may be seen."""
@@ -173,10 +173,10 @@ class Parts(ABC):
 
 
 class Rows(Parts):
-    """A row is a table's, under its alias, or one that is referred to and known by its identifier."""
+    """A row is a table's, under its alias, or one that is referred to and known by its primary key."""
 
     def _of_binding(self, node: Typed, binding: Binding) -> Scalar:
-        """A variable as a value: a row as its identifier."""
+        """A variable as a value: a row as its primary key."""
         match binding:
             case Scalar():
                 return binding
@@ -213,7 +213,7 @@ class Rows(Parts):
             return ()
         if isinstance(row, FirstRow):
             return (*row.found.failures, "(NOT " + exists(row.found.query("1")) + ")")
-        given = row.identifier
+        given = row.primary_key
         source, target, seen = self.table(row.resource)
         if seen and not row.loaded:
             own, _ = self._identifier(node, row.resource)
@@ -232,7 +232,7 @@ class Rows(Parts):
             absent = either(self._absent(node, row)) if type_.nullable else None
             return Scalar(unless(row.found.failures, text), type_, type_.nullable, True, absent)
         own, _ = self._identifier(node, row.resource)
-        given = row.identifier
+        given = row.primary_key
         unsure = given.fails or given.nullable
         if name == own:
             return Scalar(given.text, type_, fails=unsure)

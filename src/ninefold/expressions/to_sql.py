@@ -254,7 +254,7 @@ class _Writer(Operators):
             case Scalar():
                 value = element
             case ReferredRow():
-                value = element.identifier
+                value = element.primary_key
             case FirstRow():
                 raise AssertionError("one row is no item")
         assert isinstance(typed.type, Array)
@@ -266,7 +266,7 @@ class _Writer(Operators):
         found = replace(relation, source=source, where=(), order=relation.ordered_as(alias), derived=True)
         if not isinstance(typed.type.items, Row):
             return Items(Item(_unquoted(alias), typed.type.items), found, self.fresh())
-        # Rows that are known by their identifiers: those of them that are there.
+        # Rows that are known by their primary keys: those of them that are there.
         own, _ = self._identifier(typed, typed.type.items.resource)
         table, row, seen = self.table(typed.type.items.resource)
         same = Fragment(f"{row.alias}.{identifier(own)} = {alias}.v")

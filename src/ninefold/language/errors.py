@@ -33,11 +33,11 @@ RULES = (
     "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "uniqueItems", "contains",
     "minContains", "maxContains", "items", "prefixItems", "unevaluatedItems", "additionalProperties",
     "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties", "dependentRequired",
-    "dependentSchemas", "allOf", "anyOf", "oneOf", "not", "if", "unique", "immutable", "refers to",
+    "dependentSchemas", "allOf", "anyOf", "oneOf", "not", "if", "unique", "immutable", "references",
     "unknown", "repeated", "range", "otherwise",
 )  # fmt: skip
 """The rules that a message may be for: the keywords that refuse, the rules of the language (`unique`, `immutable`,
-`refers to`, an `unknown` member or parameter, a `repeated` parameter, the `range` of a type), and `otherwise` for the
+`references`, an `unknown` member or parameter, a `repeated` parameter, the `range` of a type), and `otherwise` for the
 rest."""
 
 

@@ -307,7 +307,7 @@ class Sorts:
         "parameter", PARAMETER, "The query parameter that chooses an order.", "Clients cannot choose.")
     default: Fact[tuple[SortKey, ...]] | None = asked(
         "default", shapes.Names("a field (with `-` before it for descending)", alone=True),
-        "The order where none is chosen. Ties are ordered by identifier.", ORDER, "the list is not served",
+        "The order where none is chosen. Ties are ordered by primary key.", ORDER, "the list is not served",
         read=read_sort_keys)
     offered: Fact[tuple[SortKey, ...]] | None = adds(
         "offered", shapes.Names("a field (with `-` before it for descending)"), "The orders that can be chosen.",

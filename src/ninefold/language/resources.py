@@ -11,7 +11,7 @@ from ninefold.language import leaves, shapes
 from ninefold.language.check import INVARIANTS, Check
 from ninefold.language.codes import WRONG_SHAPE
 from ninefold.language.declaration import Each, When, adds, asked, named, names, restricts, tells, together
-from ninefold.language.expressions import Expression, Items, Template, expression, template
+from ninefold.language.expressions import Expression, Items, Template, template
 from ninefold.language.fact import Fact, Gap, Name
 from ninefold.language.identifiers import RESOURCE_NAMES, declare
 from ninefold.language.json_schema import KEYS as KEYWORDS
@@ -26,7 +26,7 @@ from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 # fmt: off
 
 REACHING = "the endpoints that address, create, read or write R"
-IDENTIFIER = Question("identifier", 2, "the identifier of {}, and who makes it", "blocks", REACHING, "R")
+PRIMARY_KEY = Question("primary key", 2, "the primary key of {}, and who makes it", "blocks", REACHING, "R")
 FIELDS = Question("fields", 2, "the fields of {}", "blocks", REACHING, "R")
 TYPE = Question("type", 2, "the type of {}", "blocks", REACHING, "R.F")
 READABLE = Question(
@@ -34,7 +34,7 @@ READABLE = Question(
     "of a `secret`, of a field that credentials are looked up in, and of the password that callers and sign ins are "
     "held to")
 ON_DELETE = Question(
-    "on delete", 2, "what deleting the row does that {} refers to", "blocks", "the endpoints that delete such rows",
+    "on delete", 2, "what deleting the row does that {} references", "blocks", "the endpoints that delete such rows",
     "R.F", "of a reference, if an endpoint deletes rows of its target")
 
 
@@ -63,8 +63,8 @@ def read_back(r: Reading, node: Node, slot: Slot) -> Name | None:
     return found
 
 
-DELETING = {"set null": "clear", "nullify": "clear", "restrict": "refuse", "no action": "refuse", "delete": "cascade"}
-"""What SQL and others call what a deletion does."""
+DELETING = {"nullify": "set null", "no action": "restrict", "delete": "cascade"}
+"""What others call what a deletion does."""
 
 
 def read_on_delete(r: Reading, node: Node, slot: Slot) -> Name | None:
@@ -98,7 +98,7 @@ class Field:
     span: Span
     on_create: Fact[Expression] | None = adds(
         "on create", shapes.Expression(), "The value when a row is created and the body does not give one.",
-        "The field has no value then; an identifier is the client's to give.", meanings=("who gives a value",))
+        "The field has no value then; a primary key is the client's to give.", meanings=("who gives a value",))
     on_change: Fact[Expression] | None = adds(
         "on change", shapes.Expression(), "The value at every write, creation included.",
         "Writes leave the field alone.", meanings=("who gives a value",))
@@ -113,22 +113,22 @@ class Field:
         "normalise", shapes.Expression(shapes.Sight.NONE),
         "The value that is validated and stored, from `value` as it came.",
         "Values are taken as they come.", told="normalised before it is judged")
-    refers_to: Fact[Name] | None = asked(
-        "refers to", shapes.Name("a resource"), "The field is a reference to a row of that resource.", TYPE, NO_TYPE,
-        sentence="refers to a {}")
-    back: Fact[Name] | None = names(
-        "back", shapes.Name("a new name"), "How the target calls the rows that refer to it.",
+    references: Fact[Name] | None = asked(
+        "references", shapes.Name("a resource"), "The field is a reference to a row of that resource.", TYPE, NO_TYPE,
+        sentence="references a {}")
+    inverse: Fact[Name] | None = names(
+        "inverse", shapes.Name("a new name"), "How the target calls the rows that refer to it.",
         "Each use of the name is an error.", read=read_back)
     on_delete: Fact[Name] | None = asked(
-        "on delete", shapes.Word(("refuse", "cascade", "clear")),
-        "What deleting the target does: it is refused, it deletes this row too, or it clears the reference.", ON_DELETE,
-        "that deletion is not served", when=When("something deletes the target"), read=read_on_delete)
+        "on delete", shapes.Word(("restrict", "cascade", "set null")),
+        "What deleting the target does: it is refused, it deletes this row too, or the reference has no value then.",
+        ON_DELETE, "that deletion is not served", when=When("something deletes the target"), read=read_on_delete)
     unique: Fact[bool] | None = restricts(
         "unique", shapes.Boolean(), "No two rows have the same value. Nulls are distinct.",
         "Rows may have the same value.", sentence="unique", meanings=("values",))
     immutable: Fact[bool] | None = restricts(
         "immutable", shapes.Boolean(),
-        "The value is given once, and no update changes it; that of an identifier may be repeated.",
+        "The value is given once, and no update changes it; that of a primary key may be repeated.",
         "Updates whose body names the field change it.", sentence="immutable")
     secret: Fact[Name] | None = asked(
         "secret", shapes.Word(("password", "token")),
@@ -187,14 +187,6 @@ def read_records(r: Reading, node: Node, slot: Slot) -> Node | None:
     return None if items is None else node
 
 
-def read_expires(r: Reading, node: Node, slot: Slot) -> Expression | None:
-    """`{at: …}`"""
-    level = r.keyed(node, {EXPIRES_AT.name: EXPIRES_AT}, slot.called)
-    if isinstance(node, Mapping) and node.get("at") is None:
-        r.wrong_shape(node, slot, help=("write the time: `expires: {at: …}`",))
-    return level.inner("at", expression)
-
-
 @dataclass(frozen=True, slots=True)
 class View:
     """A template over a row; `[id, name, {author: profile(article.author)}]` or a mapping."""
@@ -217,21 +209,16 @@ def read_views(r: Reading, node: Node, slot: Slot) -> tuple[View, ...] | None:
     return tuple(found)
 
 
-EXPIRES_AT = named(
-    "at", Kind.ADDS, "When a row deletes itself, from the row; one for which there is no time is there until it is "
-    "deleted.", "A row is there until it is deleted.", shapes.Expression())
-
-
 @dataclass(frozen=True, slots=True)
 class Resource:
     """What it `includes` of others is among its facts."""
 
     name: str
     span: Span
-    identifier: Fact[tuple[Name, ...]] | None = asked(
-        "identifier", FIELD_OR_FIELDS,
+    primary_key: Fact[tuple[Name, ...]] | None = asked(
+        "primary key", FIELD_OR_FIELDS,
         "The field, or the fields together, by which a row is known. `none`: there is one row, from the start.",
-        IDENTIFIER, "endpoints that address or create R are not served", says_none=True)
+        PRIMARY_KEY, "endpoints that address or create R are not served", says_none=True)
     fields: Fact[tuple[Field, ...]] | None = asked(
         "fields",
         Each(Field,
@@ -245,7 +232,7 @@ class Resource:
         "includes", shapes.Names("a resource", alone=True),
         "Other resources, whose fields it has before its own, with what their `required`, `unique` and `invariants` "
         "say of them, and with their views; in these, the other's name means this resource. One that has no "
-        "identifier, and is included, is no resource itself.",
+        "primary key, and is included, is no resource itself.",
         "It has its own fields alone; each use of what it took over is an error.")
     required: Fact[tuple[Name, ...]] | None = restricts(
         "required", A_FIELD, "Fields that a row has a value for.", "A row may lack a value.")
@@ -262,8 +249,9 @@ class Resource:
                   shapes.MappingOf("fields to values")),
             named("RECORD.FIELD", Kind.ADDS, "The value of the field.", "The field has no value.", shapes.JSON())))
     expires: Fact[Expression] | None = adds(
-        "expires", shapes.Members(), "Rows delete themselves.", "A row is there until it is deleted.",
-        read=read_expires, below=(EXPIRES_AT,))
+        "expires", shapes.Expression(),
+        "When a row deletes itself, from the row; one for which there is no time is there until it is deleted.",
+        "A row is there until it is deleted.")
     views: Fact[tuple[View, ...]] | None = names(
         "views", shapes.MappingOf("views to what they show"),
         "Ways to show a row, each a function of a row or of several.", "Each use of a view is an error.",

@@ -41,7 +41,7 @@ _TYPES_WITH_A_FORMAT: Final = {
 }
 
 
-OF_A_RESOURCE: Final = "a field refers to one by `refers to: {0}`; elsewhere stands a schema of its identifier"
+OF_A_RESOURCE: Final = "a field refers to one by `references: {0}`; elsewhere stands a schema of its primary key"
 """What to write for a `$ref` to a resource, where a schema is meant."""
 
 BODY_OF_A_RESOURCE: Final = "a body lists fields of `{0}`: `[NAME, …]`"

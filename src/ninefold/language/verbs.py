@@ -12,8 +12,8 @@ from typing import Final, Literal, TypeAlias
 from ninefold.diagnostics.frozen import dataclass
 
 Which: TypeAlias = Literal["new", "known", "named", "found", "caller's", "all", "none"]
-"""How the row is known that a verb acts on: it is a new one; by its identifier or unique fields, whether it is there or
-not; by the path or `row`; by what body and path name (who signs in); by the credential presented, or the path; it is
+"""How the row is known that a verb acts on: it is a new one; by its primary key or unique fields, whether it is there
+or not; by the path or `row`; by what body and path name (who signs in); by the credential presented, or the path; it is
 all of them; there is none."""
 
 
@@ -210,7 +210,7 @@ _ROWS: tuple[Verb, ...] = (
         page=Page(
             "Makes a row, or finds the same one there already: then nothing changes. One that is there and has other "
             "values is `different`. Good ends: `created`, `unchanged`.",
-            "by its identifier or unique fields, from the path, the body and `on create`",
+            "by its primary key or unique fields, from the path, the body and `on create`",
             "as of `create`", "the row")),
     Verb(
         name="put", word="creates or replaces", told="creates one `{}`, replaces the one that is there, or leaves it",
@@ -242,7 +242,7 @@ _ROWS: tuple[Verb, ...] = (
         takes_values=True, sets=True, etag=False, issues=True, ends=True,
         page=Page(
             "Issues a token to a client that knows its secret (RFC 6749, section 4.4).",
-            "the one that `client_id` names", "its identifier as `client_id`, its secret as `client_secret`",
+            "the one that `client_id` names", "its primary key as `client_id`, its secret as `client_secret`",
             "the row, `caller.credential`, `granted`")),
     Verb(
         name="sign out", word="signs out of", told="ends credentials that were issued to one `{}`", row="caller's",

@@ -20,7 +20,7 @@ SECONDS = 2.0
 """How long counting may take in all."""
 
 NAMED = 3
-"""Rows of which the identifiers are told, of each field."""
+"""Rows of which the primary keys are told, of each field."""
 
 _BATCH = 500
 
@@ -29,7 +29,7 @@ Select = Callable[[str, Sequence[Stored]], Sequence[Row]]
 
 @dataclass
 class Misfits:
-    """The rows that do not fit one field: how many, and the identifiers of the first."""
+    """The rows that do not fit one field: how many, and the primary keys of the first."""
 
     name: str
     count: int = 0

@@ -41,7 +41,7 @@ Issuer: TypeAlias = Discovered | Published
 
 class _OfRow(msgspec.Struct, frozen=True, tag_field="verified", omit_defaults=True, kw_only=True):
     """The credential belongs to a row of `resource`, which is `caller.RESOURCE`. `find` gives that row, all that can be
-    read of it; `again` gives the same of the row whose identifier is the root `$row`."""
+    read of it; `again` gives the same of the row whose primary key is the root `$row`."""
 
     resource: str
     find: Statement

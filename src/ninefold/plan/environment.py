@@ -128,8 +128,8 @@ Environment = TypedDict(
         "granted": Granted,
         "$signing": Mapping[str, bytes],
         # Of a write. `$new`: the values that it stores, by field; `$given`: of these, true for what the body gives;
-        # `$row`: the identifier of the row written, by field, for the select that reads it back; `before`: rows as they
-        # were, by resource; `$affected`: keys as they were, of rows whose invariants are asked again after it.
+        # `$row`: the primary key of the row written, by field, for the select that reads it back; `before`: rows as
+        # they were, by resource; `$affected`: keys as they were, of rows whose invariants are asked again after it.
         "$new": Values,
         "$given": dict[str, bool],
         "$write": Written,

@@ -54,7 +54,7 @@ class Tell(msgspec.Struct, frozen=True):
 
 class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     """An event that an operation writes. `select` finds the row, as it has become, or as it was where the operation
-    deletes it: its identifier as a JSON array, then what row rules read of it as a JSON object (or null), then the
+    deletes it: its primary key as a JSON array, then what row rules read of it as a JSON object (or null), then the
     columns of `content`, which is the payload. `delivered`: whether subscriptions are told of it, and whether those of
     one row come one after another; None: there are no webhooks. `versions`: what it is where it is something else than
     in the newest version; `called` None: there are no versions. `tell`: deliveries are to rows of the contract's

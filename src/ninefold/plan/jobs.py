@@ -17,7 +17,7 @@ class Timer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     `after_microseconds` is 0, when the row says that it is due; the earliest first. Where the guard does not change
     with the time alone, only rows for which it holds. `waits` gives a row if any is due, whatever its guard says;
     `next` gives the last of these of the one that is due next. `take` is the transition as an operation, with the
-    identifier as its path; it asks its guard itself. `by_the_clock`: what is asked of the row reads `now`, so that a
+    primary key as its path; it asks its guard itself. `by_the_clock`: what is asked of the row reads `now`, so that a
     row which was refused may be taken later without anything having been written."""
 
     resource: str

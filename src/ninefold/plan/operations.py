@@ -40,7 +40,7 @@ class FilterParameter(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Sort(msgspec.Struct, frozen=True):
     """An order of a list, with its switches `sort NAME` and `after NAME`. `keys` are the columns of the result
-    that a cursor keeps, the identifier last."""
+    that a cursor keeps, the primary key last."""
 
     name: str
     keys: tuple[int, ...]

@@ -38,7 +38,7 @@ class OperatorOperations(msgspec.Struct, frozen=True, omit_defaults=True, kw_onl
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A row that the contract itself states: JSON values by field, the identifier among them."""
+    """A row that the contract itself states: JSON values by field, the primary key among them."""
 
     resource: str
     values: dict[str, Any]
@@ -49,7 +49,7 @@ class Records(msgspec.Struct, frozen=True, omit_defaults=True):
     """The rows that are there when the service begins, each after those that it refers to. One that is absent is added
     as the operator adds rows, by `adding` where records state the numbers that the service gives otherwise; one that
     states other values than it has is changed by the `update` of its resource in `changes`, whose path is the
-    identifier."""
+    primary key."""
 
     rows: tuple[Record, ...]
     changes: dict[str, Update] = {}

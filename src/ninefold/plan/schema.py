@@ -11,7 +11,7 @@ from ninefold.values import Type
 
 
 class Column(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`required`: no row is without a value. The identifier of a service-numbered resource is `serial`."""
+    """`required`: no row is without a value. The primary key of a service-numbered resource is `serial`."""
 
     name: str
     type: Type
@@ -20,7 +20,7 @@ class Column(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Reference(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`column` holds the identifier of a row of `table`; `key` is the column there."""
+    """`column` holds the primary key of a row of `table`; `key` is the column there."""
 
     column: str
     table: str
@@ -87,8 +87,8 @@ class Held(msgspec.Struct, frozen=True):
 
 class Stored(msgspec.Struct, frozen=True, omit_defaults=True):
     """The rows of a resource. `select` gives as many as its second bind says of those behind its first, a row by
-    SQLite's own count: that count, the identifier in `key` columns, then the values of `fields`. `shown`: the
-    identifier may be told."""
+    SQLite's own count: that count, the primary key in `key` columns, then the values of `fields`. `shown`: the
+    primary key may be told."""
 
     resource: str
     select: str

@@ -83,7 +83,7 @@ class Each(msgspec.Struct, frozen=True, omit_defaults=True):
 class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
     """A change of another row, or of several. `find` gives the key of the row, which is the root `$path` of the write;
     no row: nothing happens. None: there is a new row, or only one, or one for `each` item. Where the write is of
-    `several`, `find` gives the key of each and what its values are made of, in the order of identifiers."""
+    `several`, `find` gives the key of each and what its values are made of, in the order of primary keys."""
 
     write: Bulk
     find: Statement | None = None
@@ -137,7 +137,7 @@ class Further(SameRow, frozen=True, tag="further"):
 
 
 class Instead(SameRow, frozen=True, tag="instead"):
-    """Of `Put` alone, and in its place: the row that is there, which `find` gives the identifier of, is changed. That
+    """Of `Put` alone, and in its place: the row that is there, which `find` gives the primary key of, is changed. That
     is the root `$path` of it."""
 
     write: Replace

@@ -25,7 +25,7 @@ from ninefold.language.fact import Fact, Gap, Proposal, Shown
 from ninefold.language.limits import BODY_SIZE, KEYS, LIMITS, PAGES, RATE, RATES, TIMEOUT
 from ninefold.language.question import Effect, Question
 from ninefold.language.requests import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
-from ninefold.language.resources import FIELDS, IDENTIFIER, ON_DELETE, READABLE, TYPE
+from ninefold.language.resources import FIELDS, ON_DELETE, PRIMARY_KEY, READABLE, TYPE
 from ninefold.language.responses import CORS, RESPONSES
 from ninefold.language.states import FROM, INITIAL, MACHINE, TO
 from ninefold.language.versioning import CHANGES, COMPATIBLE, DEFAULT, VERSIONING, VERSIONS
@@ -107,7 +107,7 @@ PART_QUESTIONS = (PURPOSE, RESOURCES, STATES, ENDPOINTS, SCHEMES, KINDS, SHAPE, 
 
 QUESTIONS = (
     PURPOSE,
-    RESOURCES, IDENTIFIER, FIELDS, TYPE, READABLE, ON_DELETE,
+    RESOURCES, PRIMARY_KEY, FIELDS, TYPE, READABLE, ON_DELETE,
     STATES, MACHINE, INITIAL, FROM, TO,
     ENDPOINTS, DOES, BODY, PATCH, ENDED, RESPONSES, ORDER,
     REQUEST_MEDIA_TYPE, PRODUCES, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS, CORS,

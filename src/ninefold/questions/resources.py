@@ -1,4 +1,4 @@
-"""Part 2: which resources; the identifier, fields and types of each; secrets; deletions."""
+"""Part 2: which resources; the primary key, fields and types of each; secrets; deletions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ninefold.contract.survey import Survey, actions
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, is_open, value_of
 from ninefold.language.json_schema import HOLDING, TYPING
-from ninefold.language.resources import FIELDS, IDENTIFIER, ON_DELETE, READABLE, TYPE, Field, Resource, SharedType
+from ninefold.language.resources import FIELDS, ON_DELETE, PRIMARY_KEY, READABLE, TYPE, Field, Resource, SharedType
 from ninefold.language.routes import PathName
 from ninefold.language.schemas import Schema
 from ninefold.language.verbs import kind_of
@@ -37,8 +37,8 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
 
 def _of_resource(survey: Survey, resource: Resource) -> Iterator[OpenQuestion]:
     reaching = survey.reaching(resource.name)
-    if at := unanswered(resource.identifier, resource.span):
-        yield blocking(IDENTIFIER, resource.name, at, reaching)
+    if at := unanswered(resource.primary_key, resource.span):
+        yield blocking(PRIMARY_KEY, resource.name, at, reaching)
     if at := unanswered(resource.fields, resource.span):
         yield blocking(FIELDS, resource.name, at, reaching)
     fields = value_of(resource.fields) or ()
@@ -48,10 +48,10 @@ def _of_resource(survey: Survey, resource: Resource) -> Iterator[OpenQuestion]:
             yield blocking(TYPE, subject, at, reaching)
         if at := _unreadable(survey, subject, field):
             yield blocking(READABLE, subject, at, reaching)
-        target = value_of(field.refers_to)
+        target = value_of(field.references)
         at = unanswered(field.on_delete, field.span)
         if target is not None and at is not None:
-            text = f"what deleting the `{target.text}` does that `{subject}` refers to"
+            text = f"what deleting the `{target.text}` does that `{subject}` references"
             if deleting := survey.deleting(target.text):
                 yield blocking(ON_DELETE, subject, at, deleting, text)
             elif survey.graph.expires(target.text):
@@ -60,19 +60,19 @@ def _of_resource(survey: Survey, resource: Resource) -> Iterator[OpenQuestion]:
     if signing_in and not any(_is_password(field) for field in fields):
         text = f"which field of `{resource.name}` is the password that callers and sign ins are held to"
         yield blocking(READABLE, resource.name, At(resource.span), tuple(dict.fromkeys(signing_in)), text)
-    for name in value_of(resource.identifier) or ():
+    for name in value_of(resource.primary_key) or ():
         for field in fields:
             if field.name == name.text and (makerless := _without_maker(survey, resource, field)):
                 text = f"who makes `{resource.name}.{field.name}`, which identifies `{resource.name}`"
                 at = unanswered(field.on_create, field.span) or At(field.span)
-                yield blocking(IDENTIFIER, resource.name, at, makerless, text)
+                yield blocking(PRIMARY_KEY, resource.name, at, makerless, text)
 
 
 def _untyped(field: Field) -> At | None:
     """A reference and a state field have their types from elsewhere; every other field says its own."""
-    if value_of(field.refers_to) is not None or value_of(field.state):
+    if value_of(field.references) is not None or value_of(field.state):
         return None
-    facts: tuple[Fact[Any] | None, ...] = (field.refers_to, field.state, field.schema)
+    facts: tuple[Fact[Any] | None, ...] = (field.references, field.state, field.schema)
     for fact in facts:
         if fact is not None and (at := unanswered(fact, field.span)):
             return at
@@ -142,8 +142,8 @@ def _is_password(field: Field) -> bool:
 
 
 def _without_maker(survey: Survey, resource: Resource, field: Field) -> tuple[str, ...]:
-    """The endpoints that create rows without an identifier: it has no `on create`, and neither their body, their
-    path nor their `sets` gives it. An identifier without `on create` is the client's, who must be able to name it.
+    """The endpoints that create rows without a primary key: it has no `on create`, and neither their body, their
+    path nor their `sets` gives it. A primary key without `on create` is the client's, who must be able to name it.
     """
     if not is_open(field.on_create) or field.computed is not None:
         return ()

@@ -129,7 +129,7 @@ def through(survey: Survey, first: str | None, segment: PathName) -> Iterator[st
         names = names[1:]
     for name in names[:-1]:
         field = survey.graph.fields.get(at or "", {}).get(name)
-        target = None if field is None else value_of(field.refers_to)
+        target = None if field is None else value_of(field.references)
         if target is None:
             return
         at = target.text
@@ -179,7 +179,7 @@ def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     own = acted_on(endpoint)
     deletes = any(kind_of(each.verb).removes and each.resource != SUBSCRIPTION for each in actions(endpoint))
     for each in referring(survey, survey.graph.falling_with(own)) if deletes and own is not None else ():
-        if each.word == "refuse":
+        if each.word == "restrict":
             words = f"a row refers to it by `{each.subject}`"
             yield Refusal("conflict", Step.JUDGED, own, fact=each.span, words=words, meanings=("cascades",))
     patch = value_of(endpoint.patch)
@@ -255,7 +255,7 @@ def _of_effect(survey: Survey, effect: Effect, given: frozenset[tuple[str, str]]
             "guard", Step.DONE, resource, code, (), transition.when.span, words, ("truth", "before and after")
         )
     for each in referring(survey, survey.graph.falling_with(resource)) if effect.verb == "delete" else ():
-        if each.word == "refuse":
+        if each.word == "restrict":
             words = f"a row refers to the `{resource}` by `{each.subject}`"
             yield Refusal("conflict", Step.DONE, resource, fact=each.span, words=words, meanings=("cascades",))
     change = of_effect(survey, effect)

@@ -26,9 +26,9 @@ Names = Mapping[str, Span]
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """`fields[R]` are the fields of a resource, `back[R]` its back-references, `transitions[R]` and `states[R]` those
-    of its machine; a resource that they lack has none that are known. The built-in resources are among the `reachable`
-    resources, but for one whose name the contract gives to one of its own."""
+    """`fields[R]` are the fields of a resource, `inverse[R]` its back-references, `transitions[R]` and `states[R]`
+    those of its machine; a resource that they lack has none that are known. The built-in resources are among the
+    `reachable` resources, but for one whose name the contract gives to one of its own."""
 
     resources: Names | None
     reachable: Names | None

@@ -2,7 +2,7 @@
 
 Fields come with what `required`, `unique` and `invariants` say of them, and with the views. In their expressions, the
 other resource's name means the resource that took them over. A resource that is only there to be included, without an
-identifier and without records, is none itself.
+primary key and without records, is none itself.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _all(r: Reading, resources: tuple[Resource, ...]) -> tuple[Resource, ...]:
         return result
 
     everything = [whole(each, ()) for each in resources]
-    return tuple(each for each in everything if each.name not in included or each.identifier or each.records)
+    return tuple(each for each in everything if each.name not in included or each.primary_key or each.records)
 
 
 def _size(resource: Resource) -> int:

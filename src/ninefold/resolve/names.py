@@ -117,19 +117,19 @@ class _Uses:
         for resource in listed(part.resources) or ():
             self.of_resource(resource)
             for field in listed(resource.fields) or ():
-                target, back = one(field.refers_to), one(field.back)
-                if target is None or back is None:
+                target, inverse = one(field.references), one(field.inverse)
+                if target is None or inverse is None:
                     continue
                 own = taken.setdefault(target.text, {})
-                if back.text in own:
+                if inverse.text in own:
                     self.r.say(
                         SAME_NAME,
-                        f"`{target.text}` has `{back.text}` already",
-                        Label(back.span, "again"),
-                        Label(own[back.text], "first here"),
+                        f"`{target.text}` has `{inverse.text}` already",
+                        Label(inverse.span, "again"),
+                        Label(own[inverse.text], "first here"),
                     )
                 else:
-                    own[back.text] = back.span
+                    own[inverse.text] = inverse.span
         for shared in part.types:
             members = listed(shared.fields)
             own_members = None if members is None else {name.text: name.span for name, _ in members}
@@ -139,7 +139,7 @@ class _Uses:
                 self.schema(schema)
 
     def of_resource(self, resource: Resource) -> None:
-        for names in (resource.identifier, resource.required):
+        for names in (resource.primary_key, resource.required):
             self.use_fields(listed(names) or (), resource.name)
         for together in listed(resource.unique) or ():
             self.use_fields(together, resource.name)
@@ -148,7 +148,7 @@ class _Uses:
             for entry in record.entries if isinstance(record, Mapping) else ():
                 self.use_field(Name(entry.name, entry.key.span), resource.name)
         for field in listed(resource.fields) or ():
-            self.use(one(field.refers_to), self.known.resources, "a resource")
+            self.use(one(field.references), self.known.resources, "a resource")
             self.use_fields(listed(field.again_on) or (), resource.name)
             self.schema(one(field.schema))
 

@@ -98,7 +98,7 @@ def example(question: Question, whole: bool = False) -> str | None:
 
 def _paths(keys: tuple[Key, ...]) -> Iterator[str]:
     """Where the answer may stand in the table, the outermost place first. Where several keys beside each other give
-    it, as `type` and `refers to` do, it is the thing that they describe."""
+    it, as `type` and `references` do, it is the thing that they describe."""
     parents = Counter(key.parent for key in keys)
     for key in sorted(keys, key=lambda key: key.path.count(".")):
         several = parents[key.parent] > 1 and key.parent.rpartition(".")[2].isupper()

@@ -31,7 +31,7 @@ The comments are hints, and may stay or go.
 
 STATEMENTS = (
     "The purpose and domain of the service",
-    "Resources, their identifiers and their fields",
+    "Resources, their primary keys and their fields",
     "States and the moves between them",
     "Methods, path shapes, parameters, request payloads and response payloads",
     "Authentication schemes, credentials and permissions",
@@ -46,7 +46,7 @@ EXAMPLES = (
     """\
 ```yaml
 note:
-  identifier: id
+  primary key: id
   fields:
     id:   {type: string, format: uuid, on create: uuid()}
     text: {type: string, maxLength: 500}

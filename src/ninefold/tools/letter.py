@@ -74,7 +74,7 @@ def _opening(
     yield "Each question says where its answer is missing, what that costs, and how an answer is written. The"
     yield "examples are from another service, which keeps notes; they show the form and suggest nothing. `none` is an"
     yield "answer too, wherever the service has none of it. A word in capitals stands for a name of the contract's own,"
-    yield "as RESOURCE does in `RESOURCE.identifier`."
+    yield "as RESOURCE does in `RESOURCE.primary key`."
 
 
 def _is(count: int) -> str:

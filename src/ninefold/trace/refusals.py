@@ -170,7 +170,7 @@ def _rule(field: BodyField | Parameter, refused: Refused) -> tuple[tuple[str, ..
 
 def _of_type(refused: Refused) -> tuple[Cause, ...]:
     """The fixed meanings of a rule: of references, and of what no keyword of the field states."""
-    if refused.rule == "refers to":
+    if refused.rule == "references":
         return (Fixed("references"),)
     if refused.rule == CANNOT_BE_MADE:
         return (OF_VALUES,)

@@ -91,7 +91,7 @@ class Graph:
     """Where the fields of resources lead, and the back-references to them."""
 
     fields: Mapping[str, Mapping[str, str | None]]
-    back: Mapping[tuple[str, str], str]
+    inverse: Mapping[tuple[str, str], str]
 
     @property
     def rows(self) -> Rows:
@@ -118,7 +118,7 @@ class Graph:
                 return rows.get(PAGE)
             case ast.Member(operand=operand, name=name):
                 row = self.row(operand, rows)
-                return None if row is None else self.back.get((row, name))
+                return None if row is None else self.inverse.get((row, name))
             case ast.Invocation(function="all", target=None, arguments=(ast.Name(name),)):
                 return name if name in self.fields else None
             case ast.Invocation(function="filter" | "sortBy" | "sort" | "distinct", target=target) if (
@@ -144,14 +144,14 @@ class Graph:
 def graph_of(contract: Contract) -> Graph:
     resources = value_of(contract.resources.resources) or ()
     fields: dict[str, dict[str, str | None]] = {each.name: {} for each in resources}
-    back: dict[tuple[str, str], str] = {}
+    inverse: dict[tuple[str, str], str] = {}
     for each in resources:
         for own in value_of(each.fields) or ():
-            target, known_as = value_of(own.refers_to), value_of(own.back)
+            target, known_as = value_of(own.references), value_of(own.inverse)
             fields[each.name][own.name] = None if target is None else target.text
             if target is not None and known_as is not None:
-                back[target.text, known_as.text] = each.name
-    return Graph(fields, back)
+                inverse[target.text, known_as.text] = each.name
+    return Graph(fields, inverse)
 
 
 # ── A field under another name, or none ───────────────────────────────────────────────────────────────────────

@@ -92,7 +92,7 @@ def create(operation: stated.Create, admission: Admission, perspective: Perspect
         judge=judged,
         assigns=assigns,
         held=made_columns(held_values, held_to, judged),
-        key=resource.identifier,
+        key=resource.primary_key,
         invariants=tuple(each.condition for each in checks),
         details=told.details,
         upholds=held,
@@ -151,7 +151,7 @@ def references_there(
     return [
         reference_there(field, given.get(field.name), resource, perspective, field.name in made, of_several)
         for field in resource.fields.values()
-        if field.stored and field.refers_to is not None and field.name not in from_path
+        if field.stored and field.references is not None and field.name not in from_path
     ]
 
 

@@ -54,7 +54,7 @@ def delete(operation: stated.Delete, admission: Admission, perspective: Perspect
         response=response,
         statement=Statement(pieces(text), tuple(columns.results)),
         judge=judge(outer_join(resource, operation, perspective), required, operation, resource, perspective),
-        key=resource.identifier,
+        key=resource.primary_key,
         precondition=precondition(operation, admission, resource, perspective),
         upholds=upheld(Change("delete", resource, found=found), operation, perspective),
         follows=in_order(caused_by_deletion("delete", resource, which, perspective)),
@@ -179,7 +179,7 @@ def _of_the_row(
 ) -> list[Requirement]:
     """What is asked of the row, for the judge: where there is none, or none that this caller may know of, nothing is,
     but that no `If-Match` names one."""
-    none = column(resource.name, resource.identifier[0]) + " IS NULL"
+    none = column(resource.name, resource.primary_key[0]) + " IS NULL"
     required = []
     if seen is not None and perspective.checked.unseen_rows == "forbidden":
         forbidden = Condition("forbidden", subject=resource.name)

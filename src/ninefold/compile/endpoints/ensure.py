@@ -125,7 +125,7 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
         judge=judged,
         assigns=assigns,
         held=made_columns(held_values, held_to, judged),
-        key=resource.identifier,
+        key=resource.primary_key,
         invariants=tuple(each.condition for each in checks),
         details=told.details,
         precondition=condition,
@@ -153,7 +153,7 @@ def _instead(
     perspective: Perspective,
     created: Response,
 ) -> Instead:
-    """The change of the row that is there, by its identifier; its entity tags are those of the path."""
+    """The change of the row that is there, by its primary key; its entity tags are those of the path."""
     change = stated.Update(
         key=operation.key,
         place=operation.place,
@@ -170,10 +170,10 @@ def _instead(
     )
     write = update(with_its_identifier(change, perspective), admission, perspective)
     assert isinstance(write, Replace)
-    keys = [column(resource.name, key) for key in resource.identifier]
+    keys = [column(resource.name, key) for key in resource.primary_key]
     name = identifier(resource.name)
     found = "SELECT " + join(", ", keys) + f" FROM {name} AS {name} WHERE " + all_of(which)
-    results = tuple(ResultColumn(key, resource.fields[key].type) for key in resource.identifier)
+    results = tuple(ResultColumn(key, resource.fields[key].type) for key in resource.primary_key)
     write = structs.replace(
         write,
         response=structs.replace(write.response, tag_prefix=created.tag_prefix),

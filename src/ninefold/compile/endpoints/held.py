@@ -154,7 +154,7 @@ class Making:
 
     def _fits(self, field: Field, typed: Typed) -> bool:
         machine = self.resource.machine
-        if field.refers_to is not None or (machine is not None and machine.field == field.name):
+        if field.references is not None or (machine is not None and machine.field == field.name):
             return True  # that the row is there, or that there is such a state, is known otherwise
         return self._is_as(dict(field.schema), typed)
 

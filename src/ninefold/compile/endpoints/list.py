@@ -142,7 +142,7 @@ def _filter(stated: Filter, resource: Resource, columns: Columns, perspective: P
 
 
 def _orders(operation: checked.List, resource: Resource) -> dict[str, SortKeys]:
-    """Each order by its name: `""` is the default. The identifier is added where an order does not hold it, so
+    """Each order by its name: `""` is the default. The primary key is added where an order does not hold it, so
     that no two rows are equal."""
     stated: dict[str, SortKeys] = {"": operation.sorts.default}
     if operation.sorts.parameter is not None:
@@ -154,7 +154,7 @@ def _orders(operation: checked.List, resource: Resource) -> dict[str, SortKeys]:
 
 def _with_identifier(keys: SortKeys, resource: Resource) -> SortKeys:
     named = {field for field, _ in keys}
-    return (*keys, *((key, False) for key in resource.identifier if key not in named))
+    return (*keys, *((key, False) for key in resource.primary_key if key not in named))
 
 
 def _field(resource: Resource, name: str) -> Typed:

@@ -63,7 +63,7 @@ def _represented(
     by_path = path_conditions(operation, columns.rows, perspective)
     by_key = [
         column(resource.name, key) + " = " + bind(inputs.row_key(key, resource.fields[key].type))
-        for key in resource.identifier
+        for key in resource.primary_key
     ]
     results = tuple(columns.results)
     gone = operation.kind.removes

@@ -52,7 +52,7 @@ def sign_in(operation: stated.SignIn, admission: Admission, perspective: Perspec
     found.append(column(resource.name, password.name) + " = " + bind(inputs.VERIFIED_HASH))
 
     required = parents(operation, perspective)
-    there = column(resource.name, resource.identifier[0]) + " IS NOT NULL"
+    there = column(resource.name, resource.primary_key[0]) + " IS NOT NULL"
     refused = Condition("sign in refused", subject=resource.name, trace=traced(operation.place))
     required.append(Requirement(refused, there, Scope.PRESENCE))
     required += permission(admission, resource, perspective)
@@ -95,7 +95,7 @@ def sign_in(operation: stated.SignIn, admission: Admission, perspective: Perspec
         judge=judged,
         assigns=assigns,
         held=made_columns(held_values, held_to, judged),
-        key=resource.identifier,
+        key=resource.primary_key,
         was=as_it_was(operation, resource, found, perspective) if operation.sets or operation.further else None,
         invariants=tuple(each.condition for each in checks),
         details=told.details,
@@ -157,7 +157,7 @@ def sign_out(operation: stated.SignOut, admission: Admission, perspective: Persp
     name = identifier(resource.name)
     if is_of_caller(operation):
         found = _callers_own(resource)
-        there = column(resource.name, resource.identifier[0]) + " IS NOT NULL"
+        there = column(resource.name, resource.primary_key[0]) + " IS NOT NULL"
         nobody = Condition("unauthenticated", subject=resource.name, trace=traced(operation.place))
         required_ = [Requirement(nobody, there, Scope.PRESENCE), *permission(admission, resource, perspective)]
         source = f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found)
@@ -183,7 +183,7 @@ def sign_out(operation: stated.SignOut, admission: Admission, perspective: Persp
         response=response,
         statement=Statement(pieces(text), tuple(columns.results)),
         judge=judge(source, required_, operation, resource, perspective),
-        key=resource.identifier,
+        key=resource.primary_key,
         follows=told.follows,
     )
 
@@ -197,5 +197,5 @@ def _callers_own(resource: Resource) -> Sequence[Fragment]:
     own = Select(Variable("caller", Object()), resource.name, Row(resource=resource.name))
     return [
         column(resource.name, key) + " = " + bind(Select(own, key, required(resource.fields[key].type), "field"))
-        for key in resource.identifier
+        for key in resource.primary_key
     ]

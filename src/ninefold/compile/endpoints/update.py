@@ -37,12 +37,12 @@ from ninefold.values import Anything, Object, Row, Text
 
 
 def with_its_identifier(operation: stated.Update, perspective: Perspective) -> stated.Update:
-    """The same of a body that leaves an identifier alone which does not change: what it gives for that is what the row
+    """The same of a body that leaves a primary key alone which does not change: what it gives for that is what the row
     has, and is held to it where the body is read (`ninefold.plan.routes`)."""
     resource = acted_on(operation, perspective)
     if operation.takes.body is None:
         return operation
-    fixed = {name for name in resource.identifier if resource.is_fixed(name)}
+    fixed = {name for name in resource.primary_key if resource.is_fixed(name)}
     body = tuple(leaf for leaf in operation.takes.body if leaf.field not in fixed)
     return dataclasses.replace(operation, takes=dataclasses.replace(operation.takes, body=body))
 
@@ -65,7 +65,7 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
             required.append(guard(transition.guard, resource, perspective))
     required += [guard(each, resource, perspective) for each in operation.guards]
     for field in resource.fields.values():
-        if field.refers_to is not None and field.name in given:
+        if field.references is not None and field.name in given:
             required.append(reference_there(field, given[field.name], resource, perspective))
 
     changed = changes(operation, resource, perspective)
@@ -127,7 +127,7 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
         judge=judged,
         assigns=assigns,
         held=made_columns(held_values, held_to, judged),
-        key=resource.identifier,
+        key=resource.primary_key,
         current=current,
         invariants=tuple(each.condition for each in checks),
         details=told.details,

@@ -50,7 +50,7 @@ def uniques(
     them, nor is what `ensure` knows its row by. `in_statement`: what an update makes as it writes."""
     written = pointers(operation)
     groups = [
-        resource.identifier,
+        resource.primary_key,
         *((field.name,) for field in resource.fields.values() if field.unique),
         *resource.unique,
     ]
@@ -162,7 +162,7 @@ def told_after(
 ) -> Told:
     """`steps`: what follows the write; then it has to say which row it is, as it has to `by_key`. Sub-selects in
     RETURNING see the tables before or after the write, as the database likes: where something else is shown, too, the
-    write returns the identifier, by which a select finds the row."""
+    write returns the primary key, by which a select finds the row."""
     model = perspective.checked.model
     told = details(checks, operation, resource, perspective)
     codes = tuple(name for name, _ in told)
@@ -174,7 +174,7 @@ def told_after(
     by_key = by_key or any(steps) or operation.goes_on or operation.several
     if not by_key and not any(reads_beyond(typed, (resource.name,), model) for typed in read):
         return Told(join(", ", returned), codes, ())
-    keys = join(", ", [column(resource.name, key) for key in resource.identifier] or [Fragment("1")])
+    keys = join(", ", [column(resource.name, key) for key in resource.primary_key] or [Fragment("1")])
     name = identifier(resource.name)
     same = was_written(operation, resource)
     text = "SELECT " + join(", ", returned) + f" FROM {name} AS {name} WHERE " + all_of(same)

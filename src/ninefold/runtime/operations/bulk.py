@@ -148,7 +148,7 @@ class Several(Generic[T]):
                 event.write(session, within, row, asking.sources)
 
     def _as_they_were(self, session: Session, env: Environment) -> dict[tuple[Stored, ...], dict[str, Value]] | None:
-        """What is read of the rows as they were, by identifier; None: nothing is."""
+        """What is read of the rows as they were, by primary key; None: nothing is."""
         if self._was is None or self._read_was is None:
             return None
         rows = session.run(*self._was.bound(env))
@@ -164,7 +164,7 @@ class Several(Generic[T]):
         return own
 
     def found(self, session: Session, call: T, env: Environment, switches: frozenset[str] = NO_SWITCHES) -> Wanted:
-        """What is known of each row that is there: its identifier and the values that it is to have."""
+        """What is known of each row that is there: its primary key and the values that it is to have."""
         assert self._find is not None and self._read_found is not None
         wanted: list[list[Stored]] = []
         new: Mapping[str, Any] = {}

@@ -45,7 +45,7 @@ class Event:
         self._tell = None if event.tell is None else Tell(event.tell)
 
     def found(self, session: Session, env: Env) -> Row | None:
-        """The row that the event is about, as it is now: identifier, what row rules read, what the payload shows; then
+        """The row that the event is about, as it is now: primary key, what row rules read, what the payload shows; then
         what that of each other version shows."""
         return next(iter(self.all_found(session, env)), None)
 
@@ -144,12 +144,12 @@ class _InVersion:
 
 
 def lane(resource: str, identifier: str) -> str:
-    """What events of one row have in common. `identifier`: a JSON array."""
+    """What events of one row have in common. `primary key`: a JSON array."""
     return f"{resource} {identifier}"
 
 
 def subject(identifier: str) -> str:
-    """The identifier of a row as the attribute `subject` of CloudEvents has it. `identifier`: a JSON array."""
+    """The primary key of a row as the attribute `subject` of CloudEvents has it. `primary key`: a JSON array."""
     return "/".join(map(str, msgspec.json.decode(identifier)))
 
 
@@ -157,7 +157,7 @@ def subscribe(
     session: Session, key: Sequence[Stored], who: str, caller: Mapping[str, Any], version: str | None = None
 ) -> None:
     """Keep who subscribed and in which version, in the transaction that makes the subscription; not by which
-    credential. `key`: the identifier of its row."""
+    credential. `key`: the primary key of its row."""
     kept = {name: value for name, value in caller.items() if name != "credential"}
     session.run(sql.subscribe(len(key)), [*key, who, _encode(kept).decode()])
     if version is not None:
@@ -166,7 +166,7 @@ def subscribe(
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """An event as the log holds it. `row`: the identifier, a JSON array; `payload`: JSON."""
+    """An event as the log holds it. `row`: the primary key, a JSON array; `payload`: JSON."""
 
     id: str
     kind: str

@@ -56,7 +56,7 @@ class Timer:
         self._take = Write(timer.take)
 
     def due(self, session: Session, env: Environment, until: str, beyond: str, skip: int, most: int) -> list[Row]:
-        """Rows that fell due up to `until` and after `beyond`: identifier, and when they entered their state."""
+        """Rows that fell due up to `until` and after `beyond`: primary key, and when they entered their state."""
         window = {"until": self._entered(until), "beyond": self._entered(beyond), "skip": skip, "most": most}
         return session.run(*self._due.bound({**env, environment.DUE: window}))
 

@@ -277,7 +277,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class _Other:
-    """The identifier of a row that is there with other values, and what refuses to change it."""
+    """The primary key of a row that is there with other values, and what refuses to change it."""
 
     row: Row
     refusal: Refusal | None

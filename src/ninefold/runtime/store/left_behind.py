@@ -91,7 +91,7 @@ class LeftOfRows:
         return chain.from_iterable(chain.from_iterable(known.values() for known in self._known.values()))
 
     def taken(self, cells: Cells) -> list[Left]:
-        """What was left of a row, whose cells are filled with it. An identifier may be among it by which more of the
+        """What was left of a row, whose cells are filled with it. A primary key may be among it by which more of the
         row is known."""
         found: list[Left] = []
         waiting = set(self._known)

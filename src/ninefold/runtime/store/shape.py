@@ -158,7 +158,7 @@ def compare(stored: Schema, wanted: Schema) -> Comparison:
 def _differences(old: Table, new: Table) -> list[str]:
     found: list[str] = []
     if old.key != new.key:
-        found.append(f"the identifier of `{new.name}` is stored as {_all(old.key)}, and is now {_all(new.key)}")
+        found.append(f"the primary key of `{new.name}` is stored as {_all(old.key)}, and is now {_all(new.key)}")
     columns = {column.name: column for column in new.columns}
     known = {column.name: column for column in old.columns}
     for name, was in known.items():
@@ -175,7 +175,8 @@ def _differences(old: Table, new: Table) -> list[str]:
             found.append(f"{field} is {'no longer' if was.serial else 'now'} numbered by the service")
         before, after = _reference(old, name), _reference(new, name)
         if before and after and before.on_delete != after.on_delete:
-            found.append(f"{field} is stored with `on delete: {before.on_delete}`, and has now `{after.on_delete}`")
+            was_said, is_said = (tables.ON_DELETE[each.on_delete].lower() for each in (before, after))
+            found.append(f"{field} is stored with `on delete: {was_said}`, and has now `{is_said}`")
         elif (before is None) != (after is None) or (before and after and before.key != after.key):
             found.append(f"{field} refers to other rows than it did")
     for name, column in columns.items():

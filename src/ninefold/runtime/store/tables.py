@@ -42,9 +42,9 @@ from ninefold.values import (
 )
 
 ONE = identifier("$one")
-"""The key of a table that has one row, and no identifier."""
+"""The key of a table that has one row, and no primary key."""
 
-_ON_DELETE = {"refuse": "RESTRICT", "cascade": "CASCADE", "clear": "SET NULL"}
+ON_DELETE = {"refuse": "RESTRICT", "cascade": "CASCADE", "clear": "SET NULL"}
 
 
 def create_schema(schema: Schema) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ def define_column(table: Table, column: Column, schema: Schema) -> str:
     for reference in table.references:
         if reference.column == column.name:
             text += f" REFERENCES {identifier(reference.table)} ({identifier(reference.key)})"
-            text += f" ON UPDATE CASCADE ON DELETE {_ON_DELETE[reference.on_delete]}"
+            text += f" ON UPDATE CASCADE ON DELETE {ON_DELETE[reference.on_delete]}"
     return text
 
 
@@ -196,12 +196,12 @@ def identifier_type(resource: str, schema: Schema) -> Type:
         seen.add(resource)
         table = tables.get(resource)
         if table is None or len(table.key) != 1:
-            raise ValueError(f"{resource} has no identifier of one column")
+            raise ValueError(f"{resource} has no primary key of one column")
         found = next(column.type for column in table.columns if column.name == table.key[0])
         if not isinstance(found, Row):
             return found
         resource = found.resource
-    raise ValueError(f"the identifier of {resource} refers to itself")
+    raise ValueError(f"the primary key of {resource} refers to itself")
 
 
 def _names(columns: tuple[str, ...]) -> str:

@@ -102,7 +102,7 @@ def _path_name(g: Grounds, endpoint: Endpoint, segment: PathName, first: str | N
     at, through = first, [first or ""]
     for name in names[:-1]:
         reference = g.fields(at).get(name)
-        target = None if reference is None else value_of(reference.refers_to)
+        target = None if reference is None else value_of(reference.references)
         if target is None:
             return g.item(f"{written}: which row it names is not known", segment.span, meanings=("paths",))
         at = target.text
@@ -183,7 +183,7 @@ def _member(g: Grounds, each: Given) -> Item:
         return g.item(f"`{pointer}` is `request.body.{each.field}`", each.span, meanings=("members beside fields",))
     if own is None or field is None:
         return g.item(f"`{pointer}`: `{each.resource}.{each.field}`", each.span)
-    meanings = ("references",) if field.refers_to is not None else ()
+    meanings = ("references",) if field.references is not None else ()
     below = (resources.field(g, own, field),)
     return g.item(f"`{pointer}` gives `{each.resource}.{each.field}`", each.span, below, meanings=meanings)
 

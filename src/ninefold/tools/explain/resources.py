@@ -61,7 +61,7 @@ def field(g: Grounds, resource: Resource, own: Field) -> Item:
 def _of_field(g: Grounds, own: Field) -> Iterator[Item]:
     schema = value_of(own.schema)
     yield from g.fact("schema", own.schema) if schema is None else asked(g, schema)
-    yield from told(g, own, "refers_to", "back", "on_delete", "on_create", "on_change")
+    yield from told(g, own, "references", "inverse", "on_delete", "on_create", "on_change")
     yield from told(g, own, "again_on", "computed", "normalise")
     yield from g.fact("secret", own.secret, lambda name: SECRETS.get(name.text, name.text))
     yield from told(g, own, "unique", "immutable", "sensitive", "state")
@@ -108,7 +108,7 @@ def shared_type(g: Grounds, shared: SharedType, told: set[str]) -> Item:
 
 def resource(g: Grounds, own: Resource) -> Item:
     """A whole resource."""
-    facts = g.names("identifier", own.identifier)
+    facts = g.names("primary key", own.primary_key)
     facts += [each for each in g.fact("fields", own.fields) if each.standing in ("gap", "proposed")]
     facts += [field(g, own, each) for each in value_of(own.fields) or ()]
     facts += [each for each in g.fact("required", own.required) if each.standing != "in force"]

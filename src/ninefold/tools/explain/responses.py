@@ -206,7 +206,7 @@ def _whole(g: Grounds, resource: str, at: str) -> Iterator[Item]:
         if field.is_older and (worked_out := value_of(field.computed)) is not None:
             yield g.item(f"`{at}/{field.called}`: worked out, `{worked_out.text}`", field.span)
             continue
-        what = "the identifier of its row, " if field.refers_to is not None else ""
+        what = "the primary key of its row, " if field.references is not None else ""
         source = "computed, " if field.computed is not None else ""
         yield g.item(f"`{at}/{field.called}`: {what}{source}`{resource}.{name}`", field.span)
 

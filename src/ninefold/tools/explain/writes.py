@@ -106,9 +106,9 @@ def _changed(g: Grounds, endpoint: Endpoint, own: Resource) -> Iterator[Item]:
 
 
 FALLS = {
-    "refuse": "no row that `{subject}` refers to can be deleted",
+    "restrict": "no row that `{subject}` refers to can be deleted",
     "cascade": "what refers to a deleted `{target}` by `{subject}` is deleted with it",
-    "clear": "`{subject}` has no value once the `{target}` that it refers to is deleted",
+    "set null": "`{subject}` has no value once the `{target}` that it refers to is deleted",
     "": "what deleting a `{target}` does to `{subject}` is not shown",
 }
 

@@ -138,8 +138,8 @@ def errors(fix: Rewriting, facts: Mapping) -> None:
             fix.rename(code.value, "code")
             fix.words(code.value.get("when"), words.condition)
     for message in entries_of(facts.get("messages")):
-        if message.name == "otherwise":
-            fix.layout.rename(message, "all others")
+        if message.name in words.RULES:
+            fix.layout.rename(message, words.RULES[message.name])
     if (precedence := facts.get("precedence")) is not None:
         fix.words(precedence, words.condition)
 

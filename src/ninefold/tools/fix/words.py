@@ -11,6 +11,9 @@ __all__ = ["KEYS", "ON_DELETE", "action", "condition", "outcomes"]
 
 ON_DELETE: Final = WORDS[2, "RESOURCE.fields.FIELD.on delete"]
 
+RULES: Final[Mapping[str, str]] = {"refers to": "references", "otherwise": "all others"}
+"""The rules that messages are for."""
+
 KEYS: Final[Mapping[str, Mapping[str, str]]] = {
     record: dict(renamed(part, path))
     for record, (part, path) in {

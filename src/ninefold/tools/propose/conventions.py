@@ -21,7 +21,7 @@ from ninefold.language.fact import Gap, Shown, is_open, value_of
 from ninefold.language.limits import LIMITS, PAGES, RATES
 from ninefold.language.question import Question
 from ninefold.language.requests import ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
-from ninefold.language.resources import IDENTIFIER, ON_DELETE, TYPE, Field, Resource
+from ninefold.language.resources import ON_DELETE, PRIMARY_KEY, TYPE, Field, Resource
 from ninefold.language.responses import RESPONSES
 from ninefold.language.states import MACHINE
 from ninefold.language.verbs import kind_of
@@ -85,9 +85,9 @@ def _identifier(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     resource = survey.graph.resources.get(subject)
     if resource is None or is_open(resource.fields) or _is_ensured(survey, subject):
         return ()
-    if not is_open(resource.identifier):
+    if not is_open(resource.primary_key):
         return tuple(_makers(resource))
-    named = Proposed(2, (subject, "identifier"), "id", UUID, first=True)
+    named = Proposed(2, (subject, "primary key"), "id", UUID, first=True)
     if any(field.name == "id" for field in value_of(resource.fields) or ()):
         return (named,)
     return named, Proposed(2, (subject, "fields", "id"), A_UUID, UUID, first=True)
@@ -99,7 +99,7 @@ def _is_ensured(survey: Survey, resource: str) -> bool:
 
 
 def _makers(resource: Resource) -> Iterator[Proposed]:
-    names = {name.text for name in value_of(resource.identifier) or ()}
+    names = {name.text for name in value_of(resource.primary_key) or ()}
     for field in value_of(resource.fields) or ():
         if field.name in names and is_open(field.on_create) and _may_be_a_uuid(field):
             yield Proposed(2, (resource.name, "fields", field.name, "on create"), "uuid()", UUID)
@@ -114,10 +114,10 @@ def _may_be_a_uuid(field: Field) -> bool:
 
 
 def _type(survey: Survey, subject: str) -> tuple[Proposed, ...]:
-    """The type of an identifier of which nothing is said at all."""
+    """The type of a primary key of which nothing is said at all."""
     name, _, member = subject.partition(".")
     resource = survey.graph.resources.get(name)
-    identifier = [each.text for each in value_of(resource.identifier) or ()] if resource is not None else []
+    identifier = [each.text for each in value_of(resource.primary_key) or ()] if resource is not None else []
     field = survey.graph.fields.get(name, {}).get(member)
     if identifier != [member] or field is None or not is_open(field.on_create):
         return ()
@@ -133,7 +133,7 @@ def _type(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 
 def _on_delete(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     resource, _, field = subject.partition(".")
-    return (Proposed(2, (resource, "fields", field, "on delete"), "refuse", REFERENTIAL),)
+    return (Proposed(2, (resource, "fields", field, "on delete"), "restrict", REFERENTIAL),)
 
 
 # States
@@ -177,7 +177,7 @@ def _patch(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 
 
 def _order(survey: Survey, subject: str) -> tuple[Proposed, ...]:
-    """By the time of creation, if rows keep it; else by identifier."""
+    """By the time of creation, if rows keep it; else by primary key."""
     path = (subject, "sorts", "default")
     resource = next((a.subject for a in actions(survey.by_key[subject]) if a.verb == "list"), None) or ""
     for name in ("created_at", "createdAt", "created"):
@@ -187,7 +187,7 @@ def _order(survey: Survey, subject: str) -> tuple[Proposed, ...]:
             if isinstance(field.on_create, Shown):
                 return (Proposed(4, path, f"[-{name}]", NEWEST_FIRST),)
     own = survey.graph.resources.get(resource)
-    identifier = ", ".join(name.text for name in value_of(own.identifier) or ()) if own is not None else ""
+    identifier = ", ".join(name.text for name in value_of(own.primary_key) or ()) if own is not None else ""
     return (Proposed(4, path, f"[{identifier}]", BY_IDENTIFIER),) if identifier else ()
 
 
@@ -270,15 +270,15 @@ _ADDITIONS = (
 )
 
 CONVENTIONS = (
-    Convention(IDENTIFIER, "a UUID, made by the service", UUID, _identifier),
-    Convention(TYPE, "of an identifier: a UUID, made by the service", UUID, _type),
+    Convention(PRIMARY_KEY, "a UUID, made by the service", UUID, _identifier),
+    Convention(TYPE, "of a primary key: a UUID, made by the service", UUID, _type),
     Convention(ON_DELETE, "it is refused", REFERENTIAL, _on_delete),
     Convention(STATES, "none, where nothing is a state", STATELESS, _states),
     Convention(MACHINE, "none, where nothing is a state", STATELESS, _states),
     Convention(ENDPOINTS, "no endpoint, but JSON, and that what no fact names is refused", JSON, _media_types),
     Convention(PATCH, "as a merge patch", MERGE, _patch),
     Convention(RESPONSES, "the status that HTTP has for it, and the row or the page", SHOWN, responses),
-    Convention(ORDER, "newest first if rows keep their time of creation, else by identifier", NEWEST_FIRST, _order),
+    Convention(ORDER, "newest first if rows keep their time of creation, else by primary key", NEWEST_FIRST, _order),
     Convention(REQUEST_MEDIA_TYPE, "JSON", JSON,
                _at(4, "requests", "media type", value="application/json", source=JSON)),
     Convention(UNKNOWN_MEMBERS, "they are refused", STRICT,

@@ -70,7 +70,7 @@ def _answer(survey: Survey, endpoint: Endpoint, action: Action) -> tuple[str, st
             return _SIGNED_IN, TOKEN
         case "unsubscribe":
             return "{204: none}", DELETED
-    if own is None or is_open(own.identifier):
+    if own is None or is_open(own.primary_key):
         return None  # what is known by nothing has no row to show yet
     answer = kind_of(action.verb).answer
     if answer == "nothing" or action.all:
@@ -143,10 +143,10 @@ def _value(survey: Survey, own: Resource, names: tuple[str, ...]) -> str | None:
     """A name in braces as a text that is read of the row: a field, or one of the row to which a reference leads."""
     field, at = _field(survey, own.name, names[0]), own.name
     for name in names[1:]:
-        target = None if field is None else value_of(field.refers_to)
+        target = None if field is None else value_of(field.references)
         at += f".{names[names.index(name) - 1]}"
         field = None if target is None else _field(survey, target.text, name)
-    if field is None or field.refers_to is not None:
+    if field is None or field.references is not None:
         return None
     schema = value_of(field.schema)
     match None if schema is None else schema.json.get("type"):
