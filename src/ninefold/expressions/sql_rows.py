@@ -213,7 +213,7 @@ class Rows(Parts):
             return ()
         if isinstance(row, FirstRow):
             return (*row.found.failures, "(NOT " + exists(row.found.query("1")) + ")")
-        given = row.primary_key
+        given = row.identifier
         source, target, seen = self.table(row.resource)
         if seen and not row.loaded:
             own, _ = self._identifier(node, row.resource)
@@ -232,7 +232,7 @@ class Rows(Parts):
             absent = either(self._absent(node, row)) if type_.nullable else None
             return Scalar(unless(row.found.failures, text), type_, type_.nullable, True, absent)
         own, _ = self._identifier(node, row.resource)
-        given = row.primary_key
+        given = row.identifier
         unsure = given.fails or given.nullable
         if name == own:
             return Scalar(given.text, type_, fails=unsure)

@@ -254,7 +254,7 @@ class _Writer(Operators):
             case Scalar():
                 value = element
             case ReferredRow():
-                value = element.primary_key
+                value = element.identifier
             case FirstRow():
                 raise AssertionError("one row is no item")
         assert isinstance(typed.type, Array)
