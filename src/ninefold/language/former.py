@@ -292,9 +292,10 @@ class _Met:
             yield from entries_at(self._facts[part], path.replace("ENDPOINT", CASE, 1), now)
 
     def _key(self, at: At, now: str) -> None:
-        keys = {entry.key.span: f"`{entry.name}` is now {now}" for entry in self._entries(at)}
+        parent, _, word = at[1].rpartition(".")
+        written = (entry for entry in self._entries(at) if word.isupper() or entry.name == word)
+        keys = {entry.key.span: f"`{entry.name}` is now {now}" for entry in written}
         self.keys.update(keys)
-        parent = at[1].rpartition(".")[0]
         for holder in self._entries((at[0], parent)) if keys and parent else ():
             for each in holder.value.entries if isinstance(holder.value, MappingNode) else ():
                 if each.key.span in keys:
