@@ -15,7 +15,7 @@ KINDS = """kinds:
   note.told: {upon: [create note, update note, finish note, delete note], payload: {was: before.note, is: note.title}}
   note.renamed:
     upon: update note
-    when: note.title != before.note.title
+    where: note.title != before.note.title
     payload: {from: before.note.title, to: note.title, of: before.note.owner.name, mark: before.note.mark}
 delivery:"""
 

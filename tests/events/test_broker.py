@@ -16,7 +16,7 @@ from ninefold.cli.announcement import remarks
 
 pytestmark = pytest.mark.serves
 
-TO_BROKER = CONTRACT.replace("  order: per resource\n", "  order: per resource\n  broker: operator.broker\n")
+TO_BROKER = CONTRACT.replace("kept: P7D\n", "  broker: operator.broker\nkept: P7D\n")
 IN_VERSIONS = in_two_versions(
     TO_BROKER,
     "{rename: note.title, to: text}",

@@ -57,7 +57,8 @@ events:
   kinds:
     noted:   {upon: create note, payload: {note: note.id}}
     changed: {upon: update note, payload: {note: note.id}}
-  delivery: {stream: {format: server-sent events, resume: Last-Event-ID, kept: P1D}, envelope: none}
+  delivery: {stream: server-sent events, envelope: none}
+  kept: P1D
 errors: none
 limits: none
 versioning: none

@@ -48,14 +48,14 @@ GET /notes/{id}/history:
 """
 
 
-def with_log(contract: str = CONTRACT, lasts: str = "P30D", rule: str = "any", unseen: str = "missing") -> str:
+def with_log(contract: str = CONTRACT, kept: str = "P30D", rule: str = "any", unseen: str = "missing") -> str:
     """A contract whose log can be read."""
     stream = "GET /events: {does: stream events, responses: {200: stream}}\n"
     for written, instead in (
         (stream, stream + ENDPOINTS.lstrip()),
         ("  subscription: {token: any}\n", f"  subscription: {{token: any}}\n  event: {{token: {rule}}}\n"),
         ("unseen rows: missing", f"unseen rows: {unseen}"),
-        ("delivery:\n", f"log: {{lasts: {lasts}}}\ndelivery:\n"),
+        ("kept: P7D\n", f"kept: {kept}\n"),
     ):
         assert written in contract
         contract = contract.replace(written, instead, 1)
@@ -191,7 +191,7 @@ def test_a_log_without_an_end_keeps_everything(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(jobs, "EVERY", 0.05)
     ahead = timedelta()
     sources = Sources(clock=lambda: datetime.now(UTC) + ahead)
-    with running(tmp_path / "service.db", with_log(lasts="none"), sources=sources) as service:
+    with running(tmp_path / "service.db", with_log(kept="all"), sources=sources) as service:
         ann = service.person("Ann")
         service.note(ann, "tea")
         ahead = timedelta(days=100_000)

@@ -54,10 +54,10 @@ DELETE /hooks/{id}: {does: delete hook, responses: {204: none}}
     )
     .replace("  subscription: {token: any}", "  hook: {token: hook.owner == caller.person}")
     .replace(
-        "  webhooks: {signature",
+        "  webhooks: {to: subscription, signature",
         """  webhooks:
     to: hook
-    when: "event.kind in hook.kinds && event.payload.owner == hook.owner.id"
+    where: "event.kind in hook.kinds && event.payload.owner == hook.owner.id"
     url: hook.url
     secret: hook.key
     signature""",

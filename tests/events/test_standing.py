@@ -95,7 +95,8 @@ authentication:
     all others: anyone
 events:
   kinds: {noted: {upon: create note, payload: {club: note.club, owner: note.owner}}}
-  delivery: {stream: {format: server-sent events, resume: Last-Event-ID, kept: P1D}, envelope: none}
+  delivery: {stream: server-sent events, envelope: none}
+  kept: P1D
 errors: none
 limits: none
 versioning: none

@@ -67,7 +67,7 @@ def test_without_an_envelope_an_event_is_its_payload(tmp_path: Path) -> None:
 
 def test_an_event_arises_only_of_the_rows_that_its_kind_names(tmp_path: Path) -> None:
     upon = "note.finished: {upon: finish note"
-    contract = CONTRACT.replace(upon, upon + ", when: \"note.title.startsWith('t')\"")
+    contract = CONTRACT.replace(upon, upon + ", where: \"note.title.startsWith('t')\"")
     assert contract != CONTRACT
     with running(tmp_path / "service.db", contract) as service:
         ann = service.person("Ann")

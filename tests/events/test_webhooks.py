@@ -14,7 +14,7 @@ import pytest
 from cloudevents.core.bindings.http import HTTPMessage, from_structured_event
 from standardwebhooks import Webhook, WebhookVerificationError
 from tests.events.receiver import Answer, receiving
-from tests.events.service import CONTRACT, Running, running
+from tests.events.service import Running, running
 
 from ninefold.runtime.sources import Sources
 
@@ -224,14 +224,3 @@ def test_events_of_one_row_come_in_order_although_receivers_fail(service: Runnin
     for each in good:
         by_row[each.json["subject"]].append(each.json["time"])
     assert all(times == sorted(times) for times in by_row.values())
-
-
-def test_a_contract_without_an_order_delivers_all_the_same(tmp_path: Path) -> None:
-    with running(tmp_path / "service.db", CONTRACT.replace("  order: per resource\n", "")) as service:
-        ann = service.person("Ann")
-        with receiving() as receiver:
-            service.subscribe(ann, receiver.url)
-            note = service.note(ann, "tea")
-            service.http.delete(f"/notes/{note}", headers=ann)
-            assert {each.json["type"] for each in receiver.until(2)} == {"note.written", "note.deleted"}
-            until_left(service, [])

@@ -58,7 +58,8 @@ authentication:
   permissions: {GET /notes: anyone, all others: key}
 events:
   kinds: {note.sent: {upon: send note, payload: note}}
-  delivery: {stream: {format: server-sent events, kept: P7D}}
+  delivery: {stream: server-sent events}
+  kept: P7D
 errors:
   shape: {media type: application/problem+json, body: {title: error.title}}
   codes:

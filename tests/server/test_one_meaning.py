@@ -53,7 +53,7 @@ events:
   kinds:
     note.made: {upon: create note, payload: {name: note.name}}
     part.made: {upon: create part, payload: {x: part.x}}
-  log: {lasts: P1D}
+  kept: P1D
   delivery: none
 errors:
   shape: {media type: application/json, body: {code: error.code, fields: "error.fields.map(f, [f.pointer, f.rule])"}}

@@ -331,7 +331,7 @@ class _Case:
         endpoints = value_of(self.whole.loaded.contract.endpoints.endpoints) or ()
         does = {each.key: value_of(each.does) or () for each in endpoints}
         told = {key for key, done in does.items() if any(kind_of(each.verb).acts_on == "events" for each in done)}
-        return frozenset((*told, *Survey(self.whole.loaded.contract).reading_log))
+        return frozenset((*told, *Survey(self.whole.loaded.contract).reading_back))
 
     def _is_bare(self, new: Seen, old: Seen) -> bool:
         return refuses(old) and new.status in STATUSES.values() and not new.body

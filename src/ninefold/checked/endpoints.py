@@ -203,10 +203,11 @@ class EventKind:
 
 @dataclass(frozen=True)
 class Subscribers:
-    """Rows of the contract's own that say where events go: `when` reads such a row and `event`, the others the row."""
+    """Rows of the contract's own that say where events go: `where` reads such a row and `event`, the others the
+    row."""
 
     resource: str
-    when: Typed
+    where: Typed
     url: Typed
     secret: Typed
 
@@ -223,11 +224,8 @@ class Webhooks:
 
 @dataclass(frozen=True)
 class Stream:
-    """`resume`: the request header that names the last event seen; None: a stream starts with what comes next. `kept`
-    in microseconds."""
+    """Those who hold a connection are told of events."""
 
-    resume: str | None
-    kept: int
     place: Place
 
 
@@ -240,11 +238,10 @@ class Broker:
 
 
 @dataclass(frozen=True)
-class Log:
-    """The log is read as the resource `event`. `lasts` in microseconds: how long an event can be read; None: without an
-    end."""
+class Kept:
+    """How long events are kept for those who go back to them: in `microseconds`; None: without an end."""
 
-    lasts: int | None
+    microseconds: int | None
     place: Place
 
 
@@ -257,5 +254,4 @@ class Events:
     broker: Broker | None = None
     stream: Stream | None = None
     source: Typed | None = None
-    in_order: bool = False
-    log: Log | None = None
+    kept: Kept | None = None

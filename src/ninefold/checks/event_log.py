@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ninefold.checked.endpoints import Log
+from ninefold.checked.endpoints import Kept
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import Vocabulary
@@ -15,9 +15,8 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions import scope
 from ninefold.expressions.ast import Invocation, Name, every
 from ninefold.expressions.scope import ResourceShape
-from ninefold.language.events import Log as StatedLog
 from ninefold.language.expressions import expressions_in
-from ninefold.language.fact import Fact, Shown, StatedNone, value_of
+from ninefold.language.fact import Shown, value_of
 from ninefold.plan.events import EVENT
 from ninefold.values import Integer, Object, Text, Timestamp, Type
 
@@ -35,7 +34,7 @@ HAPPENED = Object(
 
 
 TYPES: Mapping[str, Type] = {"position": Integer(), **HAPPENED.members}
-"""The fields of an event, by the names that `event` has in `when` of webhooks; and its position in the log."""
+"""The fields of an event, by the names that `event` has in `where` of webhooks; and its position in the log."""
 
 
 def has_log(contract: Contract) -> Span | None:
@@ -60,16 +59,16 @@ def _all_events(facts: object) -> Iterator[Span]:
                     pass
 
 
-def lasts(contract: Contract) -> int | None:
+def kept_for(contract: Contract) -> int | None:
     """For how many microseconds an event can be read; None: without an end. Where it is a gap, nothing that reads one
     is served, and which it is is never seen."""
-    log = value_of(contract.events.log)
-    return None if log is None else value_of(log.lasts)
+    kept = value_of(contract.events.kept)
+    return kept if isinstance(kept, int) else None
 
 
 def with_log(vocabulary: Vocabulary, contract: Contract) -> Vocabulary:
     """Expressions may read `event`, and `all(event)`."""
-    shape = ResourceShape(EVENT, ("position",), TYPES, log=scope.Log(lasts(contract)))
+    shape = ResourceShape(EVENT, ("position",), TYPES, log=scope.Log(kept_for(contract)))
     return replace(vocabulary, model={**vocabulary.model, EVENT: shape})
 
 
@@ -106,9 +105,7 @@ def event(span: Span, findings: Findings) -> Resource:
     return Resource(EVENT, place, ("position",), own, creation_stopped=("nobody writes the log",), log=True)
 
 
-def check_log(findings: Findings) -> Log | None:
-    """How long the log is read, where that is shown."""
-    log: Fact[StatedLog] | None = findings.contract.events.log
-    if not isinstance(log, Shown) or not isinstance(log.value.lasts, Shown | StatedNone):
-        return None
-    return Log(value_of(log.value.lasts), findings.place(log.span))
+def check_kept(findings: Findings) -> Kept | None:
+    """How long events are kept, where that is shown."""
+    kept = findings.contract.events.kept
+    return Kept(kept_for(findings.contract), findings.place(kept.span)) if isinstance(kept, Shown) else None

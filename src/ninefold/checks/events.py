@@ -22,7 +22,7 @@ from ninefold.checks.codes import (
 )
 from ninefold.checks.contents import check_content
 from ninefold.checks.credentials import check_payload
-from ninefold.checks.event_log import HAPPENED, check_log
+from ninefold.checks.event_log import HAPPENED, check_kept
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.showing import Showing
@@ -34,7 +34,7 @@ from ninefold.expressions.tree import Call, Constant, Typed
 from ninefold.language import events as stated
 from ninefold.language.actions import Action
 from ninefold.language.expressions import Expression
-from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of
+from ninefold.language.fact import BuiltIn, Fact, Gap, Proposal, Shown, StatedNone, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.plan.events import EVENT, SECRET, SUBSCRIPTION
 from ninefold.values import Array, Boolean, Digest, Object, Row, Text, Timestamp, Type
@@ -114,22 +114,21 @@ def check_events(resources: Mapping[str, Resource], vocabulary: Vocabulary, find
         for each in value_of(findings.contract.events.kinds) or ()
         if (kind := _kind(each, resources, vocabulary, showing)) is not None
     )
-    log, delivery = check_log(findings), value_of(findings.contract.events.delivery)
+    kept, delivery = check_kept(findings), value_of(findings.contract.events.delivery)
     if delivery is None:
-        return Events(kinds, log=log)
+        return Events(kinds, kept=kept)
     if isinstance(delivery.webhooks, Shown) and delivery.envelope is None:
         _is_told(kinds, delivery.webhooks.span, findings)
     enveloped, source = _envelope(delivery, findings)
     if not enveloped:
-        return Events(kinds, log=log)
+        return Events(kinds, kept=kept)
     return Events(
         kinds,
-        log=log,
+        kept=kept,
         broker=_broker(delivery, value_of(findings.contract.events.kinds) or (), findings),
         webhooks=_webhooks(delivery, resources, vocabulary, findings),
-        stream=_stream(delivery, findings),
+        stream=None if kept is None else _stream(delivery, findings),
         source=source,
-        in_order=isinstance(delivery.order, Shown),
     )
 
 
@@ -144,7 +143,7 @@ def _kind(
     subjects = dict.fromkeys(action.subject for action in actions if action.subject in resources)
     contents = {}
     conditions: dict[str, Typed | None] = {}
-    if isinstance(kind.when, Gap | Proposal):
+    if isinstance(kind.where, Gap | Proposal):
         return None  # which rows it arises of is not shown
     for subject in subjects:
         assert subject is not None
@@ -152,8 +151,8 @@ def _kind(
         contents[subject] = shown = check_content(template, vocabulary.scope_of_change(subject), showing)
         if shown is not None:
             check_payload(shown, kind.span, findings)
-        when = value_of(kind.when)
-        conditions[subject] = None if when is None else condition(when, vocabulary.scope_of_change(subject), findings)
+        where = value_of(kind.where)
+        conditions[subject] = None if where is None else condition(where, vocabulary.scope_of_change(subject), findings)
         if len(findings.diagnostics) > said:
             # What is wrong with it for one resource need not be told again for the next.
             return None
@@ -224,7 +223,10 @@ def _webhooks(
     if backoff is None and not isinstance(stated_webhooks.backoff, StatedNone):
         return None
     place = findings.place(delivery.webhooks.span)
-    if stated_webhooks.to is None or isinstance(stated_webhooks.to, StatedNone):
+    receivers = value_of(stated_webhooks.to)
+    if receivers is None:
+        return None
+    if isinstance(receivers, BuiltIn):
         return Webhooks(attempts, backoff or (), place)
     to = check_subscribers(stated_webhooks, resources, vocabulary, findings)
     return None if to is None else Webhooks(attempts, backoff or (), place, to)
@@ -249,12 +251,7 @@ def _broker(delivery: stated.Delivery, kinds: tuple[stated.EventKind, ...], find
 def _stream(delivery: stated.Delivery, findings: Findings) -> Stream | None:
     if not isinstance(delivery.stream, Shown):
         return None
-    stream = delivery.stream.value
-    kept = value_of(stream.kept)
-    if value_of(stream.format) is None or (kept is None and not isinstance(stream.kept, StatedNone)):
-        return None
-    resume = value_of(stream.resume)
-    return Stream(None if resume is None else resume.text, kept or 0, findings.place(delivery.stream.span))
+    return Stream(findings.place(delivery.stream.span))
 
 
 # ── Rows that say where events go ────────────────────────────────────────────────────────────────────────────────────
@@ -266,7 +263,9 @@ def check_keys(subscribed: Span | None, findings: Findings) -> None:
     webhooks = None if delivery is None else value_of(delivery.webhooks)
     if webhooks is None:
         return
-    if isinstance(webhooks.to, Shown):
+    if not isinstance(webhooks.to, Shown):
+        return
+    if not isinstance(webhooks.to.value, BuiltIn):
         if subscribed is not None:
             findings.say(
                 TWO_RECEIVERS,
@@ -276,10 +275,8 @@ def check_keys(subscribed: Span | None, findings: Findings) -> None:
                 help=("leave one of them out",),
             )
         return
-    if webhooks.to is not None and not isinstance(webhooks.to, StatedNone):
-        return
     of_rows: tuple[tuple[str, Fact[Expression] | None], ...] = (
-        ("when", webhooks.when),
+        ("where", webhooks.where),
         ("url", webhooks.url),
         ("secret", webhooks.secret),
     )
@@ -309,12 +306,12 @@ def check_subscribers(
             help=("call the resource of the receivers otherwise",),
         )
         return None
-    when = _of_row(webhooks.when, resource.name, {EVENT: HAPPENED}, Boolean(), vocabulary, findings)
+    where = _of_row(webhooks.where, resource.name, {EVENT: HAPPENED}, Boolean(), vocabulary, findings)
     url = _of_row(webhooks.url, resource.name, {}, Text(), vocabulary, findings)
     secret = _of_row(webhooks.secret, resource.name, {}, Text(), vocabulary, findings)
-    if when is None or url is None or secret is None:
+    if where is None or url is None or secret is None:
         return None
-    return Subscribers(resource.name, when, url, secret)
+    return Subscribers(resource.name, where, url, secret)
 
 
 def _of_row(

@@ -93,17 +93,19 @@ def without_effect(findings: Findings) -> None:
         _scheme(scheme, findings)
     for endpoint in survey.endpoints:
         _endpoint(endpoint, findings)
-    log = findings.contract.events.log
+    kept, delivery = findings.contract.events.kept, value_of(findings.contract.events.delivery)
     if (
-        isinstance(log, Shown)
+        isinstance(kept, Shown)
         and isinstance(findings.contract.endpoints.endpoints, Shown)
+        and (delivery is None or isinstance(delivery.stream, StatedNone | None))
+        and not survey.reading_back
         and has_log(findings.contract) is None
     ):
         findings.say(
             SAYS_NOTHING,
-            "`log` says nothing where no endpoint reads the log",
-            Label(log.span, "how long who can read it?"),
-            help=("an endpoint reads it by `list event` or `read event`",),
+            "`kept` says nothing where no endpoint reads or streams events",
+            Label(kept.span, "kept for whom?"),
+            help=("an endpoint reads them by `list event` or `read event`, or streams them",),
         )
 
 

@@ -241,7 +241,7 @@ def _operation(operation: Operation) -> Iterator[str]:
                 yield "beside the rows"
                 yield from _indent(_statement(operation.head), 1)
         case Stream():
-            yield "stream events" + (f", resumed by {operation.resume}" if operation.resume is not None else "")
+            yield "stream events"
             yield from _indent(_statement(operation.select), 1)
         case Compute():
             yield "compute"

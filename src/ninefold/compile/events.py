@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
 
 from msgspec import structs
 
@@ -31,7 +30,6 @@ from ninefold.plan.events import (
     Envelope,
     Event,
     InVersion,
-    Log,
     Webhooks,
 )
 from ninefold.plan.operations import Stream
@@ -85,7 +83,7 @@ def _of_what_is_gone(kind: EventKind) -> EventKind:
 
 
 def _event(kind: EventKind, cause: Cause, resource: Resource, found: list[Fragment], perspective: Perspective) -> Event:
-    """A payload is the contract's own word, whoever caused it, and so is `when`: they read every row."""
+    """A payload is the contract's own word, whoever caused it, and so is `where`: they read every row."""
     everything = Perspective(perspective.checked, OPERATOR, perspective.dialect)
     rows = {resource.name: resource.name}
     columns = Columns(everything, rows)
@@ -161,10 +159,8 @@ def _unversioned(checked: Checked) -> str | None:
     return checked.versions.default or checked.versions.current
 
 
-def _delivered(checked: Checked) -> Literal["in order", "as they are due"] | None:
-    if checked.events.webhooks is None or SUBSCRIPTION not in checked.resources:
-        return None
-    return "in order" if checked.events.in_order else "as they are due"
+def _delivered(checked: Checked) -> bool:
+    return checked.events.webhooks is not None and SUBSCRIPTION in checked.resources
 
 
 def _statement(text: Fragment, columns: Sequence[ResultColumn]) -> Statement:
@@ -229,7 +225,6 @@ def stream(operation: Operation, admission: Admission, perspective: Perspective)
             places={"content-type": traced(stated.place)},
         ),
         select=_statement(text, columns),
-        resume=stated.resume,
         judge=_permitted(admission, perspective),
         concerns=concerns(perspective),
     )
@@ -261,7 +256,7 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
             trace=traced(events.webhooks.place),
         )
     return Delivery(
-        kept_microseconds=None if events.stream is None else events.stream.kept,
+        kept_microseconds=0 if events.kept is None else events.kept.microseconds,
         webhooks=webhooks,
         broker=None
         if events.broker is None
@@ -271,17 +266,8 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
             traced(events.broker.place),
         ),
         envelope=None if events.source is None else Envelope(events.source),
-        in_order=events.in_order,
         unversioned=_unversioned(checked),
-        log=_log(checked),
     )
-
-
-def _log(checked: Checked) -> Log | None:
-    """How long the log is read as a resource, in whatever version."""
-    if not any(each.log for each in checked.resources.values()):
-        return None
-    return Log(None if checked.events.log is None else checked.events.log.lasts)
 
 
 def _of_one(perspective: Perspective) -> Statement:

@@ -108,7 +108,7 @@ class Perspective:
         return (
             *dict.fromkeys(rules),
             *(places.at("authentication", "unseen rows") if ruled else ()),
-            *(places.at("events", "log", "lasts") if self.checked.resources[resource].log else ()),
+            *(places.at("events", "kept") if self.checked.resources[resource].log else ()),
         )
 
     def _sees_all(self, resource: str) -> bool:

@@ -59,16 +59,17 @@ def planned(checked: Checked, dialect: Dialect, unversioned: str | None) -> Subs
         + ")"
     )
     one = "(" + bind(inputs.LOG_SUBSCRIPTION) + " IS NULL OR kept.id = " + bind(inputs.LOG_SUBSCRIPTION) + ")"
-    wanted = [*able, one, "(" + perspective.holds(to.when, rows) + ")"]
+    wanted = [*able, one, "(" + perspective.holds(to.where, rows) + ")"]
     if unversioned is not None:
         made = 'coalesce((SELECT v.version FROM "$subscribed in" AS v WHERE v.id = kept.id), '
         wanted.insert(0, made + bind(Constant(unversioned, Text())) + ") = " + bind(inputs.LOG_VERSION))
-    due = bind(inputs.LOG_DUE)
-    if checked.events.in_order:
-        due = (
-            'CASE WHEN EXISTS (SELECT 1 FROM "$delivery" AS before WHERE before.subscription = kept.id'
-            " AND before.lane = " + bind(inputs.LOG_LANE) + " AND before.dead IS NULL) THEN NULL ELSE " + due + " END"
-        )
+    due = (
+        'CASE WHEN EXISTS (SELECT 1 FROM "$delivery" AS before WHERE before.subscription = kept.id AND before.lane = '
+        + bind(inputs.LOG_LANE)
+        + " AND before.dead IS NULL) THEN NULL ELSE "
+        + bind(inputs.LOG_DUE)
+        + " END"
+    )
     tell = (
         'INSERT INTO "$delivery" (subscription, event, lane, due) SELECT kept.id, '
         + bind(inputs.LOG_POSITION)

@@ -22,9 +22,6 @@ from ninefold.language.routes import PathName
 from ninefold.language.states import Machine, Transition
 from ninefold.language.verbs import GRANT, kind_of
 
-SUBSCRIPTION = "subscription"
-"""The built-in resource that `subscribe` and `unsubscribe` act on."""
-
 
 @dataclass(frozen=True)
 class Survey:
@@ -96,9 +93,11 @@ class Survey:
         return self._index["sign in", resource]
 
     @property
-    def reading_log(self) -> tuple[str, ...]:
-        """The endpoints that read the log of events."""
-        return () if self.graph.log is None else self.reaching(self.graph.log)
+    def reading_back(self) -> tuple[str, ...]:
+        """The endpoints that read the log of events, or stream it: that have events which are past."""
+        reading = () if self.graph.log is None else self.reaching(self.graph.log)
+        streaming = (e.key for e in self.endpoints if any(kind_of(a.verb).streams for a in actions(e)))
+        return tuple(dict.fromkeys((*reading, *streaming)))
 
     def taking(self, transition: str) -> tuple[str, ...]:
         """The endpoints that take a transition, told with its resource: `place order`."""

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
+from typing import Final, Literal
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.language import leaves, shapes
+from ninefold.language import amounts, leaves, shapes
 from ninefold.language.actions import Action, Actor, actions
 from ninefold.language.declaration import Each, One, When, adds, asked, named, restricts
 from ninefold.language.expressions import Expression, Template
-from ninefold.language.fact import Fact, Name, StatedNone
+from ninefold.language.fact import BuiltIn, Fact, Name, Shown
 from ninefold.language.key import Kind
-from ninefold.language.quantities import waits
+from ninefold.language.quantities import duration, waits
 from ninefold.language.question import Question
 from ninefold.language.reading import Reading, Slot
+from ninefold.language.verbs import SUBSCRIPTION
 from ninefold.language.verbs import UPON as UPON_VERBS
-from ninefold.syntax.nodes import Node
+from ninefold.syntax.nodes import Node, Scalar
 
 # fmt: off
 
@@ -28,15 +30,15 @@ PAYLOAD = Question("payload", 6, "the payload of {}", "leaves out", "the kind", 
 DELIVERY = Question(
     "delivery", 6, "how events are delivered", "leaves out", "delivery; blocks the endpoints that stream events",
     asked="if there are kinds")
-LOG = Question(
-    "log", 6, "how long events can be read", "blocks", "the endpoints that read `event`",
-    asked="if there are kinds and an endpoint reads `event`, the log")
+KEPT = Question(
+    "kept", 6, "how long events are kept", "blocks", "the endpoints that read, list or stream `event`",
+    asked="if there are kinds and an endpoint reads, lists or streams `event`, the log")
 
 DOES_NOT_ARISE = "no event of the kind arises"
 NOT_SENT = "no event is delivered this way"
 NOT_DELIVERED = "no event is delivered"
 NOT_READ = "it is not served"
-READ_AS_ROWS = When("an endpoint reads `event`")
+READ_BACK = When("an endpoint reads, lists or streams the built-in `event`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,8 @@ class EventKind:
     payload: Fact[Template] | None = asked(
         "payload", shapes.Template(), "What it carries: a view or a template.", PAYLOAD, DOES_NOT_ARISE, main=True,
         told="its payload", meanings=("before and after",))
-    when: Fact[Expression] | None = restricts(
-        "when", shapes.Expression(),
+    where: Fact[Expression] | None = restricts(
+        "where", shapes.Expression(),
         "Which rows the event arises of: those of which it is true, as they have become.", "It arises of every row.",
         told="only where", meanings=("truth", "before and after"))
     origin: str | None = None
@@ -67,13 +69,21 @@ KIND = Each(
     "kinds to when they arise")
 
 TO_ROWS = When(
-    "they go `to` rows of a resource", lambda webhooks: not isinstance(webhooks.to, StatedNone | None))
+    "`to` is a resource of the contract",
+    lambda webhooks: isinstance(webhooks.to, Shown) and not isinstance(webhooks.to.value, BuiltIn))
+
+
+def receivers(r: Reading, node: Node, slot: Slot) -> Name | None:
+    """The resource whose rows are told: one of the contract's own, or `subscription`."""
+    name = leaves.name(r, node, slot)
+    is_built_in = name is not None and name.text == SUBSCRIPTION and SUBSCRIPTION not in (r.written.resources or ())
+    return BuiltIn(name.text, name.span) if name is not None and is_built_in else name
 
 
 @dataclass(frozen=True, slots=True)
 class Webhooks:
     """`backoff` in microseconds: the wait before each further attempt. `to`: the resource whose rows say where events
-    go; `when` says which of them, `url` and `secret` are of such a row."""
+    go; `where` says which of them, `url` and `secret` are of such a row."""
 
     signature: Fact[Name] | None = asked(
         "signature", shapes.Word(("standard-webhooks",)), "How a delivery is signed: Standard Webhooks 1.0.", DELIVERY,
@@ -84,30 +94,22 @@ class Webhooks:
         "backoff", shapes.ListOf(shapes.Duration()),
         "The wait before each further attempt; the last counts for all that come after it.", DELIVERY, NOT_SENT,
         told="waits between them", read=waits)
-    to: Fact[Name] | None = adds(
-        "to", shapes.Name("a resource"), "Rows of the contract's own that say where events go.",
-        "Events go to the subscriptions that the language has itself.", question=DELIVERY, when=TO_ROWS,
-        told="to each", meanings=("webhooks to rows",))
-    when: Fact[Expression] | None = asked(
-        "when", shapes.Expression(), "Which events go to such a row; it reads `event` and the row.", DELIVERY, NOT_SENT,
-        when=TO_ROWS, told="which events", meanings=("truth", "before and after"))
+    to: Fact[Name] | None = asked(
+        "to", shapes.Name("a resource"),
+        "The resource whose rows say where events go: `subscription`, which the language has itself, or one of the "
+        "contract's own.", DELIVERY, NOT_SENT, told="to each", meanings=("subscriptions", "webhooks to rows"),
+        read=receivers)
+    where: Fact[Expression] | None = asked(
+        "where", shapes.Expression(), "Which events go to such a row; it reads `event` and the row.", DELIVERY,
+        NOT_SENT, when=TO_ROWS, told="which events", meanings=("truth", "before and after"))
     url: Fact[Expression] | None = asked(
         "url", shapes.Expression(), "The address of such a row.", DELIVERY, NOT_SENT, when=TO_ROWS, told="address")
     secret: Fact[Expression] | None = asked(
         "secret", shapes.Expression(), "The signing secret of such a row.", DELIVERY, NOT_SENT, when=TO_ROWS)
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """`kept` in microseconds."""
-
-    format: Fact[Name] | None = asked(
-        "format", shapes.Word(("server-sent events",)), "How the stream is written.", DELIVERY, NOT_SENT)
-    resume: Fact[Name] | None = adds(
-        "resume", shapes.HeaderName(), "The request header that names the last event seen.",
-        "A stream starts with what comes next.", told="resumed by")
-    kept: Fact[int] | None = asked(
-        "kept", shapes.Duration(), "How long events are kept to resume from.", DELIVERY, NOT_SENT, told="kept for")
+_STREAM = shapes.Word(("server-sent events",))
+"""How a stream may be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +143,11 @@ class Delivery:
     webhooks: Fact[Webhooks] | None = adds(
         "webhooks", One(Webhooks), "Delivery to the addresses of subscriptions, at least once.",
         "No webhook is called.", sentence="delivered by webhooks", meanings=("deliveries",))
-    stream: Fact[Stream] | None = asked(
-        "stream", One(Stream), "Delivery to those who hold a connection.", DELIVERY,
-        f"{NOT_SENT}. Else there is no stream", when=When("an endpoint streams events"), says_none=True,
-        sentence="delivered as a stream", meanings=("streams",))
+    stream: Fact[tuple[Name, ...]] | None = asked(
+        "stream", shapes.OneOf((_STREAM, shapes.ListOf(_STREAM))), "How those who hold a connection are told.",
+        DELIVERY, f"{NOT_SENT}. Else there is no stream", when=When("an endpoint does `stream event`"), says_none=True,
+        sentence="delivered as a stream of {}", meanings=("streams",), read=leaves.word_or_words,
+        words=lambda found: ", ".join(each.text for each in found))
     broker: Fact[Name] | None = adds(
         "broker", shapes.Name("a broker that the operator gives, `operator.NAME`"), "Delivery to a broker.",
         "Nothing is sent to a broker.", read=broker, told="sent to the broker", meanings=("brokers",),
@@ -152,18 +155,15 @@ class Delivery:
     envelope: Fact[Envelope] | None = adds(
         "envelope", One(Envelope), "What every event is wrapped in.", "Events are sent as they are.", says_none=True,
         sentence="in an envelope", meanings=("envelopes",))
-    order: Fact[Name] | None = adds(
-        "order", shapes.Word(("per resource",)), "Events of one row are delivered in the order of their commits.",
-        "No order is promised.")
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
-    """The log as the resource `event`. `lasts` in microseconds: how long an event can be read."""
+ALWAYS: Final = "all"
+"""What `kept` says of events that are kept without an end."""
 
-    lasts: Fact[int] | None = asked(
-        "lasts", shapes.Duration(), "How long an event can be read; `none`: without an end.", LOG, NOT_READ,
-        when=READ_AS_ROWS, says_none=True, told="can be read for")
+
+def kept(r: Reading, node: Node, slot: Slot) -> int | Literal["all"] | None:
+    """Microseconds, or that it is without an end."""
+    return ALWAYS if isinstance(node, Scalar) and node.text == ALWAYS else duration(r, node, slot)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +173,8 @@ class Events:
         KIND, "The kinds of event.", KINDS, "there are no events", says_none=True, sentence="the event `{}`")
     delivery: Fact[Delivery] | None = asked(
         "delivery", One(Delivery), "How events reach others.", DELIVERY, NOT_DELIVERED, says_none=True)
-    log: Fact[Log] | None = asked(
-        "log", One(Log), "What of the log can be read, as the resource `event`.", LOG, NOT_READ, when=READ_AS_ROWS,
-        told="the log", sentence="the log", meanings=("the log of events",))
+    kept: Fact[int | Literal["all"]] | None = asked(
+        "kept", shapes.OneOf((shapes.Duration(), shapes.Word((ALWAYS,)))),
+        "How long an event can be read, and a stream be resumed behind it; `all`: without an end.", KEPT, NOT_READ,
+        when=READ_BACK, read=kept, told="events are kept for", meanings=("streams", "the log of events"),
+        words=lambda found: "always" if found == ALWAYS else amounts.duration(found))

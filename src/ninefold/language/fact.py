@@ -59,6 +59,11 @@ class Name:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class BuiltIn(Name):
+    """The name of a resource that the language has itself, where the contract has none of that name."""
+
+
 def value_of(fact: Fact[T] | None) -> T | None:
     """The stated value, if a value is stated."""
     return fact.value if isinstance(fact, Shown) else None

@@ -123,6 +123,16 @@ def words(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
     return found
 
 
+def word_or_words(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
+    """A word that stands alone, or a list of some."""
+    if not isinstance(node, Sequence):
+        alone = word(r, node, slot)
+        return None if alone is None else (alone,)
+    if not node.items:
+        r.wrong_shape(node, slot)
+    return words(r, node, slot) or None
+
+
 def wrong_word(r: Reading, node: Scalar, called: str, words: tuple[str, ...], meant: str | None = None) -> None:
     """Says that a word is not of a closed list. `meant`: what it surely stands for."""
     near = meant or r.nearest(node.text, words)

@@ -52,6 +52,11 @@ class Verb:
     tells_events: bool = False
     """Whether somebody is told of events by it."""
 
+    @property
+    def streams(self) -> bool:
+        """Whether events are told as they happen, over the connection of the request."""
+        return self.tells_events and not self.writes
+
     does: Literal["makes", "changes", "removes"] | None = None
     """What becomes of a row of the contract's own."""
     writes: bool = True
@@ -321,8 +326,11 @@ def done_as(verb: str) -> Verb:
 LOG: Final = "event"
 """The log of events as a resource, unless the contract calls one of its own so."""
 
+SUBSCRIPTION: Final = "subscription"
+"""Who is called with which kinds of event, unless the contract calls a resource of its own so."""
+
 BUILT_IN: Final = {
-    "subscription": ("id", "url", "kinds"),
+    SUBSCRIPTION: ("id", "url", "kinds"),
     LOG: ("position", "id", "kind", "time", "resource", "row", "payload"),
 }
 """All of them, with their fields."""

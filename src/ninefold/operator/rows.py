@@ -265,11 +265,8 @@ def replay(session: Session, plan: ServicePlan, now: str, positions: Sequence[in
         made = sum(len(session.run(sql.DELIVER_AGAIN, [position, subscription])) for position in positions)
     else:
         made = len(session.run(sql.REVIVE, [subscription]))
-    if plan.delivery is not None and plan.delivery.in_order:
-        session.run(sql.STEP_BACK, ())
-        session.run(sql.STEP_FORWARD, [now])
-    else:
-        session.run(sql.ALL_FORWARD, [now])
+    session.run(sql.STEP_BACK, ())
+    session.run(sql.STEP_FORWARD, [now])
     return made
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
 from ninefold.expressions.tree import Typed
@@ -20,6 +18,9 @@ EVENT = "event"
 SECRET = "secret"
 """The member of `issued` that holds the signing secret of a subscription that was just made."""
 
+
+RESUME = "Last-Event-ID"
+"""The request header that names the last event seen (WHATWG HTML 9.2)."""
 
 BATCH = 100
 """Events that a stream reads at once."""
@@ -55,16 +56,15 @@ class Tell(msgspec.Struct, frozen=True):
 class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     """An event that an operation writes. `select` finds the row, as it has become, or as it was where the operation
     deletes it: its primary key as a JSON array, then what row rules read of it as a JSON object (or null), then the
-    columns of `content`, which is the payload. `delivered`: whether subscriptions are told of it, and whether those of
-    one row come one after another; None: there are no webhooks. `versions`: what it is where it is something else than
-    in the newest version; `called` None: there are no versions. `tell`: deliveries are to rows of the contract's
-    own."""
+    columns of `content`, which is the payload. `delivered`: whether subscriptions are told of it. `versions`: what it
+    is where it is something else than in the newest version; `called` None: there are no versions. `tell`: deliveries
+    are to rows of the contract's own."""
 
     kind: str
     resource: str
     select: Statement
     content: Content
-    delivered: Literal["in order", "as they are due"] | None = None
+    delivered: bool = False
     versions: tuple[InVersion, ...] = ()
     called: Called | None = None
     tell: Tell | None = None
@@ -116,21 +116,12 @@ class Broker(msgspec.Struct, frozen=True, omit_defaults=True):
     trace: tuple[Place, ...] = ()
 
 
-class Log(msgspec.Struct, frozen=True):
-    """The log is read as the resource `event`; for how many microseconds an event is. None: without an end."""
-
-    lasts_microseconds: int | None
-
-
 class Delivery(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """`kept_microseconds`: how long an event is kept for streams to be resumed from; None: there is no stream.
-    `in_order`: the events of one row go to a subscription one after another, in the order of their commits."""
+    """`kept_microseconds`: how long an event is kept for those who go back to it; None: without an end."""
 
-    kept_microseconds: int | None = None
+    kept_microseconds: int | None = 0
     webhooks: Webhooks | None = None
     broker: Broker | None = None
     envelope: Envelope | None = None
-    in_order: bool = False
     unversioned: str | None = None
     """The version of subscriptions that were made when there were none; None: there are no versions now either."""
-    log: Log | None = None

@@ -97,13 +97,11 @@ class Sweep(OfResource, frozen=True, tag="sweep"):
 
 class Stream(msgspec.Struct, frozen=True, tag_field="operation", tag="stream", omit_defaults=True, kw_only=True):
     """The event log, followed as it grows. `select` gives the events behind `$log.position`, at most as many as a batch
-    holds: position, whether this caller sees the row (null: not), then id, kind, row, time, payload. `resume`: the
-    request header that names the last position seen; None: a stream starts with what comes next. `judge`: whether the
-    caller is permitted, where that takes rows to say. `concerns`: which events may be seen; None: each may."""
+    holds: position, whether this caller sees the row (null: not), then id, kind, row, time, payload. `judge`: whether
+    the caller is permitted, where that takes rows to say. `concerns`: which events may be seen; None: each may."""
 
     response: Response
     select: Statement
-    resume: str | None = None
     judge: Judge | None = None
     concerns: Concerns | None = None
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.source import Span
 from ninefold.language.declaration import One, members
-from ninefold.language.events import DELIVERY, KINDS, LOG, Delivery
+from ninefold.language.events import DELIVERY, KEPT, KINDS, Delivery
 from ninefold.language.fact import Shown, StatedNone
 from ninefold.language.verbs import VERBS
 from ninefold.questions.open import elsewhere, missing, open_in
@@ -24,8 +24,8 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
     events = survey.contract.events
     place = survey.contract.document.part("events").place
     has_kinds = isinstance(events.kinds, Shown) and bool(events.kinds.value)
-    reading = survey.reading_log if has_kinds else ()
-    for each in open_in(events, place, {LOG.id: lambda _: reading, DELIVERY.id: elsewhere}):
+    going_back = survey.reading_back if has_kinds else ()
+    for each in open_in(events, place, {KEPT.id: lambda _: going_back, DELIVERY.id: elsewhere}):
         about_events = each.question is KINDS
         yield blocking_about(survey, EVENT_VERBS, each, tuple(about_log(survey))) if about_events else each
     if has_kinds and (at := unanswered(events.delivery, place)):

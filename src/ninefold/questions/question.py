@@ -20,7 +20,7 @@ from ninefold.language.authentication import (
 )
 from ninefold.language.endpoints import BODY, ENDED, ENDPOINTS, PATCH, PRODUCES
 from ninefold.language.errors import CODES, SHAPE, STATUS
-from ninefold.language.events import DELIVERY, KINDS, LOG, PAYLOAD, UPON
+from ninefold.language.events import DELIVERY, KEPT, KINDS, PAYLOAD, UPON
 from ninefold.language.fact import Fact, Gap, Proposal, Shown
 from ninefold.language.limits import BODY_SIZE, KEYS, LIMITS, PAGES, RATE, RATES, TIMEOUT
 from ninefold.language.question import Effect, Question
@@ -112,7 +112,7 @@ QUESTIONS = (
     ENDPOINTS, DOES, BODY, PATCH, ENDED, RESPONSES, ORDER,
     REQUEST_MEDIA_TYPE, PRODUCES, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS, CORS,
     SCHEMES, PRESENTED, CREDENTIAL, LASTS, GRANTED, AUDIENCE, CALLERS, ROWS, UNSEEN_ROWS,
-    KINDS, UPON, PAYLOAD, DELIVERY, LOG,
+    KINDS, UPON, PAYLOAD, DELIVERY, KEPT,
     SHAPE, CODES, STATUS,
     LIMITS, RATES, RATE, BODY_SIZE, TIMEOUT, KEYS, PAGES,
     VERSIONING, VERSIONS, DEFAULT, CHANGES, COMPATIBLE,

@@ -20,6 +20,8 @@ from ninefold.language.requests import Requests
 from ninefold.language.routes import PathName
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT, kind_of
+from ninefold.meanings import BESIDE_FIELDS, CASES, CHALLENGES, CHOSEN, ENDED, FORMS, GRANTED, GRANTS, PASSWORDS, PATHS
+from ninefold.plan.events import RESUME
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.rows import named_row
 
@@ -200,7 +202,7 @@ def _of_members(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span
 
 
 def streams(endpoint: Endpoint) -> bool:
-    return any(action.verb == "stream events" for action in actions(endpoint))
+    return any(kind_of(action.verb).streams for action in actions(endpoint))
 
 
 def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
@@ -217,13 +219,10 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             words = f"the `{name}` in the path is not as the rules of `{own}.{name}` say"
             yield Refusal("invalid", Step.PATH, fact=span, words=words, meanings=("values", "rows that may be there"))
     delivery = value_of(survey.contract.events.delivery)
-    stream = None if delivery is None else value_of(delivery.stream)
-    if streams(endpoint) and stream is not None and isinstance(stream.resume, Shown):
-        words = (
-            f"the header `{stream.resume.value.text}` is no `id` of an event that this caller was told of here, or one "
-        )
-        words += "behind which events are not kept any more"
-        yield Refusal("invalid", Step.PARAMETERS, fact=stream.resume.span, words=words, meanings=("streams",))
+    if streams(endpoint) and delivery is not None and isinstance(delivery.stream, Shown):
+        words = f"the header `{RESUME}` is no `id` of an event that this caller was told of here, or one behind which "
+        words += "events are not kept any more"
+        yield Refusal("invalid", Step.PARAMETERS, fact=delivery.stream.span, words=words, meanings=("streams",))
     for filter_ in value_of(endpoint.filters) or ():
         words = f"the parameter `{filter_.name}` is not of the type that its filter compares"
         yield Refusal("invalid", Step.PARAMETERS, fact=filter_.span, words=words, meanings=("pages and filters",))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ninefold.contract.integrity import always_gives, may_break, upheld_by
-from ninefold.contract.survey import SUBSCRIPTION, Survey, actions, signs_out_caller
+from ninefold.contract.survey import Survey, actions, signs_out_caller
 from ninefold.contract.writes import (
     Change,
     acted_on,
@@ -27,7 +27,7 @@ from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.routes import PathName
-from ninefold.language.verbs import kind_of
+from ninefold.language.verbs import SUBSCRIPTION, kind_of
 from ninefold.refusals.refusal import Refusal
 
 

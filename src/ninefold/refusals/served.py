@@ -215,8 +215,7 @@ def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
             yield from (each for each in each_row if each.condition not in ("missing", "gone"))
         case Stream():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
-            if operation.resume is not None:
-                yield Refusal("invalid", Step.DONE)
+            yield Refusal("invalid", Step.DONE)
         case Compute():
             if operation.validator:
                 yield Refusal("stale", Step.DONE)

@@ -18,7 +18,7 @@ from ninefold.language.endpoints import Endpoint, Endpoints
 from ninefold.language.errors import ConditionName, ErrorCode, Errors, not_a_condition
 from ninefold.language.events import Events
 from ninefold.language.expressions import Assignment
-from ninefold.language.fact import Fact, Name, Shown
+from ninefold.language.fact import BuiltIn, Fact, Name, Shown
 from ninefold.language.reading import Reading, quoted
 from ninefold.language.resources import Resource, Resources
 from ninefold.language.schemas import BODY_OF_A_RESOURCE, OF_A_RESOURCE, TYPE_REFERENCE, Schema
@@ -300,7 +300,8 @@ class _Uses:
                 self.use_action(action, "an event's cause")
         delivery = one(part.delivery)
         webhooks = None if delivery is None else one(delivery.webhooks)
-        self.use(None if webhooks is None else one(webhooks.to), self.known.resources, "a resource of the contract")
+        to = None if webhooks is None else one(webhooks.to)
+        self.use(None if isinstance(to, BuiltIn) else to, self.known.resources, "a resource of the contract")
 
     def errors(self, part: Errors) -> None:
         first: dict[str, Span] = {}

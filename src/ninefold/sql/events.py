@@ -148,15 +148,13 @@ _WANTED = (
     " WHERE kept.disabled IS NULL AND EXISTS (SELECT 1 FROM json_each(s.kinds) AS wanted WHERE wanted.value = ?4)"
 )
 
-FAN_OUT = 'INSERT INTO "$delivery" (subscription, event, lane, due) SELECT s.id, ?1, ?2, ?3 ' + _WANTED
-"""To every subscription that wants the kind. Binds: position, lane, due, kind."""
-
-FAN_OUT_IN_ORDER = (
+FAN_OUT = (
     'INSERT INTO "$delivery" (subscription, event, lane, due) SELECT s.id, ?1, ?2, '
     'CASE WHEN EXISTS (SELECT 1 FROM "$delivery" AS before WHERE before.subscription = s.id AND before.lane = ?2'
     " AND before.dead IS NULL) THEN NULL ELSE ?3 END " + _WANTED
 )
-"""The same, each behind those of its lane that are not delivered yet."""
+"""To every subscription that wants the kind, each behind those of its lane that are not delivered yet. Binds: position,
+lane, due, kind."""
 
 WRITE_IN_VERSION = 'INSERT INTO "$event in version" (event, version, kind, payload) VALUES (?, ?, ?, ?)'
 
@@ -166,9 +164,7 @@ _IN_VERSION = (
     " AND called.value = wanted.value)"
 )
 
-FAN_OUT_VERSIONS, FAN_OUT_VERSIONS_IN_ORDER = (
-    text.partition(" WHERE kept.disabled")[0] + _IN_VERSION for text in (FAN_OUT, FAN_OUT_IN_ORDER)
-)
+FAN_OUT_VERSIONS = FAN_OUT.partition(" WHERE kept.disabled")[0] + _IN_VERSION
 """The same where there are versions. Binds: position, lane, due, the kind's name in each version (a JSON object), and
 the version of subscriptions that are older than all versions."""
 
@@ -361,7 +357,5 @@ STEP_FORWARD = (
     ' "$delivery" AS first WHERE first.subscription = later.subscription AND first.lane = later.lane'
     " AND first.dead IS NULL AND first.event < later.event)"
 )
-
-ALL_FORWARD = 'UPDATE "$delivery" SET due = ? WHERE dead IS NULL AND due IS NULL'
 
 ROTATE = 'UPDATE "$subscription" SET generation = generation + 1, overlap = ? WHERE id = ? RETURNING generation'

@@ -84,7 +84,7 @@ permissions: {all others: anyone}
 kinds:
   note.closed: {upon: close note, payload: note}
 delivery:
-  webhooks: {signature: standard-webhooks, attempts: 3, backoff: [PT5S, PT5M]}
+  webhooks: {to: subscription, signature: standard-webhooks, attempts: 3, backoff: [PT5S, PT5M]}
 ```""",
     """\
 ```yaml

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ninefold.plan.chosen import given
+from ninefold.plan.events import RESUME
 from ninefold.plan.limits import Rate
 from ninefold.plan.operations import List, Operation, Read, Stream, Sweep
 from ninefold.plan.problems import Condition, Problems
@@ -113,8 +114,8 @@ def header_parameters(route: Served) -> tuple[str, ...]:
     stream."""
     found = [each.name.lower() for each in route.headers] + [IDEMPOTENCY_KEY]
     for admission in route.admissions:
-        if isinstance(admission.operation, Stream) and admission.operation.resume is not None:
-            found.append(admission.operation.resume.lower())
+        if isinstance(admission.operation, Stream):
+            found.append(RESUME.lower())
     return tuple(dict.fromkeys(found))
 
 

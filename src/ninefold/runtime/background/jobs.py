@@ -12,7 +12,6 @@ import logging
 from asyncio import Future
 from collections.abc import Sequence
 
-from ninefold.plan.events import Delivery
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.sender import Network
@@ -39,7 +38,7 @@ DEAD_ARE_KEPT = 30 * 24 * 3600 * 1_000_000
 
 
 class Cleaning:
-    """`kept`: how many microseconds streams go back."""
+    """`kept`: how many microseconds those who come back go back."""
 
     def __init__(self, service: Service, schema: Schema, kept: int, database: Database) -> None:
         self._service = service
@@ -85,7 +84,7 @@ def jobs(plan: ServicePlan, service: Service, database: Database, allowed: Seque
     delivery, log = plan.delivery, service.log
     if delivery is None or log is None:
         return ()
-    kept = _kept(delivery)
+    kept = delivery.kept_microseconds
     found: list[Job] = [] if kept is None else [Cleaning(service, plan.schema, kept, database).run]
     if not log.form.complete:
         return tuple(found)
@@ -99,12 +98,3 @@ def jobs(plan: ServicePlan, service: Service, database: Database, allowed: Seque
 
         found.insert(0, Broker(delivery.broker, address, log.form, database).run)
     return tuple(found)
-
-
-def _kept(delivery: Delivery) -> int | None:
-    """For how many microseconds events are kept for those who come back to them; None: without an end."""
-    streamed = delivery.kept_microseconds or 0
-    if delivery.log is None:
-        return streamed
-    lasts = delivery.log.lasts_microseconds
-    return None if lasts is None else max(streamed, lasts)

@@ -19,9 +19,7 @@ from ninefold.runtime.store.statements import Prepared
 from ninefold.sql import events as sql
 from ninefold.sql.events import (
     FAN_OUT,
-    FAN_OUT_IN_ORDER,
     FAN_OUT_VERSIONS,
-    FAN_OUT_VERSIONS_IN_ORDER,
     WRITE,
     WRITE_IN_VERSION,
 )
@@ -73,13 +71,12 @@ class Event:
             for version, kind in names.items():
                 logged = Logged(id, kind, str(identifier), now, payloads.get(version) or payload)
                 self._tell.write(session, env, Position(int(str(position)), self._resource, version, now), logged)
-        elif self._delivered is not None:
+        elif self._delivered:
             due = [position, lane(self._resource, str(identifier)), now]
             if self._called is not None:
-                fan_out = FAN_OUT_VERSIONS_IN_ORDER if self._delivered == "in order" else FAN_OUT_VERSIONS
-                session.run(fan_out, [*due, self._called, self._unversioned])
+                session.run(FAN_OUT_VERSIONS, [*due, self._called, self._unversioned])
             else:
-                session.run(FAN_OUT_IN_ORDER if self._delivered == "in order" else FAN_OUT, [*due, self._kind])
+                session.run(FAN_OUT, [*due, self._kind])
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,10 +69,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """How the event log is shown, and how long streams go back in it."""
+    """How the event log is shown, and how long streams go back in it: for so many microseconds; None: to its
+    beginning."""
 
     form: Form
-    kept: int
+    kept: int | None
 
 
 def _stale(operation: plan.Read | plan.List | plan.Compute) -> Failure | None:

@@ -1,4 +1,4 @@
-"""`stream events`: the event log as server-sent events (WHATWG HTML 9.2), for as long as the caller listens.
+"""`stream event`: the event log as server-sent events (WHATWG HTML 9.2), for as long as the caller listens.
 
 The `id` of an event is its position in the log, sealed as a cursor is: how much happens to others is nobody's to know.
 A stream holds nothing but its own position: whoever reads slowly is read for slowly, and a new stream goes on where
@@ -13,7 +13,7 @@ from typing import Any
 
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
-from ninefold.plan.events import BATCH
+from ninefold.plan.events import BATCH, RESUME
 from ninefold.runtime.messages.encode import Shape
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.messages.problems import invalid
@@ -29,6 +29,11 @@ from ninefold.sql.events import POSITIONS
 
 HEADERS = ((b"content-type", b"text/event-stream"), (b"cache-control", b"no-store"))
 
+_RESUME = RESUME.lower()
+
+BEFORE_ALL = ""
+"""What stands before every time, as a text."""
+
 _FIRST = "0"
 """The position before all, which anybody may name."""
 
@@ -41,7 +46,6 @@ class Stream:
         self.judge = None if operation.judge is None else Judge(operation.judge)
         self._select = Prepared(operation.select)
         self._shape = Shape(operation.response, operation.select.columns)
-        self._resume = operation.resume
         self._concerns = None if operation.concerns is None else Concerns(operation.concerns)
 
     def prepare(self, call: Call) -> None:
@@ -60,7 +64,8 @@ class Stream:
 
     def _begun(self, call: Call) -> Next:
         assert call.log is not None
-        return Wait(Select(POSITIONS, [moved(call.env["now"], -call.log.kept)]), partial(self._from, call))
+        since = BEFORE_ALL if call.log.kept is None else moved(call.env["now"], -call.log.kept)
+        return Wait(Select(POSITIONS, [since]), partial(self._from, call))
 
     def _from(self, call: Call, rows: Sequence[Row]) -> Next:
         assert call.log is not None
@@ -74,14 +79,14 @@ class Stream:
     def _position(self, call: Call, last: int, first: int) -> int:
         """Where the stream begins. What no stream of this caller gave here, or a position from which events are no
         longer kept, is `invalid`: nothing is skipped without a word."""
-        if self._resume is None or self._resume.lower() not in call.request.headers:
+        if _RESUME not in call.request.headers:
             return last
-        text = call.request.headers[self._resume.lower()].strip(" \t")
+        text = call.request.headers[_RESUME].strip(" \t")
         position = 0 if text == _FIRST else _opened(call, text)
         if position is None or position > last:
-            raise Refusal((invalid("header", self._resume, "format"),))
+            raise Refusal((invalid("header", RESUME, "format"),))
         if position < first:
-            raise Refusal((invalid("header", self._resume, "minimum"),))
+            raise Refusal((invalid("header", RESUME, "minimum"),))
         return position
 
     def _read(self, env: Mapping[str, Any], position: int) -> Select:

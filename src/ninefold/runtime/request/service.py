@@ -185,7 +185,7 @@ def _links(plan: ServicePlan, version: plan_of.Version, above: plan_of.Version) 
 def _log(plan: ServicePlan, operator: Mapping[str, object]) -> Log | None:
     if plan.delivery is None:
         return None
-    return Log(Form(plan.delivery.envelope, operator), plan.delivery.kept_microseconds or 0)
+    return Log(Form(plan.delivery.envelope, operator), plan.delivery.kept_microseconds)
 
 
 def constants(sources: Sources, operator: Mapping[str, object], key: bytes | None = None) -> Environment:

@@ -107,7 +107,7 @@ def rows(g: Grounds, endpoint: Endpoint) -> list[Item]:
     facts = g.contract.authentication
     stated = value_of(facts.rows)
     reach = g.survey.reach.get(endpoint.key)
-    kept = told(g, g.contract.events, "log") if reach is not None and g.survey.graph.log in reach.sees else []
+    kept = told(g, g.contract.events, "kept") if reach is not None and g.survey.graph.log in reach.sees else []
     if stated is None or isinstance(stated, Every):
         return g.fact("rows", facts.rows, lambda _: "every caller sees every row", whole=True) + kept
     first = g.acted_on(endpoint)

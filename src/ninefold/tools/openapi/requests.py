@@ -8,6 +8,7 @@ from ninefold.checked import operations as checked
 from ninefold.checked.operations import PathValue
 from ninefold.expressions.tree import Constant
 from ninefold.language.fact import value_of
+from ninefold.plan.events import RESUME
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.routes import Body, BodyField, Parameter
@@ -104,16 +105,15 @@ def _asks_a_condition(operation: Operation) -> bool:
 
 
 def _conditional(endpoint: Endpoint) -> Iterator[Json]:
-    """`If-Match` and `If-None-Match` act where there are entity tags (RFC 9110 13.1); a stream goes on where the named
-    header says."""
+    """`If-Match` and `If-None-Match` act where there are entity tags (RFC 9110 13.1); a stream goes on behind the
+    event that its header names."""
     operations = [each.operation for each in endpoint.route.admissions]
     if any(_asks_a_condition(each) for each in operations):
         yield {"name": "If-Match", "in": "header", "schema": {"type": "string"}}
     if any(isinstance(each, Read | List | Compute) and each.validator for each in operations):
         yield {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}}
-    for name in dict.fromkeys(each.resume for each in operations if isinstance(each, Stream)):
-        if name is not None:
-            yield {"name": name, "in": "header", "schema": {"type": "string"}}
+    if any(isinstance(each, Stream) for each in operations):
+        yield {"name": RESUME, "in": "header", "schema": {"type": "string"}}
 
 
 def _idempotency_key(endpoint: Endpoint) -> Iterator[Json]:

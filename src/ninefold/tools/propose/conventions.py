@@ -16,15 +16,15 @@ from ninefold.contract.survey import Survey, actions
 from ninefold.language.authentication import UNSEEN_ROWS
 from ninefold.language.endpoints import ENDPOINTS, PATCH, PRODUCES
 from ninefold.language.errors import CODES, SHAPE, STATUS
-from ninefold.language.events import DELIVERY, Stream, Webhooks
-from ninefold.language.fact import Gap, Shown, is_open, value_of
+from ninefold.language.events import DELIVERY, Webhooks
+from ninefold.language.fact import Fact, Gap, Name, Shown, is_open, value_of
 from ninefold.language.limits import LIMITS, PAGES, RATES
 from ninefold.language.question import Question
 from ninefold.language.requests import ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
 from ninefold.language.resources import ON_DELETE, PRIMARY_KEY, TYPE, Field, Resource
 from ninefold.language.responses import RESPONSES
 from ninefold.language.states import MACHINE
-from ninefold.language.verbs import kind_of
+from ninefold.language.verbs import SUBSCRIPTION, kind_of
 from ninefold.language.versioning import COMPATIBLE
 from ninefold.questions.question import STATES
 from ninefold.tools.propose.facts import (
@@ -199,7 +199,7 @@ def _delivery(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     delivery = value_of(survey.contract.events.delivery)
     verbs = {action.verb for endpoint in survey.endpoints for action in actions(endpoint)}
     webhooks = tuple(_webhooks(value_of(delivery.webhooks) if delivery is not None else None))
-    stream = tuple(_stream(value_of(delivery.stream) if delivery is not None else None))
+    stream = tuple(_stream(delivery.stream if delivery is not None else None))
     if subject == "delivery" and "stream events" in verbs:
         return (*webhooks, *stream) if "subscribe" in verbs else stream
     if subject == "stream":
@@ -226,6 +226,8 @@ def _envelope(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 
 def _webhooks(said: Webhooks | None) -> Iterator[Proposed]:
     path = ("delivery", "webhooks")
+    if said is None or is_open(said.to):
+        yield Proposed(6, (*path, "to"), SUBSCRIPTION, WEBHOOKS)
     if said is None or is_open(said.signature):
         yield Proposed(6, (*path, "signature"), "standard-webhooks", WEBHOOKS)
     if said is None or is_open(said.attempts):
@@ -235,13 +237,10 @@ def _webhooks(said: Webhooks | None) -> Iterator[Proposed]:
         yield Proposed(6, (*path, "backoff"), waits, WEBHOOKS)
 
 
-def _stream(said: Stream | None) -> Iterator[Proposed]:
+def _stream(said: Fact[tuple[Name, ...]] | None) -> Iterator[Proposed]:
     """How long events are kept is nobody's convention."""
-    path = ("delivery", "stream")
-    if said is None or is_open(said.format):
-        yield Proposed(6, (*path, "format"), "server-sent events", EVENT_STREAM)
-    if said is None:
-        yield Proposed(6, (*path, "resume"), "Last-Event-ID", EVENT_STREAM)
+    if is_open(said):
+        yield Proposed(6, ("delivery", "stream"), "server-sent events", EVENT_STREAM)
 
 
 # Limits
