@@ -66,7 +66,8 @@ authentication:
   permissions: {all others: key}
 events:
   kinds: {noted: {upon: create note, payload: note}}
-  delivery: {stream: {format: server-sent events, resume: Last-Event-ID, kept: PT1H}, envelope: none}
+  delivery: {stream: server-sent events, envelope: none}
+  kept: PT1H
 errors: none
 limits: none
 versioning: none

@@ -117,7 +117,8 @@ permissions:
 
 ```yaml
 kinds: {job.created: {upon: create job, payload: job}}
-delivery: {stream: {format: server-sent events, resume: none, kept: P7D}, order: per resource}
+delivery: {stream: server-sent events}
+kept: P7D
 ```
 
 ## 7. Errors

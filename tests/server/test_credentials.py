@@ -99,7 +99,8 @@ authentication:
 events:
   kinds:
     came: {upon: sign in member, payload: {name: member.name, visits: member.visits}}
-  delivery: {stream: {format: server-sent events, resume: Last-Event-ID, kept: P1D}, envelope: none}
+  delivery: {stream: server-sent events, envelope: none}
+  kept: P1D
 errors:
   shape: {media type: application/json, body: {code: error.code}}
   codes:

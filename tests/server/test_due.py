@@ -101,7 +101,8 @@ permissions: {all others: anyone}
 
 ```yaml
 kinds: {guest.left: {upon: delete guest, payload: {name: guest.name}}}
-delivery: {stream: {format: server-sent events, resume: Last-Event-ID, kept: P99D}}
+delivery: {stream: server-sent events}
+kept: P99D
 ```
 
 ## 7. Errors

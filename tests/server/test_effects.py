@@ -130,7 +130,8 @@ rows: any
 
 ```yaml
 kinds: {stock.changed: {upon: update product, payload: {id: product.id, stock: product.stock}}}
-delivery: {stream: {kept: P1D}}
+delivery: {stream: not shown}
+kept: P1D
 ```
 
 ## 7. Errors

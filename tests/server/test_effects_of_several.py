@@ -159,7 +159,8 @@ kinds:
   line.removed: {upon: delete line, payload: {line: line.id}}
   line.changed: {upon: update line, payload: {line: line.id, from: before.line.quantity, to: line.quantity}}
   line.shipped: {upon: ship line, payload: {line: line.id, state: line.state}}
-delivery: {stream: {format: server-sent events, kept: P1D}}
+delivery: {stream: server-sent events}
+kept: P1D
 ```
 
 ## 7. Errors

@@ -85,7 +85,8 @@ unseen rows: forbidden
 
 ```yaml
 kinds: {shelf.made: {upon: ensure shelf, payload: shelf}, shelf.gone: {upon: remove shelf, payload: shelf}}
-delivery: {stream: {kept: P1D}}
+delivery: {stream: not shown}
+kept: P1D
 ```
 
 ## 7. Errors

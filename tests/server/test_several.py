@@ -174,7 +174,8 @@ kinds:
   order.changed: {upon: [update order, replace order], payload: {status: order.status, total: order.total}}
   order.moved:   {upon: [place order, pay order], payload: {status: order.status, total: order.total}}
   entry.made:    {upon: create entry, payload: {text: entry.text}}
-delivery: {stream: {kept: P1D}}
+delivery: {stream: not shown}
+kept: P1D
 ```
 
 ## 7. Errors

@@ -100,7 +100,8 @@ kinds:
   deal.made:
     upon: create deal
     payload: {{deal: deal.id, of: "deal.kind == 'sale' ? sale(deal) : {{'kind': deal.kind}}"}}
-delivery: {{stream: {{format: server-sent events, resume: Last-Event-ID, kept: P1D}}}}
+delivery: {{stream: server-sent events}}
+kept: P1D
 ```
 
 ## 7. Errors

@@ -20,7 +20,6 @@ from ninefold.language.requests import Requests
 from ninefold.language.routes import PathName
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT, kind_of
-from ninefold.meanings import BESIDE_FIELDS, CASES, CHALLENGES, CHOSEN, ENDED, FORMS, GRANTED, GRANTS, PASSWORDS, PATHS
 from ninefold.plan.events import RESUME
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.rows import named_row
