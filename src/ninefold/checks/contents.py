@@ -312,6 +312,10 @@ def _content_of(view: View, resource: str, showing: Showing) -> Content | None:
                     members.append((field.called, stated_at(leaf, showing, expression.span)))
             case stated.Members(mappings):
                 for each in mappings:
+                    if item.span == each.span and each.name in showing.resources[resource].fields:
+                        message = f"`{each.name}` is a field of `{resource}`, and the name of a term"
+                        help = (f"the term is shown as a member with a name of its own: `{{NAME: {each.name}}}`",)
+                        showing.findings.say(NOT_SHOWABLE, message, Label(item.span), help=help)
                     content = check_content(each.value, scope, showing)
                     complete = complete and content is not None
                     if content is not None:

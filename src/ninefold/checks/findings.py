@@ -155,7 +155,9 @@ def inferring(
     for problem in problems:
         span = expression.written.part(problem.start, problem.end)
         named = findings.source.cut(span)
-        inside = (Label(term.span, f"`{named}` is this") for term in expression.terms if term.text == named)
+        inside = (
+            Label(term.span, f"`{named}` is this") for term in expression.terms if term.text == named.partition("(")[0]
+        )
         findings.tell(problem, span, *inside)
     if found is not None:
         findings.stands(found, expression.span)

@@ -1,5 +1,4 @@
-"""Expressions and templates as a contract writes them: parsed, with places, not yet typed; and their readers, and that
-of the terms of part 2."""
+"""Expressions and templates as a contract writes them: parsed, with places, not yet typed; and their readers."""
 
 from __future__ import annotations
 
@@ -12,16 +11,16 @@ from typing import Final, TypeAlias
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.ast import Ast, Problem, names_of, spelled_out
+from ninefold.expressions.ast import Ast, Problem
+from ninefold.expressions.ast import Name as AstName
 from ninefold.expressions.parse import parse
+from ninefold.expressions.terms import spelled_out, terms_read
 from ninefold.expressions.tree import with_inner_quotes
 from ninefold.language import shapes
-from ninefold.language.codes import SAME_NAME, TERM_TOO_EARLY
 from ninefold.language.fact import Name
-from ninefold.language.identifiers import RESOURCE_NAMES, declare
 from ninefold.language.leaves import is_header
-from ninefold.language.reading import Reading, Slot, Term
-from ninefold.syntax.nodes import Document, Mapping, Node, Part, Scalar
+from ninefold.language.reading import Reading, Slot
+from ninefold.syntax.nodes import Document, Mapping, Node, Scalar
 from ninefold.syntax.nodes import Sequence as SequenceNode
 
 
@@ -130,24 +129,40 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|/")
 """How a URI, or the path of one, begins (RFC 3986, 3.1 and 3.3)."""
 
 
-def expression(r: Reading, node: Node, slot: Slot) -> Expression | None:
-    """An expression of CEL. A number, a truth value or `null` is one as it stands."""
+def _is_called(r: Reading, found: Ast) -> bool:
+    """Whether it is the name of a term that has parameters."""
+    term = r.terms.get(found.name) if isinstance(found, AstName) else None
+    return term is not None and term.meaning is not None and bool(term.meaning.parameters)
+
+
+def expression(r: Reading, node: Node, slot: Slot, listed: bool = False) -> Expression | None:
+    """An expression of CEL. A number, a truth value or `null` is one as it stands. `listed`: it may be the name of a
+    field, which no term with parameters is."""
     if not isinstance(node, Scalar) or not node.text.strip():
-        written = r.document.source.cut(node.span)
-        plain = not isinstance(node, Scalar) and "\n" not in written and '"' not in written
-        r.wrong_shape(node, slot, help=(f'an expression is text: `"{written}"`',) if plain else ())
+        unread(r, node, slot)
         return None
     found = parse(node.text)
     used: tuple[Name, ...] = ()
-    if r.terms and not isinstance(found, Problem):
-        read = {name.name: r.terms[name.name] for name in names_of(found, r.terms)}
-        used = tuple(term.name for term in read.values())
-        for term in read.values():
-            if term.ast is None:
+    if r.terms and not isinstance(found, Problem) and not (listed and _is_called(r, found)):
+        read = [r.terms[name] for name in terms_read(found, r.terms)]
+        used = tuple(term.name for term in read)
+        for term in read:
+            if term.meaning is None:
                 r.leaves_open(term.value)
-        found = spelled_out(found, {name: term.ast for name, term in read.items() if term.ast is not None})
+        found = spelled_out(found, {term.name.text: term.meaning for term in read if term.meaning is not None})
     if not isinstance(found, Problem):
         return Expression(found, node, used)
+    unread(r, node, slot, found)
+    return None
+
+
+def unread(r: Reading, node: Node, slot: Slot, found: Problem | None = None) -> None:
+    """Says what is no expression, or what is wrong with one."""
+    if not isinstance(node, Scalar) or found is None:
+        written = r.document.source.cut(node.span)
+        plain = not isinstance(node, Scalar) and "\n" not in written and '"' not in written
+        r.wrong_shape(node, slot, help=(f'an expression is text: `"{written}"`',) if plain else ())
+        return
     help, words = found.help, node.text.strip()
     if not help and _ADDRESS.match(words):
         # Addresses of other systems and paths alike are text to CEL.
@@ -158,7 +173,6 @@ def expression(r: Reading, node: Node, slot: Slot) -> Expression | None:
     if not help and _SENTENCE.fullmatch(words):
         help = (f"text has inner quotes: `{with_inner_quotes(words)}`",)
     r.say(found.code, found.message, Label(node.part(found.start, found.end), found.label), help=help)
-    return None
 
 
 def assignments(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ...] | None:
@@ -181,7 +195,7 @@ def header_values(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ...] 
     return found
 
 
-def template(r: Reading, node: Node, slot: Slot) -> Template | None:
+def template(r: Reading, node: Node, slot: Slot, listed: bool = False) -> Template | None:
     """A JSON value whose leaves are expressions. A member or item that is `none` is not there."""
     match node:
         case Mapping():
@@ -192,45 +206,8 @@ def template(r: Reading, node: Node, slot: Slot) -> Template | None:
                     members.append(Member(entry.name, entry.key.span, value))
             return Members(tuple(members), node.span)
         case SequenceNode():
-            items = (template(r, item, slot) for item in r.items(node, slot) or ())
+            items = (template(r, item, slot, listed=True) for item in r.items(node, slot) or ())
             return Items(tuple(item for item in items if item is not None), node.span)
         case Scalar():
-            leaf = expression(r, node, slot)
+            leaf = expression(r, node, slot, listed)
             return None if leaf is None else Leaf(leaf)
-
-
-def terms(r: Reading, part: Part) -> None:
-    """Reads the terms of part 2, from where on every expression knows them.
-
-    A term means its expression wherever another reads its name, with what can be read *there*: it is no function, and
-    has no row of its own. A term reads only those that are written before it, so that there are no circles.
-    """
-    entry = part.facts.get("terms")
-    if entry is None or (
-        isinstance(entry.value, Scalar) and (entry.value.says("none") or entry.value.says("not shown"))
-    ):
-        return
-    level = r.level(entry.value, 2, "terms", "terms")
-    resources = {each.name: each.key for each in part.facts.entries}
-    later = {each.name: each.key for each in level.named if each.name not in resources}
-    for each in level.named:
-        if isinstance(each.value, Scalar) and each.value.says("none"):
-            continue
-        declare(r, each.key, "a term", RESOURCE_NAMES)
-        if each.name in resources:
-            labels = Label(each.key.span, "again"), Label(resources[each.name].span, "first here")
-            r.say(SAME_NAME, f"`{each.name}` is the name of a resource already", *labels)
-            continue
-        proposed = each.proposed or each.value.proposed or entry.proposed or entry.value.proposed
-        gap = (proposed and not r.accept) or (isinstance(each.value, Scalar) and each.value.says("not shown"))
-        found = None if gap else expression(r, each.value, Slot(each.name, ANY))
-        early = [] if found is None else names_of(found.ast, later)
-        for name in early:
-            assert found is not None
-            message = f"`{each.name}` reads the term `{name.name}`, which is not written before it"
-            labels = Label(found.written.part(name.start, name.end)), Label(later[name.name].span, "is here")
-            r.say(TERM_TOO_EARLY, message, *labels)
-        del later[each.name]
-        r.terms[each.name] = Term(
-            Name(each.name, each.key.span), None if found is None or early else found.ast, each.value.span
-        )

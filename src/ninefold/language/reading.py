@@ -21,7 +21,7 @@ from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
-from ninefold.expressions.ast import Ast
+from ninefold.expressions.terms import Meaning
 from ninefold.language.codes import BARE_WORD, KEYWORD_NOT_USED, NO_ANSWER, UNKNOWN_KEY, WRONG_SHAPE
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone
 from ninefold.language.fact import Name as FactName
@@ -43,11 +43,11 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """An expression that part 2 names. `ast`, with other terms spelled out, is None where it is a gap or cannot be
+    """An expression that part 2 names. `meaning`, with other terms spelled out, is None where it is a gap or cannot be
     read; `value` is where it is written."""
 
     name: FactName
-    ast: Ast | None
+    meaning: Meaning | None
     value: Span
 
 

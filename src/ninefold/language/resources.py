@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from functools import partial
 
 from ninefold.diagnostics.diagnostic import Label
@@ -11,7 +13,7 @@ from ninefold.language import leaves, shapes
 from ninefold.language.check import INVARIANTS, Check
 from ninefold.language.codes import WRONG_SHAPE
 from ninefold.language.declaration import Each, When, adds, asked, named, names, restricts, tells, together
-from ninefold.language.expressions import Expression, Items, Template, template
+from ninefold.language.expressions import Expression, Items, Leaf, Member, Members, Template, template
 from ninefold.language.fact import Fact, Gap, Name
 from ninefold.language.identifiers import RESOURCE_NAMES, declare
 from ninefold.language.json_schema import KEYS as KEYWORDS
@@ -196,6 +198,16 @@ class View:
     template: Template
 
 
+def _with_its_name(item: Template, terms: Collection[str]) -> Template:
+    """A term by its name alone is a member of that name: `favorited` says what `{favorited: favorited}` does."""
+    match item:
+        case Leaf(Expression() as expression) if expression.terms and expression.text.strip() in terms:
+            member = Member(expression.text.strip(), expression.span, item)
+            return Members((member,), expression.span)
+        case _:
+            return item
+
+
 def read_views(r: Reading, node: Node, slot: Slot) -> tuple[View, ...] | None:
     entries = r.entries(node, slot)
     if entries is None:
@@ -204,6 +216,8 @@ def read_views(r: Reading, node: Node, slot: Slot) -> tuple[View, ...] | None:
     for entry in entries:
         declare(r, entry.key, "a view")
         shown = template(r, entry.value, Slot(entry.name, shapes.Template()))
+        if isinstance(shown, Items):
+            shown = replace(shown, items=tuple(_with_its_name(each, r.terms) for each in shown.items))
         # One that cannot be read is still declared: its uses are not wrong.
         found.append(View(entry.name, entry.key.span, shown or Items((), entry.value.span)))
     return tuple(found)
@@ -327,7 +341,8 @@ class Resources:
     terms: tuple[Name, ...] = names(
         "terms", shapes.MappingOf("names to expressions"),
         "Expressions with names of their own; a reserved name. A term means its expression wherever another one "
-        "reads its name, with what can be read there; it reads only terms that are written before it.",
+        "reads its name, with what can be read there; one with parameters, `sees(t): …`, is called, as `sees(x)`. It "
+        "may read any other, and none leads back to itself.",
         "Each use of a term is an error.", default=(),
         whole=lambda level: tuple(each.name for each in level.reading.terms.values()), below=(
             named("TERM", Kind.NAMES, "A named expression.", "Each use of its name is an error.",

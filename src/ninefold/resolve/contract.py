@@ -8,7 +8,6 @@ from ninefold.language.authentication import Authentication
 from ninefold.language.endpoints import endpoints
 from ninefold.language.errors import Errors
 from ninefold.language.events import Events
-from ninefold.language.expressions import terms
 from ninefold.language.limits import Limits
 from ninefold.language.purpose import purpose
 from ninefold.language.reading import Reading
@@ -16,6 +15,7 @@ from ninefold.language.records import part_of
 from ninefold.language.resources import Resources
 from ninefold.language.states import states
 from ninefold.language.table import keys_under
+from ninefold.language.terms import terms
 from ninefold.language.versioning import Versioning
 from ninefold.resolve.includes import taken_over
 from ninefold.resolve.names import judge

@@ -196,6 +196,8 @@ def in_flow(text: str, start: int, end: int, pieces: list[Piece], mapping: bool)
         after = _end_of_call(text, pieces, at, mapping)
         if after > at + 1:
             yield _comma_in_call(text, pieces[at], pieces[at + 1 : after])
+        elif mapping and (after := _end_of_name(text, pieces, at)) > at + 1:
+            yield _comma_in_name(text, piece, pieces[after - 1])
         elif piece.lone:
             lone.append(piece)
         at = after
@@ -220,6 +222,27 @@ def _end_of_call(text: str, pieces: list[Piece], at: int, mapping: bool) -> int:
         if depth <= 0:
             return after
     return at + 1
+
+
+def _end_of_name(text: str, pieces: list[Piece], at: int) -> int:
+    """The index after the pieces of a name with parameters that starts in piece `at`; `at + 1` when it is none."""
+    opened = text[pieces[at].start : pieces[at].end]
+    if not (pieces[at].lone and opened.count("(") == 1 and ")" not in opened):
+        return at + 1
+    for after, piece in enumerate(pieces[at + 1 : at + _MOST_ARGUMENTS], at + 1):
+        written = text[piece.key.start : piece.key.end] if piece.key else text[piece.start : piece.end]
+        if not piece.lone:
+            return after + 1 if written.endswith(")") and "(" not in written else at + 1
+    return at + 1
+
+
+def _comma_in_name(text: str, first: Piece, last: Piece) -> Problem:
+    assert last.key is not None
+    name = text[first.start : last.key.end]
+    mark = Mark(first.end, first.end + 1, "the name ends at this comma")
+    help = (f'quote the name: `"{name}": {text[last.start : last.end]}`',)
+    return Problem(COMMA_IN_CALL, "the comma of a name is read as the end of it", (mark,), help,
+                   Mask(first.start, last.key.end))  # fmt: skip
 
 
 def _comma_in_call(text: str, first: Piece, rest: list[Piece]) -> Problem:

@@ -108,6 +108,8 @@ class Graph:
             case ast.Member(operand=operand, name=name):
                 row = self.row(operand, rows)
                 return None if row is None else self.fields.get(row, {}).get(name)
+            case ast.Invocation(function="first", target=target) if target is not None:
+                return self.items(target, rows)
             case _:
                 return None
 
@@ -121,7 +123,7 @@ class Graph:
                 return None if row is None else self.inverse.get((row, name))
             case ast.Invocation(function="all", target=None, arguments=(ast.Name(name),)):
                 return name if name in self.fields else None
-            case ast.Invocation(function="filter" | "sortBy" | "sort" | "distinct", target=target) if (
+            case ast.Invocation(function="filter" | "sortBy" | "sort" | "distinct" | "reverse", target=target) if (
                 target is not None
             ):
                 return self.items(target, rows)

@@ -163,10 +163,10 @@ class Grounds:
 
     @cached_property
     def terms_written(self) -> dict[str, Span]:
-        """Where each term's expression is written."""
+        """Where each term's expression is written. A name may have parameters."""
         entry = self.part("resources").facts.get("terms")
         written = entry.value.entries if entry is not None and isinstance(entry.value, Mapping) else ()
-        return {each.name: each.value.span for each in written}
+        return {each.name.partition("(")[0].strip(): each.value.span for each in written}
 
     def fact(
         self,
