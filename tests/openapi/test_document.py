@@ -66,6 +66,8 @@ def test_a_document_keeps_the_laws(path: Path) -> None:
     assert json.loads(json.dumps(document)) == document
     what_is_served_is_in_paths_and_what_is_blocked_is_not(service, document)
     every_path_name_has_its_parameter(document)
+    every_operation_has_a_name_of_its_own(document)
+    no_body_is_written_out(document)
     every_example_is_of_its_schema(document)
 
 
@@ -81,6 +83,17 @@ def every_path_name_has_its_parameter(document: dict[str, Any]) -> None:
         for operation in methods.values():
             named = [each["name"] for each in operation.get("parameters", ()) if each["in"] == "path"]
             assert re.findall(r"\{(\w+)\}", template) == named
+
+
+def every_operation_has_a_name_of_its_own(document: dict[str, Any]) -> None:
+    places = (*document["paths"].values(), *document.get("webhooks", {}).values())
+    names = [operation["operationId"] for methods in places for operation in methods.values()]
+    assert len(set(names)) == len(names) and all(re.fullmatch(r"[a-z]\w+", each) for each in names), names
+
+
+def no_body_is_written_out(document: dict[str, Any]) -> None:
+    bodies = [each["requestBody"]["content"] for each in operations(document).values() if "requestBody" in each]
+    assert all(set(body["schema"]) == {"$ref"} for content in bodies for body in content.values())
 
 
 def every_example_is_of_its_schema(document: dict[str, Any]) -> None:
@@ -114,12 +127,15 @@ def test_a_view_is_a_component_and_says_what_may_be_left_out() -> None:
 
 def test_a_body_takes_what_the_server_takes() -> None:
     made = ORDERS["POST /orders"]["requestBody"]
-    schema = made["content"]["application/json"]["schema"]
+    assert made["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/order.create"}
+    schema = ORDERS_DOCUMENT["components"]["schemas"]["order.create"]
     assert (list(schema["properties"]), schema["required"]) == (["lines", "note"], ["lines"])
     assert schema["additionalProperties"] is False
     patch = ORDERS["PATCH /orders/{id}"]["requestBody"]["content"]
     assert list(patch) == ["application/json", "application/merge-patch+json"]
-    assert "required" not in patch["application/json"]["schema"]
+    # Written out twice it would be two models of one name to generators, which then leave the operation out.
+    assert {each["schema"]["$ref"] for each in patch.values()} == {"#/components/schemas/order.update"}
+    assert "required" not in ORDERS_DOCUMENT["components"]["schemas"]["order.update"]
     assert "requestBody" not in ORDERS["POST /orders/{id}/place"]
 
 
@@ -150,6 +166,38 @@ def test_an_error_without_a_shape_is_a_bare_status() -> None:
     for operation in stops.values():
         for status, answer in operation["responses"].items():
             assert status < "400" or "content" not in answer
+
+
+def test_an_operation_is_named_by_what_it_does() -> None:
+    assert [each["operationId"] for each in ORDERS.values()][:5] == [
+        "createCustomer",
+        "createOrder",
+        "listOrder",
+        "readOrder",
+        "updateOrder",
+    ]
+    _, conduit = of(ROOT / "examples" / "conduit.md")
+    named = {endpoint: each["operationId"] for endpoint, each in operations(conduit).items()}
+    assert named["GET /articles"] == "listArticle"
+    assert named["GET /articles/feed"] == "listArticle_articles_feed"
+    assert named["GET /tags"] == "getTags"
+
+
+def test_what_receivers_are_sent() -> None:
+    sent = ORDERS_DOCUMENT["webhooks"]
+    assert list(sent) == ["order.placed", "order.paid", "order.shipped", "order.cancelled"]
+    placed = sent["order.placed"]["post"]
+    assert [each["name"] for each in placed["parameters"]] == [
+        "webhook-id",
+        "webhook-timestamp",
+        "webhook-signature",
+    ]
+    body = placed["requestBody"]["content"]["application/cloudevents+json"]["schema"]
+    assert body == {"$ref": "#/components/schemas/event.order.placed"}
+    event = ORDERS_DOCUMENT["components"]["schemas"]["event.order.placed"]
+    assert event["properties"]["type"] == {"const": "order.placed"}
+    assert event["properties"]["data"] == {"$ref": "#/components/schemas/order"}
+    assert "webhooks" not in of(ROOT / "examples" / "conduit.md")[1]
 
 
 def test_headers() -> None:

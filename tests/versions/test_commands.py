@@ -23,7 +23,10 @@ def test_each_version_has_a_document_of_its_own(capsys: pytest.CaptureFixture[st
     assert "/book/{isbn}" in document["paths"] and "/books/{isbn}/lose" not in document["paths"]
     book = document["components"]["schemas"]["book"]["properties"]
     assert list(book) == ["isbn", "label", "author", "price", "state", "shelf", "note", "colour"]
-    sent = document["paths"]["/books"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert document["paths"]["/books"]["post"]["requestBody"]["content"]["application/json"]["schema"] == {
+        "$ref": "#/components/schemas/book.create"
+    }
+    sent = document["components"]["schemas"]["book.create"]
     assert sent["required"] == ["isbn", "label", "author", "price"]
     assert sent["properties"]["price"]["type"] == "number"
     assert main(["export", "openapi", str(SHELF)]) == 0

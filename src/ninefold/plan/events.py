@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from ninefold.expressions.tree import Typed
@@ -78,6 +80,11 @@ class Concerns(msgspec.Struct, frozen=True):
 
     select: Statement
     callers: tuple[Typed, ...]
+
+
+PLAIN: Final = "application/json"
+CLOUD_EVENT: Final = "application/cloudevents+json"
+"""The media types of an event that is sent: of its payload as it is, and of the envelope with it."""
 
 
 class Envelope(msgspec.Struct, frozen=True):

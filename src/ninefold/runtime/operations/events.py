@@ -172,16 +172,12 @@ class Logged:
     payload: str
 
 
-PLAIN = "application/json"
-CLOUD_EVENT = "application/cloudevents+json"
-
-
 class Form:
     """What is sent of an event: its payload as it is, or in its envelope."""
 
     def __init__(self, envelope: plan.Envelope | None, operator: Mapping[str, object]) -> None:
         """Without the operator's values that the envelope's source reads, `complete` is false: nothing can be sent."""
-        self.media_type = PLAIN if envelope is None else CLOUD_EVENT
+        self.media_type = plan.PLAIN if envelope is None else plan.CLOUD_EVENT
         self._source: Any = None
         self.complete = True
         if envelope is not None:
@@ -205,7 +201,7 @@ class Form:
                 "type": event.kind,
                 "subject": subject(event.row),
                 "time": event.time,
-                "datacontenttype": PLAIN,
+                "datacontenttype": plan.PLAIN,
                 "data": msgspec.Raw(event.payload.encode()),
             }
         )

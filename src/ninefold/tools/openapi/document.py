@@ -5,7 +5,7 @@ from __future__ import annotations
 from ninefold.language.conditions import Step
 from ninefold.questions.ask import in_order
 from ninefold.refusals.refusal import Refusal
-from ninefold.tools.openapi import endpoints, errors, schemas
+from ninefold.tools.openapi import endpoints, errors, events, schemas
 from ninefold.tools.openapi import service as of_service
 from ninefold.tools.openapi.responses import TEXT
 from ninefold.tools.openapi.schemas import component
@@ -29,6 +29,7 @@ def openapi(service: Service) -> Json:
         "info": of_service.info(service),
         "servers": of_service.servers(service),
         "paths": by_path,
+        **({"webhooks": sent} if (sent := events.webhooks(service, named)) else {}),
         "components": {kind: members for kind, members in components.items() if members},
         "x-ninefold": _beyond(service),
     }
@@ -71,6 +72,6 @@ def _beyond(service: Service) -> Json:
         "precedence": list(service.plan.problems.precedence),
         **of_service.states(service),
         **endpoints.rows(service),
-        **of_service.events(service),
+        **events.kinds(service),
         **errors.limits(service),
     }

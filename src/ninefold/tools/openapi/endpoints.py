@@ -12,6 +12,7 @@ from ninefold.plan.routes import PathParameter, Segment
 from ninefold.syntax.nodes import Mapping, Node, Scalar
 from ninefold.tools.openapi import responses as answers
 from ninefold.tools.openapi import service as of_service
+from ninefold.tools.openapi.names import named
 from ninefold.tools.openapi.requests import parameters, request_body
 from ninefold.tools.openapi.responses import responses
 from ninefold.tools.openapi.schemas import component
@@ -37,7 +38,7 @@ def paths(service: Service, shared: Json, schemas: Json) -> Json:
         operations[method] = operation if known is None else answers.together(known, operation)
         if endpoint.stated.case is not None and endpoint.stated.case.is_last:
             answers.finished(operations[method], endpoint)
-    return found
+    return named(found, schemas, service)
 
 
 def _parameter_names(segments: Sequence[Segment]) -> tuple[str, ...]:

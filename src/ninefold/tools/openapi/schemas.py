@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any, assert_never
 
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
+from ninefold.checked.endpoints import EventKind, OlderKind
 from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.reads import may_fail
 from ninefold.expressions.tree import All, Comprehension, Select, Typed, Variable, rewrite
@@ -98,20 +100,19 @@ def field_schema(field: Field, resource: Resource, service: Service) -> Json:
     if resource.machine is not None and resource.machine.field == field.name:
         return {"type": "string", "enum": list(resource.machine.states)}
     if resource.log and field.name == "payload":
-        return _payload(service)
+        return payload(service.checked.events.kinds, service)
     return stated(field.schema, service) or type_schema(field.type, service)
 
 
-def _payload(service: Service) -> Json:
-    """What events carry, each kind as the version has it."""
-    version, schemas = service.checked.version, list[Json]()
-    for kind in service.checked.events.kinds:
-        older = next((each for each in kind.older if each.version == version), None)
-        for cause in kind.causes if older is None else older.causes:
-            schema = shown(cause.payload, service)
-            if schema not in schemas:
-                schemas.append(schema)
-    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas} if schemas else {}
+def payload(kinds: Iterable[EventKind], service: Service) -> Json:
+    """What events of some kinds carry, each as the version has it."""
+    schemas = [shown(cause.payload, service) for kind in kinds for cause in as_in_version(kind, service).causes]
+    return _any_of(schemas) if schemas else {}
+
+
+def as_in_version(kind: EventKind, service: Service) -> EventKind | OlderKind:
+    """A kind as the version of the document has it."""
+    return next((each for each in kind.older if each.version == service.checked.version), kind)
 
 
 # ── Types ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -344,14 +345,20 @@ def components(service: Service) -> Json:
     schemas: Json = {}
     for endpoint in service.endpoints:
         ends = endpoint.checked.operation.ends_well
-        for content in (end.content for end in ends if end.content is not None):
-            for each in _named(content):
-                name = component(each.named or "")
-                if name not in schemas:
-                    schemas[name] = members(each, service)
+        _add_named((end.content for end in ends if end.content is not None), schemas, service)
+    if service.checked.events.webhooks is not None:
+        told = (as_in_version(each, service).causes for each in service.checked.events.kinds)
+        _add_named((cause.payload for cause in chain.from_iterable(told)), schemas, service)
     for name, shared in service.checked.types.items():
         schemas[component(type_name(name, service))] = within(shared, lambda each: stated(each, service))
     return schemas
+
+
+def _add_named(contents: Iterable[Content], schemas: Json, service: Service) -> None:
+    for each in chain.from_iterable(map(_named, contents)):
+        name = component(each.named or "")
+        if name not in schemas:
+            schemas[name] = members(each, service)
 
 
 def _named(content: Content) -> Iterator[Object]:

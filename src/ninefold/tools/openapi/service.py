@@ -212,15 +212,3 @@ def _names(fact: Fact[tuple[Name, ...]] | None) -> list[str] | None:
 
 def _given(**members: object) -> Json:
     return {name: value for name, value in members.items() if value is not None}
-
-
-def events(service: Service) -> Json:
-    kinds = [
-        {
-            "kind": kind.name,
-            "upon": [f"{action.verb} {action.subject or ''}".strip() for action in value_of(kind.upon) or ()],
-            "line": service.line(kind.span),
-        }
-        for kind in value_of(service.contract.events.kinds) or ()
-    ]
-    return {"events": kinds} if kinds else {}

@@ -1,0 +1,81 @@
+"""Part 6: the kinds of event, and what receivers of webhooks are sent (`webhooks` of OpenAPI 3.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ninefold.checked.endpoints import EventKind
+from ninefold.language.fact import value_of
+from ninefold.plan.events import CLOUD_EVENT, PLAIN
+from ninefold.tools.openapi.names import camel
+from ninefold.tools.openapi.responses import TEXT
+from ninefold.tools.openapi.schemas import as_in_version, component, payload, reference
+from ninefold.tools.openapi.service import Json, Service
+
+TIME: Json = {"type": "string", "format": "date-time"}
+
+
+def kinds(service: Service) -> Json:
+    found = [
+        {
+            "kind": kind.name,
+            "upon": [f"{action.verb} {action.subject or ''}".strip() for action in value_of(kind.upon) or ()],
+            "line": service.line(kind.span),
+        }
+        for kind in value_of(service.contract.events.kinds) or ()
+    ]
+    return {"events": found} if found else {}
+
+
+def webhooks(service: Service, schemas: Json) -> Json:
+    """What a receiver is sent, by kind. What each carries is added to `schemas`."""
+    if service.checked.events.webhooks is None:
+        return {}
+    return dict(_webhooks(service, schemas))
+
+
+def _webhooks(service: Service, schemas: Json) -> Iterator[tuple[str, Json]]:
+    for kind in service.checked.events.kinds:
+        version = as_in_version(kind, service)
+        if (name := version.name) is None or (version is kind and kind.hidden):
+            continue
+        media_type = PLAIN if service.checked.events.source is None else CLOUD_EVENT
+        schemas[component(f"event.{name}")] = _body(kind, name, service)
+        operation: Json = {
+            "operationId": camel("on", *re.findall(r"[^\W_]+", name)),
+            "summary": name,
+            "parameters": [*_HEADERS],
+            "requestBody": {"required": True, "content": {media_type: {"schema": reference(f"event.{name}")}}},
+            "responses": {
+                "2XX": {"description": "it has arrived"},
+                "410": {"description": "nothing more is sent to this receiver"},
+            },
+            "security": [],
+        }
+        yield name, {"post": operation}
+
+
+_HEADERS: tuple[Json, ...] = tuple(
+    {"name": name, "in": "header", "required": True, "schema": TEXT}
+    for name in ("webhook-id", "webhook-timestamp", "webhook-signature")
+)
+"""Standard Webhooks 1.0."""
+
+
+def _body(kind: EventKind, name: str, service: Service) -> Json:
+    """The payload, or the envelope with it: CloudEvents 1.0.2, JSON format."""
+    data = payload([kind], service)
+    if service.checked.events.source is None:
+        return data
+    properties: Json = {
+        "specversion": {"const": "1.0"},
+        "id": TEXT,
+        "source": TEXT | {"format": "uri-reference"},
+        "type": {"const": name},
+        "subject": TEXT,
+        "time": TIME,
+        "datacontenttype": {"const": PLAIN},
+        "data": data,
+    }
+    return {"type": "object", "properties": properties, "required": [*properties]}
