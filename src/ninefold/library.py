@@ -226,14 +226,11 @@ class Application:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         match scope["type"]:
-            case "http":
+            case "http" | "websocket":
                 inside, root = _inside(scope)
                 await self._opened()(inside, receive, _from(root, send) if root else send)
             case "lifespan":
                 await self._live(receive, send)
-            case "websocket":
-                # No contract has any: closed before it was accepted, which a server answers with 403.
-                await send({"type": "websocket.close"})
             case other:
                 raise ValueError(f"the service speaks HTTP, not {other}")
 
@@ -270,7 +267,7 @@ def _from(root: bytes, send: Send) -> Send:
     it from the root of the host (RFC 3986 4.2): what stands between is put before it, as a reverse proxy would."""
 
     async def rooted(message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if message["type"] in ("http.response.start", "websocket.http.response.start"):
             headers = [
                 (name, root + value)
                 if name in _REFERENCES and value.startswith(b"/") and not value.startswith(b"//")

@@ -86,12 +86,16 @@ def running(
     allowed: Sequence[str] = ("127.0.0.0/8",),
     given: Mapping[str, str] = MappingProxyType({}),
     name: str = "contract.md",
+    send_buffer: int | None = None,
 ) -> Iterator[Running]:
-    """`name`: of the document, which says how it is written."""
+    """`name`: of the document, which says how it is written. `send_buffer`: bytes that the machine takes of what a
+    client does not read."""
     plan = plan_of(contract, name)
     opened = open_sqlite(str(path), plan.schema, stated_rows(plan, Caller(given)))
     assert isinstance(opened, Opened), opened
     listening = socket.create_server(("127.0.0.1", 0))
+    if send_buffer is not None:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
     host, port = listening.getsockname()
     service = ready(plan, opened.database.key("cursors"), given, sources)
     networks = [ip_network(each) for each in allowed]

@@ -15,13 +15,14 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.events.service import Running, running
-from tests.events.stream import Event, listening
+from tests.events.stream import Event, listening, over
 from tests.server.identity import ec, signed
 
 from ninefold.runtime.http.capacity import STREAMS_OF_ONE
 from ninefold.runtime.sources import Sources
 
-pytestmark = pytest.mark.serves
+pytestmark = [pytest.mark.serves, pytest.mark.usefixtures("over")]
+__all__ = ["over"]
 
 CONTRACT = """
 purpose: Keeps notes, of which a desk sees all.
@@ -95,7 +96,7 @@ authentication:
     all others: anyone
 events:
   kinds: {noted: {upon: create note, payload: {club: note.club, owner: note.owner}}}
-  delivery: {stream: server-sent events, envelope: none}
+  delivery: {stream: [server-sent events, websocket], envelope: none}
   kept: P1D
 errors: none
 limits: none
@@ -274,7 +275,7 @@ def test_a_permission_is_asked_again(notes: Notes) -> None:
     ):
         begin()
         with listening(notes.http, key, path=path) as stream:
-            assert stream.response.status_code == 200
+            assert stream.accepted
             notes.note("Ann")
             assert owners(stream.take(1)) == ["Ann"]
             end()
@@ -329,11 +330,11 @@ def test_streams_of_one_caller_are_bounded(notes: Notes) -> None:
         assert http.get("/events", headers=ann).status_code == 503
         assert http.get("/staff-events", headers=ann).status_code == 503
         with listening(http, bob) as stream:
-            assert stream.response.status_code == 200
+            assert stream.accepted
         open_.pop().close()
         for _ in range(100):
             with listening(http, ann) as stream:
-                if stream.response.status_code == 200:
+                if stream.accepted:
                     break
             time.sleep(0.05)
         else:

@@ -11,10 +11,12 @@ import httpx
 import pytest
 from tests.events.process import killing, process, rows
 from tests.events.service import CONTRACT
-from tests.events.stream import listening
+from tests.events.stream import listening, over
 from tests.slices import TAKEN, many
+from websockets.exceptions import WebSocketException
 
-pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long, pytest.mark.usefixtures("over")]
+__all__ = ["over"]
 
 KILLS = many("KILLS", 2, 300)
 
@@ -69,5 +71,5 @@ def _listen(url: str, headers: dict[str, str], seen: list[tuple[str, str]], most
                 while len(seen) < most:
                     for event in stream.take(1):
                         seen.append((event.id, event.data["subject"]))
-        except (httpx.TransportError, StopIteration):
+        except (httpx.TransportError, StopIteration, WebSocketException, OSError):
             pass

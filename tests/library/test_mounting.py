@@ -147,7 +147,16 @@ def status(application: ninefold.Application, scope: dict[str, Any]) -> int:
     return int(sent[0]["status"])
 
 
-def test_a_web_socket_is_closed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("extensions", "answers"),
+    [
+        ({}, [{"type": "websocket.close"}]),
+        ({"websocket.http.response": {}}, ["websocket.http.response.start", "websocket.http.response.body"]),
+    ],
+)
+def test_a_web_socket_where_there_is_none_is_answered_as_a_get(
+    tmp_path: Path, extensions: dict[str, Any], answers: list[Any]
+) -> None:
     sent: list[Any] = []
 
     async def receive() -> Any:
@@ -157,8 +166,10 @@ def test_a_web_socket_is_closed(tmp_path: Path) -> None:
         sent.append(message)
 
     notes = ninefold.application(NOTES, database=str(tmp_path / "notes.db"))
-    asyncio.run(notes({"type": "websocket", "path": "/notes"}, receive, send))
-    assert sent == [{"type": "websocket.close"}]
+    scope = {"type": "websocket", "path": "/notes", "query_string": b"", "headers": [], "extensions": extensions}
+    asyncio.run(notes(scope, receive, send))
+    assert [each if each["type"] == "websocket.close" else each["type"] for each in sent] == answers
+    assert extensions == {} or sent[0]["status"] == 200
 
 
 def test_a_contract_as_a_value() -> None:

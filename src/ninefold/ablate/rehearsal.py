@@ -276,7 +276,7 @@ class Rehearsal:
                 return content
             select = response.read(standing.env, position)
             chunk = response.show(self._database.select(select.text, select.binds), position)
-            content, position, more = content + chunk.content, chunk.position, chunk.more
+            content, position, more = content + b"".join(chunk.events), chunk.position, chunk.more
         return content
 
     def _rows(self) -> frozenset[tuple[str, str]]:

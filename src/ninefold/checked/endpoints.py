@@ -224,9 +224,10 @@ class Webhooks:
 
 @dataclass(frozen=True)
 class Stream:
-    """Those who hold a connection are told of events."""
+    """Those who hold a connection are told of events. `over`: the ways in which they may be."""
 
     place: Place
+    over: tuple[str, ...]
 
 
 @dataclass(frozen=True)

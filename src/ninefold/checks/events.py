@@ -251,7 +251,8 @@ def _broker(delivery: stated.Delivery, kinds: tuple[stated.EventKind, ...], find
 def _stream(delivery: stated.Delivery, findings: Findings) -> Stream | None:
     if not isinstance(delivery.stream, Shown):
         return None
-    return Stream(findings.place(delivery.stream.span))
+    over = tuple(each.text for each in delivery.stream.value)
+    return Stream(findings.place(delivery.stream.span), over)
 
 
 # ── Rows that say where events go ────────────────────────────────────────────────────────────────────────────────────

@@ -23,7 +23,9 @@ from ninefold.expressions.sql_rows import LOG
 from ninefold.expressions.tree import Constant
 from ninefold.plan.events import (
     BATCH,
+    SERVER_SENT_EVENTS,
     SUBSCRIPTION,
+    WEBSOCKET,
     Broker,
     Called,
     Delivery,
@@ -225,9 +227,20 @@ def stream(operation: Operation, admission: Admission, perspective: Perspective)
             places={"content-type": traced(stated.place)},
         ),
         select=_statement(text, columns),
+        lines=SERVER_SENT_EVENTS in stated.over,
+        websocket=WEBSOCKET in stated.over,
+        origins=_origins(perspective.checked) if WEBSOCKET in stated.over else (),
         judge=_permitted(admission, perspective),
         concerns=concerns(perspective),
     )
+
+
+def _origins(checked: Checked) -> tuple[str, ...] | None:
+    """A browser opens a WebSocket for any page, with the cookies of the service, and asks nobody (RFC 6455 10.2)."""
+    stated = checked.cors
+    if stated is None or (stated.origins is None and any(each.where == "cookie" for each in checked.schemes)):
+        return ()
+    return stated.origins
 
 
 def _permitted(admission: Admission, perspective: Perspective) -> Judge | None:

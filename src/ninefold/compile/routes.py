@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ninefold.checked import endpoints as checked_endpoints
 from ninefold.checked import operations as checked_operations
+from ninefold.checked.contents import Response
 from ninefold.checked.endpoints import Endpoint, Stopped
 from ninefold.checked.operations import Delete, Mutation, Update
 from ninefold.checked.operations import Parameter as CheckedParameter
@@ -20,6 +21,7 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import by_key, rules, traced
 from ninefold.compile.sweep import sweep
 from ninefold.plan.calls import Argument, Call
+from ninefold.plan.events import SERVER_SENT_EVENTS
 from ninefold.plan.operations import Operation
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Cors, Parameter, PathParameter, Rule, Segment, Served
@@ -67,11 +69,7 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
         cases=chosen(several, checked) if several else None,
         stored=tuple(_stored(endpoint, checked)),
         path=tuple(_parameter(each, endpoint, "path", checked) for each in endpoint.takes.path),
-        offers=EVENT_STREAM + checked.media_type_parameter
-        if endpoint.verb == "stream events"
-        else None
-        if all(each.content is None for each in responses)
-        else checked.produces,
+        offers=_offers(endpoint, responses, checked),
         query=tuple(_parameter(each, endpoint, "query", checked) for each in endpoint.takes.query),
         headers=tuple(_parameter(each, endpoint, "request headers", checked) for each in endpoint.takes.headers),
         unknown_parameters=checked.requests_of(endpoint).unknown_parameters,
@@ -82,6 +80,14 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
         places=_places(endpoint, checked),
         trace=traced(endpoint.place),
     )
+
+
+def _offers(endpoint: Endpoint, responses: Sequence[Response], checked: Checked) -> str | None:
+    if endpoint.verb == "stream events":
+        stream = checked.events.stream
+        told = stream is not None and SERVER_SENT_EVENTS in stream.over
+        return EVENT_STREAM + checked.media_type_parameter if told else None
+    return None if all(each.content is None for each in responses) else checked.produces
 
 
 def _admissions(endpoint: Endpoint, case: int, checked: Checked, dialect: Dialect) -> Iterator[Admission]:

@@ -72,8 +72,9 @@ class Switch:
             return
         await self._open.wait()
         if self.application is None:
-            await send({"type": "http.response.start", "status": 503, "headers": [(b"content-length", b"0")]})
-            await send({"type": "http.response.body"})
+            of = "websocket." if scope["type"] == "websocket" else ""
+            await send({"type": f"{of}http.response.start", "status": 503, "headers": [(b"content-length", b"0")]})
+            await send({"type": f"{of}http.response.body"})
             return
         self._in_flight += 1
         self._idle.clear()

@@ -108,7 +108,7 @@ class Webhooks:
         "secret", shapes.Expression(), "The signing secret of such a row.", DELIVERY, NOT_SENT, when=TO_ROWS)
 
 
-_STREAM = shapes.Word(("server-sent events",))
+_STREAM = shapes.Word(("server-sent events", "websocket"))
 """How a stream may be written."""
 
 

@@ -24,6 +24,12 @@ SECRET = "secret"
 RESUME = "Last-Event-ID"
 """The request header that names the last event seen (WHATWG HTML 9.2)."""
 
+RESUMED_BY = "last-event-id"
+"""The query parameter that says the same, where no header can be given."""
+
+SERVER_SENT_EVENTS, WEBSOCKET = "server-sent events", "websocket"
+"""The ways in which a stream may be had."""
+
 BATCH = 100
 """Events that a stream reads at once."""
 

@@ -20,7 +20,7 @@ from ninefold.language.requests import Requests
 from ninefold.language.routes import PathName
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT, kind_of
-from ninefold.plan.events import RESUME
+from ninefold.plan.events import RESUME, RESUMED_BY, WEBSOCKET
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.rows import named_row
 
@@ -126,7 +126,7 @@ def of_content(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         yield Refusal(
             "not acceptable", Step.ACCEPT, fact=endpoint.span if responses is None else responses.span, words=words
         )
-    if streams(endpoint):
+    if streams(endpoint) and _ways(survey) != (WEBSOCKET,):
         words = "`Accept` does not admit text/event-stream"
         yield Refusal("not acceptable", Step.ACCEPT, fact=endpoint.span, words=words, meanings=("streams",))
     if endpoint.body is None or not reads_content(endpoint, requests.unknown_members):
@@ -204,6 +204,22 @@ def streams(endpoint: Endpoint) -> bool:
     return any(kind_of(action.verb).streams for action in actions(endpoint))
 
 
+def _ways(survey: Survey) -> tuple[str, ...]:
+    """How a stream may be had."""
+    delivery = value_of(survey.contract.events.delivery)
+    stated = None if delivery is None else value_of(delivery.stream)
+    return tuple(each.text for each in stated or ())
+
+
+def _opens_to_all(survey: Survey) -> bool:
+    """Whether a page of any origin may open a WebSocket."""
+    stated = value_of(survey.contract.endpoints.cors)
+    schemes = value_of(survey.contract.authentication.schemes) or ()
+    by_cookie = any((place := value_of(each.location)) is not None and place.text == "cookie" for each in schemes)
+    origins = None if stated is None else stated.origins
+    return isinstance(origins, Shown) and isinstance(origins.value, Name) and not by_cookie
+
+
 def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     requests = survey.contract.endpoints.requests_of(endpoint)
     for kind, place, fact in (("parameter", "query", endpoint.query), ("header", "header", endpoint.request_headers)):
@@ -219,9 +235,14 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             yield Refusal("invalid", Step.PATH, fact=span, words=words, meanings=("values", "rows that may be there"))
     delivery = value_of(survey.contract.events.delivery)
     if streams(endpoint) and delivery is not None and isinstance(delivery.stream, Shown):
-        words = f"the header `{RESUME}` is no `id` of an event that this caller was told of here, or one behind which "
-        words += "events are not kept any more"
+        words = f"the header `{RESUME}`, or the parameter `{RESUMED_BY}`, is no `id` of an event that this caller was "
+        words += "told of here, or one behind which events are not kept any more"
         yield Refusal("invalid", Step.PARAMETERS, fact=delivery.stream.span, words=words, meanings=("streams",))
+    if streams(endpoint) and WEBSOCKET in _ways(survey) and not _opens_to_all(survey):
+        words = "a WebSocket is opened by a page whose `Origin` is not stated"
+        stated = survey.contract.endpoints.cors
+        span = stated.span if isinstance(stated, Shown) else endpoint.span
+        yield Refusal("forbidden", Step.PARAMETERS, fact=span, words=words, meanings=("events over websocket",))
     for filter_ in value_of(endpoint.filters) or ():
         words = f"the parameter `{filter_.name}` is not of the type that its filter compares"
         yield Refusal("invalid", Step.PARAMETERS, fact=filter_.span, words=words, meanings=("pages and filters",))

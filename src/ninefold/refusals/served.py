@@ -144,6 +144,9 @@ def _of_parameters(route: Served, admissions: Sequence[Admission], resource: str
     for admission in admissions:
         if admission.condition is not None:
             yield Refusal("forbidden", Step.PARAMETERS, _resource(admission.operation), trace=admission.trace)
+        if isinstance(admission.operation, Stream) and admission.operation.websocket:
+            if admission.operation.origins is not None:
+                yield Refusal("forbidden", Step.PARAMETERS, _resource(admission.operation), trace=route.trace)
     cases = route.cases
     if cases is not None and cases.by is not None and all(each.name for each in cases.cases):
         stated = (*cases.trace, *(place for each in cases.cases for place in each.trace))

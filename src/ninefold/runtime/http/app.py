@@ -11,17 +11,18 @@ from asyncio import Future
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from time import perf_counter
 from typing import Any, TypeAlias, assert_never
-from urllib.parse import quote
 
 from ninefold.runtime.http.access_log import Observe, Reason, Record
-from ninefold.runtime.http.body import Body, Disconnected, Stalled, headers_of, is_last
+from ninefold.runtime.http.body import Body, Disconnected, Stalled, headers_of, is_last, requested
 from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity, ClientAddress, client_address
 from ninefold.runtime.http.cycle import Message, Receive, Send
-from ninefold.runtime.http.streams import HEARTBEAT, Streams
+from ninefold.runtime.http.streams import Streams
+from ninefold.runtime.http.wire import ServerSentEvents, Wire, as_get, over_websocket
 from ninefold.runtime.http.work import Beside, Callers, Computations, Fetcher, is_much
-from ninefold.runtime.messages.message import Request, Response, joined
+from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.operations import flow
 from ninefold.runtime.operations.flow import (
     Fetch,
@@ -116,6 +117,10 @@ class Application:
         match scope["type"]:
             case "http":
                 await self._http(scope, receive, send)
+            case "websocket":
+                await receive()  # that it connects
+                as_of_get = as_get(scope, receive, send)
+                await self._http(scope, *as_of_get, over_websocket(scope, receive, partial(self._counted, send)))
             case "lifespan":
                 await self._lifespan(receive, send)
             case other:
@@ -163,8 +168,11 @@ class Application:
             self._waking = asyncio.create_task(self._wake(self._service.timers))
 
     async def _load(self) -> None:
-        """Load what credentials will be verified with: the first of them, and who comes with it, need not wait."""
+        """Load what credentials will be verified with, and what speaks WebSocket: the first of them, and who comes with
+        it, need not wait."""
         loads = dict.fromkeys(each.load for each in self._service.schemes if each.load is not None)
+        if self._service.websockets:
+            loads[_load_websocket] = None
         await asyncio.sleep(BEFORE_LOADING if loads else 0)
         for load in loads:
             await self._thread.begun(load)
@@ -199,19 +207,11 @@ class Application:
                 log.warning("what is due could not be done: %s", error)
                 await asyncio.sleep(AFTER_FAILURE)
 
-    async def _http(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def _http(self, scope: Message, receive: Receive, send: Send, websocket: Wire | None = None) -> None:
+        """`websocket`: what it goes on over, where it is a handshake and accepted."""
         self.begin()  # nobody tells a mounted application that it starts
         began = perf_counter()
-        headers = joined(scope["headers"])
-        peer = scope.get("client")
-        request = Request(
-            scope["method"],
-            scope.get("raw_path") or quote(scope["path"]).encode("ascii"),
-            scope["query_string"],
-            headers,
-            self._address(peer[0] if peer else "", headers),
-            _certificate(scope),
-        )
+        request = requested(scope, self._address)
         x = arrived(self._service, request)
         body = Body(receive, self._capacity, kept=self._watch is not None)
         used_up = self._capacity.is_used_up
@@ -229,8 +229,10 @@ class Application:
             if self._trace is not None:
                 response = self._trace(x, response)
             if isinstance(response, Follow):
+                if response.head.status != 101 or websocket is None:
+                    websocket = ServerSentEvents(receive, partial(self._counted, send))
                 with self._capacity.stream(response.caller):
-                    sent = await self._follow(request, response, body, receive, send)
+                    sent = await self._follow(request, response, body, send, websocket)
             else:
                 sent = await self._send(request, response, body, send)
         except Disconnected:
@@ -254,19 +256,16 @@ class Application:
         size = len(response.body)
         return size <= LITTLE_BYTES or method not in SAFE or self._capacity.has_room_for(size)
 
-    async def _follow(self, request: Request, response: Follow, body: Body, receive: Receive, send: Send) -> int:
+    async def _follow(self, request: Request, response: Follow, body: Body, send: Send, wire: Wire) -> int:
         """Give the head at once, and then what there is to say for as long as the client listens."""
         if request.method == "HEAD":
             return await self._send(request, response.head, body, send)
-        head = response.head
-        last = [(b"connection", b"close")] if is_last(request, body) else []
-        await send({"type": "http.response.start", "status": head.status, "headers": [*head.headers, *last]})
-        await send({"type": "http.response.body", "body": HEARTBEAT, "more_body": True})
-        return await self._streams.follow(response, receive, partial(self._counted, send))
+        await wire.begin(response.head, ((b"connection", b"close"),) if is_last(request, body) else ())
+        return await self._streams.follow(response, wire)
 
     async def _counted(self, send: Send, message: Message) -> None:
         """Send a piece of a response, which counts until it is taken."""
-        size = len(message.get("body", b""))
+        size = len(message.get("body") or message.get("text") or b"")
         self._capacity.bytes += size
         try:
             await send(message)
@@ -379,11 +378,8 @@ class Application:
                 assert_never(work)
 
 
-def _certificate(scope: Message) -> str | None:
-    """The client's own certificate, where it has one: the first of the chain in ASGI's TLS extension."""
-    extensions = scope.get("extensions")
-    chain = extensions["tls"].get("client_cert_chain") if extensions and "tls" in extensions else None
-    return next(iter(chain), None) if chain else None
+def _load_websocket() -> None:
+    import_module("ninefold.runtime.http.websocket")
 
 
 def _kept(future: Future[Any]) -> Awaitable[Any]:

@@ -12,15 +12,16 @@ NOT_YET = sys.maxsize
 
 
 class Listener:
-    """One response that goes on. `position`: up to where it was told, unless it waits. `told`: done with what is to be
-    sent next, or with None when there is nothing more to say; None: it does not wait."""
+    """One response that goes on. `position`: up to where it was told, unless it waits. `told`: done with the
+    events to be told next, of which none are a sign of life, or with None when there is nothing more to say; None: it
+    does not wait."""
 
     __slots__ = ("audience", "position", "told", "waits_in")
 
     def __init__(self, audience: Audience, position: int) -> None:
         self.audience = audience
         self.position = position
-        self.told: Future[bytes | None] | None = None
+        self.told: Future[tuple[bytes, ...] | None] | None = None
         self.waits_in: Group | None = None
 
 
@@ -49,6 +50,10 @@ class Audience:
         self.fetching: Task[None] | None = None
 
     @property
+    def is_over(self) -> bool:
+        return self.standing in (Over.ENDED, Over.FAILED)
+
+    @property
     def waiting(self) -> list[Listener]:
         return [listener for group in (self.level, *self.groups.values()) for listener in group.listeners]
 
@@ -61,11 +66,11 @@ class Waiting:
         self.looked = NOT_YET
         self.apart: dict[Audience, None] = {}
 
-    def tell(self, listener: Listener, content: bytes | None) -> None:
+    def tell(self, listener: Listener, events: tuple[bytes, ...] | None) -> None:
         """Whoever waits goes on with this."""
         if listener.told is not None and not listener.told.done():
             self.wait_no_more(listener)
-            listener.told.set_result(content)
+            listener.told.set_result(events)
 
     def wait(self, listener: Listener) -> None:
         audience = listener.audience

@@ -1,16 +1,38 @@
-"""The body of a request as it comes, what counts of it, and how a response to it is framed."""
+"""A request as it comes over ASGI: what is asked, its body, what counts of it, and how a response to it is framed."""
 
 from __future__ import annotations
 
 import asyncio
+from urllib.parse import quote
 
-from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity
+from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity, ClientAddress
 from ninefold.runtime.http.cycle import Message, Receive
-from ninefold.runtime.messages.message import HeaderFields, Request, Response
+from ninefold.runtime.messages.message import HeaderFields, Request, Response, joined
 from ninefold.runtime.operations.flow import TooLarge
 
 _WITHOUT_CONTENT = frozenset((204, 304))
 """Statuses whose responses have no content, and say no length of one (RFC 9110 8.6)."""
+
+
+def requested(scope: Message, address: ClientAddress) -> Request:
+    """A handshake of WebSocket is a GET."""
+    headers, peer = joined(scope["headers"]), scope.get("client")
+    return Request(
+        scope.get("method", "GET"),
+        scope.get("raw_path") or quote(scope["path"]).encode("ascii"),
+        scope["query_string"],
+        headers,
+        address(peer[0] if peer else "", headers),
+        _certificate(scope),
+        scope["type"] == "websocket",
+    )
+
+
+def _certificate(scope: Message) -> str | None:
+    """The client's own certificate, where it has one: the first of the chain in ASGI's TLS extension."""
+    extensions = scope.get("extensions")
+    chain = extensions["tls"].get("client_cert_chain") if extensions and "tls" in extensions else None
+    return next(iter(chain), None) if chain else None
 
 
 class Disconnected(Exception):

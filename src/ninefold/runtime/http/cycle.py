@@ -60,6 +60,11 @@ class Connection(Protocol):
         """The response cannot be whole."""
 
 
+def status_line(status: int) -> bytes:
+    phrase = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else ""
+    return f"HTTP/1.1 {status} {phrase}\r\n".encode("ascii")
+
+
 class Cycle:
     """`changed` is set when something more has come, or nothing will."""
 
@@ -181,14 +186,14 @@ class Cycle:
             self._head.version,
             status,
             [*self._connection.fields, *fields],
-            self._connection.keeps and self._head.keeps and not self._leaves_much(),
+            self._connection.keeps and self._head.keeps and self._goes_on(),
         )
         self._left = self._sent.length
         return self._sent.content
 
-    def _leaves_much(self) -> bool:
-        """Whether there may be more of the body than is worth reading past, whatever of it has come."""
-        return not self._told_end and (self._head.length is None or self._head.length > LEFT_BYTES)
+    def _goes_on(self) -> bool:
+        """Whether it is worth reading past what there may be of the body yet, whatever of it has come."""
+        return self._told_end or (self._head.length is not None and self._head.length <= LEFT_BYTES)
 
 
 _WITHOUT_CONTENT = frozenset((204, 304))
@@ -236,12 +241,7 @@ def response_head(
     return ResponseHead(_STATUS_LINES[status] + block + b"\r\n", length if content_follows else 0, chunked, closes)
 
 
-def _status_line(status: int) -> bytes:
-    phrase = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else ""
-    return f"HTTP/1.1 {status} {phrase}\r\n".encode("ascii")
-
-
-_STATUS_LINES = {status: _status_line(status) for status in range(100, 600)}
+_STATUS_LINES = {status: status_line(status) for status in range(100, 600)}
 
 
 def bare(status: int, fields: Sequence[tuple[bytes, bytes]]) -> bytes:

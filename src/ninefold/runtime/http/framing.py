@@ -2,14 +2,16 @@
 
 Where two readers of the same bytes could come to different requests, one of them can be made to run what the other took
 for a body. So this reader knows one grammar and no leniencies: a line ends with CRLF, a body is as long as one
-`Content-Length` or its chunks say, and `Upgrade` changes nothing, since nothing is upgraded to (RFC 9110 7.8). What is
-in doubt is `Refused`, and what follows it on its connection is not read. It opens nothing and waits for nothing: what
-comes of the bytes is the same in whatever pieces they come.
+`Content-Length` or its chunks say, and `Upgrade` changes nothing (RFC 9110 7.8): of a request without a body that is a
+whole handshake of WebSocket, it is told that it is one. What is in doubt is `Refused`, and what follows it on its
+connection is not read. It opens nothing and waits for nothing: what comes of the bytes is the same in whatever pieces
+they come.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NoReturn
 
 from msgspec import Struct
@@ -48,7 +50,7 @@ class Refused(Exception):
 class Head(Struct, frozen=True):
     """`path` and `query` as sent; `fields` with names in lower case. `length`: bytes of the body; None: it is chunked.
     `keeps`: the connection may go on after it. `expects`: the client waits to be asked for the body (RFC 9110 10.1.1).
-    """
+    `key`: it is a handshake of WebSocket, whose key this is (RFC 6455 4.2.1)."""
 
     method: str
     path: bytes
@@ -58,6 +60,7 @@ class Head(Struct, frozen=True):
     length: int | None
     keeps: bool
     expects: bool
+    key: bytes | None = None
 
 
 class Requests:
@@ -119,6 +122,12 @@ class Requests:
         self.ended = self._left == 0
         return content
 
+    def rest(self) -> bytes:
+        """All that has come, where it is of another protocol now."""
+        content = bytes(self._bytes)
+        self._bytes.clear()
+        return content
+
     def _skip_empty_lines(self) -> None:
         """Before a request line there may be empty ones (RFC 9112 2.2)."""
         found = _EMPTY_LINES.match(self._bytes)
@@ -160,7 +169,9 @@ _AUTHORITY = rb"(?:\[[0-9A-Fa-f:.]++\]|[A-Za-z0-9\-._~!$&'()*+,;=%]*+)(?::[0-9]*
 _HOST = re.compile(_AUTHORITY)
 _FIELDS = re.compile(rb"(?>%s:[\t\x20-\x7e\x80-\xff]*+\r\n)*+" % _TOKEN)
 _DIGITS = re.compile(rb"[0-9]++")
-_DECIDES = frozenset((b"host", b"content-length", b"transfer-encoding", b"connection", b"expect"))
+_HANDSHAKE = (b"upgrade", b"sec-websocket-key", b"sec-websocket-version")
+_DECIDES = frozenset((b"host", b"content-length", b"transfer-encoding", b"connection", b"expect", *_HANDSHAKE))
+_KEY = re.compile(rb"[A-Za-z0-9+/]{21}[AQgw]==")
 _CODING = re.compile(_TOKEN)
 
 
@@ -205,23 +216,36 @@ def _head(line: _Line, block: bytes) -> Head:
         name, value = name.lower(), value.strip(b" \t")
         if name in _DECIDES:
             deciding.setdefault(name, []).append(value)
-        elif name == b"upgrade":
-            continue  # it is for this connection alone, and ignored
+        if name == b"upgrade":
+            continue  # it is for this connection alone
         fields.append((name, value))
     _check_host(line, deciding.get(b"host", []))
     if line.authority is not None:
         fields = [(b"host", line.authority), *(each for each in fields if each[0] != b"host")]
-    options = {each.strip(b" \t").lower() for value in deciding.get(b"connection", ()) for each in value.split(b",")}
+    options = _listed(deciding.get(b"connection", ()))
+    length = _length(line, deciding)
     return Head(
         line.method,
         line.path,
         line.query,
         line.version,
         fields,
-        _length(line, deciding),
+        length,
         line.version == "1.1" and b"close" not in options and line.method != "CONNECT",
         line.version == "1.1" and [each.lower() for each in deciding.get(b"expect", ())] == [b"100-continue"],
+        _key(deciding) if (line.method, line.version, length) == ("GET", "1.1", 0) and b"upgrade" in options else None,
     )
+
+
+def _listed(values: Iterable[bytes]) -> set[bytes]:
+    return {each.strip(b" \t").lower() for value in values for each in value.split(b",")}
+
+
+def _key(deciding: dict[bytes, list[bytes]]) -> bytes | None:
+    """RFC 6455 4.2.1. What is not whole is none, and may be ignored."""
+    keys = deciding.get(b"sec-websocket-key", [])
+    whole = b"websocket" in _listed(deciding.get(b"upgrade", ())) and deciding.get(b"sec-websocket-version") == [b"13"]
+    return keys[0] if whole and len(keys) == 1 and _KEY.fullmatch(keys[0]) else None
 
 
 def _check_host(line: _Line, hosts: list[bytes]) -> None:

@@ -53,6 +53,8 @@ class Door:
     refused: Note
     untaken_seconds: float
     stopping: bool = False
+    websockets: bool = False
+    """A whole handshake of WebSocket is handed on as one. Else `Upgrade` is ignored."""
 
 
 class Protocol(asyncio.Protocol):
@@ -231,10 +233,18 @@ class Protocol(asyncio.Protocol):
     def _begin(self, head: Head) -> None:
         self._forget_timer()
         self._in_head = False
-        self._cycle = Cycle(self, head, self._scope(head))
+        self._cycle = self._cycle_of(head)
         task = self._loop.create_task(self._cycle.run(self._application))
         self._state.tasks.add(task)
         task.add_done_callback(self._state.tasks.discard)
+
+    def _cycle_of(self, head: Head) -> Cycle:
+        if head.key is None or not self._door.websockets:
+            return Cycle(self, head, self._scope(head))
+        # Most services have none, and it takes a while to load: one that has it has loaded it by now.
+        from ninefold.runtime.http.websocket import WebSocket
+
+        return WebSocket(self, head, self._scope(head))
 
     def _scope(self, head: Head) -> dict[str, Any]:
         path = head.path.decode("ascii")
@@ -271,10 +281,16 @@ class Protocol(asyncio.Protocol):
             return
         self._closing = True
         self._forget_timer()
+        if self._untaken is not None:
+            self._untaken.since = self._loop.time()  # what was said last may still be taken
         if self._transport.is_closing() or not self._transport.can_write_eof():
             self._transport.close()
             return
-        self._transport.write_eof()
+        try:
+            self._transport.write_eof()
+        except OSError:  # nobody is there any more
+            self._transport.close()
+            return
         if not self._reading:
             self._reading = True
             self._transport.resume_reading()

@@ -66,7 +66,7 @@ async def serve(
     for each in (*sockets, *operator_sockets):
         _send_at_once(each)
     stop = stop or Stop()
-    main = _Server(service, "on", untaken_seconds, tls)
+    main = _Server(service, "on", untaken_seconds, tls, websockets=True)
     second = None if operator is None else _Server(operator, "off", untaken_seconds)
     stop.watch(main)
     with _signals(stop), _kept():
@@ -135,9 +135,16 @@ class Refusing(Protocol):
 class _Server(uvicorn.Server):
     """A uvicorn server that leaves signals to `serve`, since there are two of them."""
 
-    def __init__(self, application: Asgi, lifespan: Any, untaken_seconds: float, tls: SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        application: Asgi,
+        lifespan: Any,
+        untaken_seconds: float,
+        tls: SSLContext | None = None,
+        websockets: bool = False,
+    ) -> None:
         refused = application.refused if isinstance(application, Refusing) else _unheard
-        self._door = Door(refused, untaken_seconds)
+        self._door = Door(refused, untaken_seconds, websockets=websockets)
         super().__init__(_config(application, self._door, lifespan, tls))
         self._application = application
 

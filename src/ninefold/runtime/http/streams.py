@@ -20,7 +20,7 @@ from time import perf_counter
 from typing import TypeAlias
 
 from ninefold.runtime.http.audiences import NOT_YET, Audience, Listener, Waiting
-from ninefold.runtime.http.cycle import Receive, Send
+from ninefold.runtime.http.wire import End, Wire
 from ninefold.runtime.http.work import Fetcher
 from ninefold.runtime.operations.audience import Concerns, Index
 from ninefold.runtime.operations.flow import Asks, Chunk, Fetch, Follow, Holds, Over, Select
@@ -31,9 +31,6 @@ from ninefold.sql.events import LAST
 log = logging.getLogger("ninefold.server")
 
 Reading: TypeAlias = Callable[[Select], Awaitable[list[Row]]]
-
-HEARTBEAT = b":\n"
-"""A comment of server-sent events, which nobody is told of (WHATWG HTML 9.2.7)."""
 
 HEARTBEAT_SECONDS = 15.0
 """Without anything sent for so long, proxies close a connection."""
@@ -78,11 +75,11 @@ class Streams:
         self._read_alike: dict[tuple[str, tuple[Stored, ...]], list[Row]] = {}
         self._looking: Task[None] | None = None
 
-    async def follow(self, response: Follow, receive: Receive, send: Send) -> int:
-        """Send what there is and what comes, until the client goes away, is too slow or may not listen any more, or the
-        service stops. The head has been sent. Gives the bytes sent."""
+    async def follow(self, response: Follow, wire: Wire) -> int:
+        """Tell what there is and what comes, until the client goes away, is too slow or may not listen any more, or the
+        service stops. It has begun. Gives the bytes sent."""
         audience = self._audiences.get(response.audience)
-        if audience is None or audience.standing is Over.ENDED:
+        if audience is None or audience.is_over:
             audience = self._audiences[response.audience] = Audience(response)
             audience.tables = self._tables_alike.get(response.concerns)
             self._index.know_nothing(audience)
@@ -93,22 +90,20 @@ class Streams:
             self._waiting.looked = NOT_YET
             self._looking = asyncio.create_task(self._look())
         listener, sent = Listener(audience, response.position), 0
-        gone = asyncio.create_task(_gone(receive))
+        gone = asyncio.create_task(wire.left())
         gone.add_done_callback(lambda _: self._waiting.tell(listener, None))
         try:
             self._silent[listener] = _now()
-            while (content := await self._next(audience, listener, gone)) is not None:
+            while (events := await self._next(audience, listener, gone)) is not None:
                 async with asyncio.timeout(SLOW_SECONDS):
-                    await send({"type": "http.response.body", "body": content, "more_body": True})
-                sent += len(content)
+                    sent += await (wire.say(events) if events else wire.beat())
                 del self._silent[listener]
                 self._silent[listener] = _now()
-            if not gone.done():
-                await send({"type": "http.response.body", "body": b""})
+            await wire.end(gone.result() if gone.done() else self._why(audience))
         except TimeoutError:
-            pass  # too slow: whoever runs us closes the connection, since the response has not ended
+            await wire.end(End.SLOW)
         except Unavailable:
-            pass
+            await wire.end(End.UNAVAILABLE)
         finally:
             gone.cancel()
             self._silent.pop(listener, None)
@@ -121,22 +116,27 @@ class Streams:
                     del self._audiences[response.audience]
         return sent
 
-    async def _next(self, audience: Audience, listener: Listener, gone: Task[None]) -> bytes | None:
-        """What is to be sent next; None: there is nothing more to say."""
-        while not gone.done() and not self._bell.closed and audience.standing is not Over.ENDED:
+    def _why(self, audience: Audience) -> End:
+        if audience.standing is Over.FAILED:
+            return End.FAILED
+        return End.REFUSED if audience.is_over else End.STOPPING
+
+    async def _next(self, audience: Audience, listener: Listener, gone: Task[End]) -> tuple[bytes, ...] | None:
+        """The events to be told next; None: there is nothing more to say."""
+        while not gone.done() and not self._bell.closed and not audience.is_over:
             # Whoever was told what all who wait were told waits with them, and is told with them what comes.
             last = self._waiting.looked if listener.position >= self._waiting.looked else await self._last()
             if listener.position >= last or not isinstance(await self._standing(audience), Holds):
                 return await self._idle(audience, listener, gone)
             chunk = await self._chunk(audience, listener.position, self._rows)
             listener.position = chunk.position if chunk.more else max(chunk.position, last)
-            if chunk.content:
-                return chunk.content
+            if chunk.events:
+                return chunk.events
             await asyncio.sleep(0)
         return None
 
-    async def _idle(self, audience: Audience, listener: Listener, gone: Task[None]) -> bytes | None:
-        if gone.done() or self._bell.closed or audience.standing is Over.ENDED:
+    async def _idle(self, audience: Audience, listener: Listener, gone: Task[End]) -> tuple[bytes, ...] | None:
+        if gone.done() or self._bell.closed or audience.is_over:
             return None
         listener.told = asyncio.get_running_loop().create_future()
         self._waiting.wait(listener)
@@ -227,7 +227,7 @@ class Streams:
                 raise
             except Exception as error:
                 log.error("a stream could not go on", exc_info=error)
-                there_was = await self._over(audience)
+                there_was = await self._over(audience, Over.FAILED)
             if not there_was:
                 spent += perf_counter() - at
                 if most is not None and spent >= most:
@@ -243,7 +243,7 @@ class Streams:
     async def _for_one(self, audience: Audience, last: int) -> bool:
         """Whether there was something to tell."""
         if await self._standing(audience) is Over.ENDED:
-            return await self._over(audience)
+            return await self._over(audience, Over.ENDED)
         told = False
         while (position := min(audience.groups, default=last)) < last:
             if not isinstance(await self._standing(audience), Holds):
@@ -254,9 +254,9 @@ class Streams:
                 continue  # they have all left
             listeners = tuple(group.listeners)
             self._waiting.move(audience, group, chunk.position if chunk.more else max(chunk.position, last))
-            if chunk.content:
+            if chunk.events:
                 told = True
-                await self._tell(listeners, chunk.content)
+                await self._tell(listeners, chunk.events)
             if chunk.more:
                 self._read_alike.clear()
                 await asyncio.sleep(0)
@@ -264,15 +264,15 @@ class Streams:
             self._waiting.move(audience, audience.groups[self._waiting.looked], self._waiting.looked)
         return told
 
-    async def _over(self, audience: Audience) -> bool:
+    async def _over(self, audience: Audience, why: Over) -> bool:
         """End it for all who wait; whoever does not will see."""
-        audience.standing = Over.ENDED
+        audience.standing = why
         await self._tell(audience.waiting, None)
         return True
 
-    async def _tell(self, listeners: Iterable[Listener], content: bytes | None) -> None:
+    async def _tell(self, listeners: Iterable[Listener], events: tuple[bytes, ...] | None) -> None:
         for number, listener in enumerate(tuple(listeners), 1):
-            self._waiting.tell(listener, content)
+            self._waiting.tell(listener, events)
             if number % TOGETHER == 0:
                 self._read_alike.clear()
                 await asyncio.sleep(0)
@@ -285,7 +285,7 @@ class Streams:
                 break
             due.append(listener)
         for number, listener in enumerate(due, 1):
-            self._waiting.tell(listener, HEARTBEAT)
+            self._waiting.tell(listener, ())
             if number % TOGETHER == 0:
                 await asyncio.sleep(SLICE)
 
@@ -360,9 +360,3 @@ _LAST = Select(LAST, ())
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
-
-
-async def _gone(receive: Receive) -> None:
-    """Until the client goes away. What else it sends is not read."""
-    while (await receive())["type"] != "http.disconnect":
-        pass

@@ -16,7 +16,7 @@ HeaderFields: TypeAlias = tuple[tuple[bytes, bytes], ...]
 class Request:
     """`path` and `query` are as sent, still percent-encoded. `headers` has names in lower case; the lines of a
     field that came several times are joined (RFC 9110 5.3). `address` is the client's; `certificate` its own, in PEM,
-    verified by the TLS handshake."""
+    verified by the TLS handshake. `websocket`: it asks to go on over WebSocket, by a whole handshake (RFC 6455)."""
 
     method: str
     path: bytes
@@ -24,6 +24,7 @@ class Request:
     headers: dict[str, str]
     address: str
     certificate: str | None = None
+    websocket: bool = False
 
     @property
     def has_content(self) -> bool:

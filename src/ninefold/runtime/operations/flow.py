@@ -123,9 +123,10 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a response that goes on. `position`: where the next one begins. `more`: it is there already."""
+    """A piece of a response that goes on: `events`, each as it goes over the wire. `position`: where the next one
+    begins. `more`: it is there already."""
 
-    content: bytes
+    events: tuple[bytes, ...]
     position: int
     more: bool
 
@@ -135,6 +136,7 @@ class Over(Enum):
 
     ENDED = "the same request would be refused now"
     UNKNOWN = "nobody can tell now whether it would"
+    FAILED = "it cannot be told, and that is our own fault"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,8 @@ class Follow:
     `show` shows it. Before each read `standing` is asked, and what it holds is what `read` is given.
 
     `audience`: those for whom it is equal see the same, and are asked for together. `caller`: for whom it is equal is
-    one caller, who has so many of them. `concerns`: which events they may see; None: each may be one."""
+    one caller, who has so many of them. `concerns`: which events they may see; None: each may be one. Where the status
+    of the head is 101 it goes on over WebSocket."""
 
     head: Response
     position: int

@@ -1,4 +1,5 @@
-"""`stream event`: the event log as server-sent events (WHATWG HTML 9.2), for as long as the caller listens.
+"""`stream event`: the event log as server-sent events (WHATWG HTML 9.2) or over WebSocket (RFC 6455), for as long as the
+caller listens.
 
 The `id` of an event is its position in the log, sealed as a cursor is: how much happens to others is nobody's to know.
 A stream holds nothing but its own position: whoever reads slowly is read for slowly, and a new stream goes on where
@@ -11,11 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
-from ninefold.plan.events import BATCH, RESUME
+from ninefold.plan.events import BATCH, RESUME, RESUMED_BY
 from ninefold.runtime.messages.encode import Shape
-from ninefold.runtime.messages.message import Response
+from ninefold.runtime.messages.message import Request, Response
+from ninefold.runtime.messages.parameters import parse_query
 from ninefold.runtime.messages.problems import invalid
 from ninefold.runtime.operations.audience import Concerns
 from ninefold.runtime.operations.constraints import Judge, Refusal
@@ -27,7 +31,13 @@ from ninefold.runtime.store.protocol import Row
 from ninefold.runtime.store.statements import Prepared
 from ninefold.sql.events import POSITIONS
 
-HEADERS = ((b"content-type", b"text/event-stream"), (b"cache-control", b"no-store"))
+_HEADERS = ((b"content-type", b"text/event-stream"), (b"cache-control", b"no-store"))
+
+_NOT_UPGRADED = Response(
+    426,
+    ((b"upgrade", b"websocket"), (b"connection", b"Upgrade"), (b"sec-websocket-version", b"13")),
+)
+"""The stream is had over WebSocket alone (RFC 9110 15.5.22, RFC 6455 4.4)."""
 
 _RESUME = RESUME.lower()
 
@@ -39,14 +49,24 @@ _FIRST = "0"
 
 
 class Stream:
-    """The log, from a position on."""
+    """The log, from a position on. `names`: of the query parameters that it knows."""
+
+    names = frozenset((RESUMED_BY,))
 
     def __init__(self, operation: plan.Stream) -> None:
         self.resource: str | None = None
         self.judge = None if operation.judge is None else Judge(operation.judge)
         self._select = Prepared(operation.select)
         self._shape = Shape(operation.response, operation.select.columns)
+        self.websocket = operation.websocket
+        self._lines = operation.lines
+        self._origins = operation.origins
         self._concerns = None if operation.concerns is None else Concerns(operation.concerns)
+
+    def admits(self, request: Request) -> bool:
+        """Whether the page that a request comes from, if one does, may open what it asks for."""
+        origin = request.headers.get("origin") if request.websocket and self.websocket else None
+        return origin is None or self._origins is None or origin in self._origins
 
     def prepare(self, call: Call) -> None:
         """Nothing is made."""
@@ -72,21 +92,30 @@ class Stream:
         [(last, first)] = rows
         position = self._position(call, int(str(last)), int(str(first)))
         made = self._shape.filled((), (), call.env)
-        head = Response(made.status, (*HEADERS, *made.headers))
-        show = partial(_shown, call.log.form, partial(_sealed, call))
+        if call.request.websocket and self.websocket:
+            head, told = Response(101, made.headers), _message
+        elif self._lines:
+            head, told = Response(made.status, (*_HEADERS, *made.headers)), _lines
+        else:
+            return _NOT_UPGRADED
+        show = partial(_shown, partial(told, call.log.form), partial(_sealed, call))
         return Follow(head, position, self._read, show, lambda: Holds(call.env), concerns=self._concerns)
 
     def _position(self, call: Call, last: int, first: int) -> int:
         """Where the stream begins. What no stream of this caller gave here, or a position from which events are no
         longer kept, is `invalid`: nothing is skipped without a word."""
-        if _RESUME not in call.request.headers:
+        # A browser that reconnects names what it saw last in the header; its URL is still that of the first time.
+        text, wrong = call.request.headers.get(_RESUME), partial(invalid, "header", RESUME)
+        if text is None:
+            text, wrong = _parameter(call.request), partial(invalid, "query", RESUMED_BY)
+        if text is None:
             return last
-        text = call.request.headers[_RESUME].strip(" \t")
+        text = text.strip(" \t")
         position = 0 if text == _FIRST else _opened(call, text)
         if position is None or position > last:
-            raise Refusal((invalid("header", RESUME, "format"),))
+            raise Refusal((wrong("format"),))
         if position < first:
-            raise Refusal((invalid("header", RESUME, "minimum"),))
+            raise Refusal((wrong("minimum"),))
         return position
 
     def _read(self, env: Mapping[str, Any], position: int) -> Select:
@@ -109,16 +138,34 @@ def _bound_to(call: Call) -> tuple[str, ...]:
     return ("stream", call.route, call.who, call.identity or "")
 
 
-def _shown(form: Form, sealed: Callable[[int], str], rows: Sequence[Row], position: int) -> Chunk:
+def _parameter(request: Request) -> str | None:
+    """None: it is not given. What is given twice is no position."""
+    given = parse_query(request.query).get(RESUMED_BY)
+    return None if given is None else ",".join(given)
+
+
+def _shown(
+    told: Callable[[str, Logged], bytes], sealed: Callable[[int], str], rows: Sequence[Row], position: int
+) -> Chunk:
     """The events that are seen, as they go over the wire; the position of those that are not counts as well."""
-    content = []
+    events = []
     for at, seen, id, kind, row, time, payload in rows:
         position = int(str(at))
         if seen:
             event = Logged(str(id), str(kind), str(row), str(time), str(payload))
-            lines = (sealed(position).encode(), _line(event.kind), form.body(event))
-            content.append(b"id: %s\nevent: %s\ndata: %s\n\n" % lines)
-    return Chunk(b"".join(content), position, len(rows) >= BATCH)
+            events.append(told(sealed(position), event))
+    return Chunk(tuple(events), position, len(rows) >= BATCH)
+
+
+def _lines(form: Form, id: str, event: Logged) -> bytes:
+    return b"id: %s\nevent: %s\ndata: %s\n\n" % (id.encode(), _line(event.kind), form.body(event))
+
+
+def _message(form: Form, id: str, event: Logged) -> bytes:
+    return _encode({"id": id, "event": event.kind, "data": msgspec.Raw(form.body(event))})
+
+
+_encode = msgspec.json.Encoder().encode
 
 
 def _line(text: str) -> bytes:

@@ -11,6 +11,7 @@ from ninefold.runtime.messages.problems import Failure, invalid, no_value
 from ninefold.runtime.messages.violations import MOST
 from ninefold.runtime.operations.flow import Next
 from ninefold.runtime.operations.read import Call, List, Read
+from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.operations.sweep import Sweep
 from ninefold.runtime.request.decode import read_body
 from ninefold.runtime.request.exchange import RATE_LIMITED, Asked, Exchange
@@ -69,6 +70,8 @@ def _parameters(x: Exchange) -> Next:
     admission = None if x.admission is None or (misread and x.admission.reads_request) else x.admission
     if admission is not None and admission.admits is not None and not admission.admits(x.env):
         x.refuse(Failure("forbidden", admission.operation.resource))
+    if isinstance(endpoint.any_operation, Stream) and not endpoint.any_operation.admits(x.request):
+        x.refuse(Failure("forbidden", endpoint.resource))
     if of_no_case:
         x.refuse(Failure("forbidden", x.endpoint.resource))
         return operate(x, asked)

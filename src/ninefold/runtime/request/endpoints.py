@@ -272,6 +272,8 @@ def _names(operation: Operation | None) -> frozenset[str]:
         names = operation.pages.names
     if isinstance(operation, Sweep):
         names = operation.filters.names
+    if isinstance(operation, Stream):
+        names = operation.names
     if isinstance(operation, Read | List) and operation.chooser is not None:
         names |= operation.chooser.names
     return names

@@ -32,7 +32,14 @@ def followed(x: Exchange, follow: Follow) -> Follow:
     """A response that goes on, for as long as the same request would be answered so."""
     caller = x.caller
     one = caller.who, (x.request.address if caller.identity is None else caller.identity)
-    same = (x.endpoint.scope, caller.who, caller.identity, _presented(caller), repr(x.env["request"]))
+    same = (
+        x.endpoint.scope,
+        caller.who,
+        caller.identity,
+        _presented(caller),
+        repr(x.env["request"]),
+        follow.head.status,
+    )
     return replace(follow, standing=partial(standing, x, _Last()), audience=same, caller=one)
 
 

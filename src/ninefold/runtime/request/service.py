@@ -13,6 +13,7 @@ from ninefold.expressions.rows import BEFORE
 from ninefold.plan import environment
 from ninefold.plan import versioning as plan_of
 from ninefold.plan.environment import Environment
+from ninefold.plan.operations import Stream
 from ninefold.plan.routes import Blocked, Route
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.problems import Problems
@@ -36,7 +37,8 @@ LARGEST_BODY = 1024 * 1024
 @dataclass(frozen=True, slots=True)
 class Service:
     """`env` holds the roots that are the same for every request, and the others empty. `body_bytes` is what is read
-    of a body at most. `seconds` is how long a request may take; None: not limited."""
+    of a body at most. `seconds` is how long a request may take; None: not limited. `websockets`: some endpoint streams
+    over WebSocket."""
 
     versions: Versions
     schemes: tuple[Scheme, ...]
@@ -51,6 +53,7 @@ class Service:
     log: Log | None = None
     timers: Timers | None = None
     cors: Cors | None = None
+    websockets: bool = False
     rates: tuple[rates.Rate, ...] = ()
     """Each once; those of an endpoint are among them."""
 
@@ -122,8 +125,15 @@ def ready(
         rates=tuple(rates_by_name.values()),
         timers=Timers(tuple(map(Timer, plan.timers)), env, sources) if plan.timers else None,
         cors=None if plan.cors is None else Cors(plan.cors),
+        websockets=any(map(_over_websocket, plan.routes)),
         keys=None if limits.keys_kept_microseconds is None else Keys(cursor_key, limits.keys_kept_microseconds),
     )
+
+
+def _over_websocket(route: Route) -> bool:
+    """Whether an endpoint streams over WebSocket."""
+    operations = () if isinstance(route, Blocked) else (each.operation for each in route.admissions)
+    return any(isinstance(each, Stream) and each.websocket for each in operations)
 
 
 Counted: TypeAlias = Mapping[str, tuple[rates.Rate, ...]]

@@ -21,6 +21,7 @@ from ninefold.runtime.messages.message import Response
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations.constraints import NothingFound, Refusal
 from ninefold.runtime.operations.flow import Next
+from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.request.authenticate import Recognition, authenticate
 from ninefold.runtime.request.decode import look
 from ninefold.runtime.request.endpoints import Endpoint
@@ -87,9 +88,17 @@ def _placed(x: Exchange, version: Version, match: Match[Endpoint], known: Recogn
         return NOT_IN_FORCE
     _of_version(x)
     _path_values(x, match.values)
-    if x.endpoint.offers is not None and not media_types.accepts(request.headers.get("accept", ""), x.endpoint.offers):
+    if not _accepts(x):
         x.refuse(Failure("not acceptable"))
     return _as_due(x, lambda: authenticate(x, known))
+
+
+def _accepts(x: Exchange) -> bool:
+    """Whether the client takes the media type of what is written. Over WebSocket there is none."""
+    offers, stream = x.endpoint.offers, x.endpoint.any_operation
+    if offers is None or (x.request.websocket and isinstance(stream, Stream) and stream.websocket):
+        return True
+    return media_types.accepts(x.request.headers.get("accept", ""), offers)
 
 
 def _of_version(x: Exchange) -> None:

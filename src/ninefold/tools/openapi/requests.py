@@ -8,7 +8,7 @@ from ninefold.checked import operations as checked
 from ninefold.checked.operations import PathValue
 from ninefold.expressions.tree import Constant
 from ninefold.language.fact import value_of
-from ninefold.plan.events import RESUME
+from ninefold.plan.events import RESUME, RESUMED_BY
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.routes import Body, BodyField, Parameter
@@ -114,6 +114,7 @@ def _conditional(endpoint: Endpoint) -> Iterator[Json]:
         yield {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}}
     if any(isinstance(each, Stream) for each in operations):
         yield {"name": RESUME, "in": "header", "schema": {"type": "string"}}
+        yield {"name": RESUMED_BY, "in": "query", "schema": {"type": "string"}}
 
 
 def _idempotency_key(endpoint: Endpoint) -> Iterator[Json]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from ninefold.checked.contents import Response
 from ninefold.language.cases import Case
 from ninefold.language.fact import value_of
-from ninefold.plan.operations import Compute, List, Read
+from ninefold.plan.operations import Compute, List, Read, Stream
 from ninefold.tools.openapi import errors
 from ninefold.tools.openapi.errors import rate_headers
 from ninefold.tools.openapi.schemas import component, is_certain, reference, shown, value_or_null
@@ -19,6 +19,7 @@ def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
     """Responses by status; `shared` are error responses that have a name of their own."""
     headers = _headers(endpoint, service)
     found: Json = {}
+    operations = [each.operation for each in endpoint.route.admissions]
     for words, response in _ends(endpoint):
         good: Json = {"description": words} | headers
         if response.content is not None and endpoint.route.offers is not None:
@@ -26,9 +27,13 @@ def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
         elif endpoint.checked.verb == "stream events" and endpoint.route.offers is not None:
             # A stream of events never ends, and is no JSON: OpenAPI 3.1 has no schema for its pieces.
             good["content"] = {endpoint.route.offers: {"schema": TEXT}}
+        if any(isinstance(each, Stream) and each.websocket for each in operations):
+            found["101"] = {"description": f"{words}, over WebSocket"} | headers
+            if endpoint.route.offers is None:
+                found["426"] = {"description": "It is had over WebSocket alone"} | headers
+                continue
         status = str(response.status)
         found[status] = either(found[status], good) if status in found else good
-    operations = [each.operation for each in endpoint.route.admissions]
     if any(isinstance(each, Read | List | Compute) and each.validator for each in operations):
         found["304"] = {"description": "Not Modified"} | headers
     for each in errors.responses(endpoint, service):

@@ -1,0 +1,154 @@
+"""How what goes on is told to one client, over ASGI (https://asgi.readthedocs.io/en/latest/specs/www.html): as
+server-sent events (WHATWG HTML 9.2), or over WebSocket (RFC 6455)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from enum import Enum, auto
+from typing import Protocol
+
+from ninefold.runtime.http.cycle import Message, Receive, Send
+from ninefold.runtime.messages.message import HeaderFields, Response
+
+HEARTBEAT = b":\n"
+"""A comment of server-sent events, which nobody is told of (WHATWG HTML 9.2.7)."""
+
+CLOSING_SECONDS = 1.0
+"""How long it may take to say that a WebSocket is closed, where whoever runs us waits for the client with that."""
+
+_PING = "ninefold.ping"
+_ANSWERED = "websocket.http.response"
+
+
+class End(Enum):
+    """Why nothing more is told."""
+
+    GONE = auto()
+    """The client has gone."""
+    SPOKE = auto()
+    """The client has said something, where there is nothing to say."""
+    REFUSED = auto()
+    """The same request would be refused now."""
+    STOPPING = auto()
+    """The service ends."""
+    SLOW = auto()
+    """The client has not read for too long."""
+    UNAVAILABLE = auto()
+    """It cannot be read now."""
+    FAILED = auto()
+    """It is our own fault."""
+
+
+class Wire(Protocol):
+    async def begin(self, head: Response, more: HeaderFields) -> None: ...
+
+    async def say(self, events: Sequence[bytes]) -> int:
+        """Tell of events, and wait until that is taken: the bytes of them."""
+
+    async def beat(self) -> int:
+        """Give a sign of life: its bytes."""
+
+    async def left(self) -> End:
+        """Wait until the client ends it, and say how."""
+
+    async def end(self, why: End) -> None: ...
+
+
+class ServerSentEvents:
+    """Where an end is not said, whoever runs us closes the connection, since the response has not ended."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive = receive
+        self._send = send
+
+    async def begin(self, head: Response, more: HeaderFields) -> None:
+        await self._send({"type": "http.response.start", "status": head.status, "headers": [*head.headers, *more]})
+        await self.beat()
+
+    async def say(self, events: Sequence[bytes]) -> int:
+        content = b"".join(events)
+        await self._send({"type": "http.response.body", "body": content, "more_body": True})
+        return len(content)
+
+    async def beat(self) -> int:
+        return await self.say((HEARTBEAT,))
+
+    async def left(self) -> End:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass  # what else it sends is not read
+        return End.GONE
+
+    async def end(self, why: End) -> None:
+        if why in (End.REFUSED, End.STOPPING, End.FAILED):
+            await self._send({"type": "http.response.body", "body": b""})
+
+
+_CODES = {
+    End.SPOKE: 1008,
+    End.REFUSED: 1008,
+    End.STOPPING: 1001,
+    End.SLOW: 1013,
+    End.UNAVAILABLE: 1013,
+    End.FAILED: 1011,
+}
+"""RFC 6455 7.4.1, and for 1013 the registry that it makes."""
+
+
+class WebSocket:
+    """`pings`: whoever runs us sends what we ask for, and does not ping by itself."""
+
+    def __init__(self, receive: Receive, send: Send, pings: bool) -> None:
+        self._receive = receive
+        self._send = send
+        self._pings = pings
+
+    async def begin(self, head: Response, more: HeaderFields) -> None:
+        await self._send({"type": "websocket.accept", "headers": [*head.headers, *more]})
+
+    async def say(self, events: Sequence[bytes]) -> int:
+        for event in events:
+            await self._send({"type": "websocket.send", "text": event.decode()})
+        return sum(map(len, events))
+
+    async def beat(self) -> int:
+        if self._pings:
+            await self._send({"type": _PING})
+        return 0
+
+    async def left(self) -> End:
+        return End.GONE if (await self._receive())["type"] == "websocket.disconnect" else End.SPOKE
+
+    async def end(self, why: End) -> None:
+        if why in _CODES:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSING_SECONDS):
+                    await self._send({"type": "websocket.close", "code": _CODES[why]})
+
+
+def over_websocket(scope: Message, receive: Receive, send: Send) -> WebSocket:
+    return WebSocket(receive, send, _PING in (scope.get("extensions") or {}))
+
+
+def as_get(scope: Message, receive: Receive, send: Send) -> tuple[Receive, Send]:
+    """What a handshake is answered by that is not accepted: as the GET that it is, by ASGI's extension for that. Where
+    whoever runs us does not have it, all that can be said is that it is not accepted."""
+    answers, asked = _ANSWERED in (scope.get("extensions") or {}), False
+
+    async def receive_of_get() -> Message:
+        nonlocal asked
+        if not asked:
+            asked = True
+            return {"type": "http.request", "body": b"", "more_body": False}
+        while (await receive())["type"] != "websocket.disconnect":
+            pass
+        return {"type": "http.disconnect"}
+
+    async def send_of_get(message: Message) -> None:
+        if answers:
+            await send({**message, "type": f"websocket.{message['type']}"})
+        elif message["type"] == "http.response.start":
+            await send({"type": "websocket.close"})
+
+    return receive_of_get, send_of_get
