@@ -98,9 +98,8 @@ class Sweep(OfResource, frozen=True, tag="sweep"):
 class Stream(msgspec.Struct, frozen=True, tag_field="operation", tag="stream", omit_defaults=True, kw_only=True):
     """The event log, followed as it grows. `select` gives the events behind `$log.position`, at most as many as a batch
     holds: position, whether this caller sees the row (null: not), then id, kind, row, time, payload. `judge`: whether
-    the caller is permitted, where that takes rows to say. `concerns`: which events may be seen; None: each may. `lines`:
-    it is had as server-sent events; `websocket`: it is had over WebSocket, and `origins` are those of pages that may
-    open one; None: all."""
+    the caller is permitted, where that takes rows to say. `concerns`: which events may be seen; None: all may. `lines`:
+    it is had as server-sent events; `websocket`: over WebSocket, which pages of the `origins` may open; None: all."""
 
     response: Response
     select: Statement

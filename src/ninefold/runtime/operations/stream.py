@@ -1,4 +1,4 @@
-"""`stream event`: the event log as server-sent events (WHATWG HTML 9.2) or over WebSocket (RFC 6455), for as long as the
+"""`stream event`: the event log as server-sent events (WHATWG HTML 9.2) or over WebSocket (RFC 6455), as long as the
 caller listens.
 
 The `id` of an event is its position in the log, sealed as a cursor is: how much happens to others is nobody's to know.
