@@ -210,7 +210,6 @@ class Maker:
             "close": {"from": ["draft", "live"], "to": "done"},
         }
         made.machine = {
-            "field": "status",
             "initial": "draft",
             "states": ["draft", "live", "done"],
             "transitions": transitions,

@@ -162,10 +162,8 @@ BOXED: Final = f"request.query.n == {COUNT}"
 def machine(**transition: Any) -> dict[str, Any]:
     transitions = {"open": {"from": "shut", "to": "ajar", **transition}}
     states = {
-        "field": "state",
         "initial": "shut",
         "states": ["shut", "ajar"],
-        "final": "ajar",
         "gone": NONE,
         "transitions": transitions,
     }

@@ -45,7 +45,6 @@ LAMPS: dict[str, object] = {
     },
     "states": {
         f"r{n}": {
-            "field": "state",
             "initial": "a",
             "states": ["a", "b"],
             "transitions": {

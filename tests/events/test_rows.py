@@ -36,7 +36,6 @@ CONTRACT_OF_ROWS = (
         "person: none\n",
         """person: none
 hook:
-  field: status
   initial: on
   states: [on, off]
   gone: [off]

@@ -11,7 +11,7 @@ from tests.http_cases import serving
 from ninefold.pipeline import compile_document
 from ninefold.values import MOST_COLUMNS
 
-STATES = ["  item: {field: s, initial: a, states: [a, b], transitions: {go: {from: a, to: b}}}"]
+STATES = ["  item: {initial: a, states: [a, b], transitions: {go: {from: a, to: b}}}"]
 
 
 def stored(count: int) -> str:

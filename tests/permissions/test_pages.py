@@ -54,7 +54,6 @@ note:
 
 ```yaml
 note:
-  field: status
   initial: draft
   states: [draft, public, hidden]
   gone: [hidden]

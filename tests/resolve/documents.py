@@ -38,10 +38,8 @@ resources:
       required: [number]
 states:
   note:
-    field: status
     initial: draft
     states: [draft, sent]
-    final: [sent]
     transitions:
       send: {from: draft, to: sent, when: note.text.size() > 0, otherwise: empty}
 endpoints:

@@ -93,8 +93,6 @@ CASES = [
     ("required: [number]", "required: [numbr]", "NF0312", "numbr", "did you mean `number`?"),
     ("initial: draft", "initial: drft", "NF0312", "drft", "did you mean `draft`?"),
     ("to: sent", "to: snt", "NF0312", "snt", "did you mean `sent`?"),
-    ("final: [sent]", "final: [set]", "NF0312", "set", "did you mean `sent`?"),
-    ("field: status", "field: sttus", "NF0312", "sttus", "did you mean `status`?"),
     ("otherwise: empty", "otherwise: emty", "NF0312", "emty", "did you mean `empty`?"),
     ("does: read note", "does: read nte", "NF0312", "nte", "did you mean `note`?"),
     ("sorts: {default: [text]}", "sorts: {default: [-txt]}", "NF0312", "txt", "did you mean `text`?"),

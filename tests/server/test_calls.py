@@ -55,10 +55,8 @@ types:
 
 ```yaml
 parcel:
-  field: state
   initial: open
   states: [open, sent]
-  final: [sent]
   transitions:
     send: {from: open, to: sent}
 ```

@@ -58,10 +58,8 @@ visit:
 
 ```yaml
 stay:
-  field: state
   initial: asked
   states: [asked, kept, over]
-  final: over
   transitions:
     keep:   {from: asked, to: kept}
     forget: {from: asked, to: over, after: "stay.hold > 50 ? duration('60s') : duration('30s')", sets: {ended: now}}

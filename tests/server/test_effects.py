@@ -68,10 +68,8 @@ entry:
 product: none
 entry: none
 sale:
-  field: state
   initial: open
   states: [open, sent, lost]
-  final: [sent, lost]
   transitions:
     send:
       from: open
@@ -81,10 +79,8 @@ sale:
         - {create: entry, sets: {sale: sale.id, text: "'sent'", product: sale.product, count: sale.quantity}}
     lose: {from: open, to: lost, after: PT1H, then: [{update: product, row: sale.product, sets: {stock: "0"}}]}
 parcel:
-  field: state
   initial: open
   states: [open, sealed]
-  final: [sealed]
   transitions:
     seal: {from: open, to: sealed, when: parcel.note != 'broken', otherwise: broken}
 ```

@@ -75,10 +75,8 @@ note: none
 invitation: none
 like: none
 task:
-  field: state
   initial: open
   states: [open, done]
-  final: done
   transitions:
     finish:
       from: open

@@ -77,17 +77,13 @@ types:
 product: none
 address: none
 order:
-  field: state
   initial: open
   states: [open, closed]
-  final: closed
   transitions:
     close: {from: open, to: closed, then: [{take: ship line, where: line.order == order}]}
 line:
-  field: state
   initial: waiting
   states: [waiting, shipped, lost]
-  final: lost
   transitions:
     ship: {from: waiting, to: shipped, when: line.quantity < 50, otherwise: too_heavy}
     lose: {from: [waiting, shipped], to: lost}

@@ -55,10 +55,8 @@ RECORDS
 states:
   client: none
   note:
-    field: state
     initial: open
     states: [open, left]
-    final: [left]
     transitions:
       grow:  {from: open, to: open, sets: {text: note.text + note.text}}
       leave: {from: open, to: left, after: PT1H, sets: {text: note.text + note.text}}

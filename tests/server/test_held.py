@@ -94,10 +94,8 @@ LOOSE
 
 ```yaml
 w:
-  field: state
   initial: open
   states: [open]
-  final: none
   transitions: {turn: {from: open, to: open}}
 ```
 

@@ -151,10 +151,8 @@ resources:
 RECORDS
 states:
   one:
-    field: state
     initial: new
     states: [new, old]
-    final: [old]
     transitions: {age: {from: new, to: old, after: PT1H, sets: {code: random(1)}}}
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}

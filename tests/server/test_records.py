@@ -63,7 +63,7 @@ part:
 
 ```yaml
 currency: none
-plan: {field: state, initial: offered, states: [offered], final: offered, transitions: none}
+plan: {initial: offered, states: [offered], transitions: none}
 part: none
 ```
 

@@ -238,10 +238,8 @@ types:
 
 ```yaml
 w:
-  field: state
   initial: open
   states: [open, done]
-  final: none
   transitions: {finish: {from: [open, done], to: done}}
 v: none
 t: none

@@ -87,10 +87,8 @@ types:
 
 ```yaml
 box:
-  field: state
   initial: open
   states: [open, shut]
-  final: shut
   transitions:
     shut:  {from: open, to: shut, sets: {code: box.code.lowerAscii()}}
     clear: {from: open, to: shut, sets: {code: "'x'"}}

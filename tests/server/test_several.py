@@ -79,10 +79,8 @@ user:
 entry: none
 limit: none
 order:
-  field: status
   initial: draft
   states: [draft, placed, paid, cancelled]
-  final: [paid, cancelled]
   gone: [cancelled]
   transitions:
     place:
@@ -98,16 +96,12 @@ order:
       when: order.total <= 100 && order.placed_at != null
     cancel: {from: [draft, placed], to: cancelled}
 cart:
-  field: state
   initial: closed
   states: [closed, open]
-  final: [open]
   transitions: {open: {from: closed, to: open, sets: {times: cart.times + 1}}}
 user:
-  field: state
   initial: invited
   states: [invited, active]
-  final: [active]
   transitions: {join: {from: invited, to: active}}
 ```
 

@@ -55,10 +55,8 @@ loan:
 
 ```yaml
 loan:
-  field: state
   initial: out
   states: [out, late, lost, back]
-  final: [lost, back]
   transitions:
     remind: {from: out,         to: late, after: PT1H, sets: {reminded: now, fee: loan.fee + 10}}
     lose:   {from: late,        to: lost, after: PT30M, when: "!loan.kept", sets: {closed: now}}

@@ -10,7 +10,7 @@ from ninefold.checked.contents import expressions_of
 from ninefold.checked.endpoints import Events
 from ninefold.checked.resources import Guard, Machine, Resource, Transition
 from ninefold.checks.assignments import OF_REQUESTS, check_given, check_made_with, roots, time_of_row
-from ninefold.checks.codes import DEAD_END, FINAL_IS_LEFT, TIMER_WITHOUT_REQUEST, UNREACHABLE_STATE, UNUSED_TRANSITION
+from ninefold.checks.codes import TIMER_WITHOUT_REQUEST, UNREACHABLE_STATE, UNUSED_TRANSITION
 from ninefold.checks.effects import are_open, effects_of_transitions, stated_effects
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
@@ -42,7 +42,8 @@ def check_states(
         if machine is None or each.resource.text not in resources:
             continue
         resource = found[each.resource.text]
-        field, initial, states = value_of(machine.field), value_of(machine.initial), value_of(machine.states)
+        field = findings.survey.graph.resources[resource.name].state
+        initial, states = value_of(machine.initial), value_of(machine.states)
         transitions = {
             transition.name: checked
             for transition in value_of(machine.transitions) or ()
@@ -110,7 +111,7 @@ def check_sets(
 
 
 def odd_states(findings: Findings) -> None:
-    """States that are never reached, dead ends that are not marked final, transitions that nothing takes."""
+    """States that are never reached, and transitions that nothing takes."""
     taken = {
         (action.verb, action.subject)
         for endpoint in findings.survey.endpoints
@@ -141,14 +142,6 @@ def _odd(resource: str, machine: stated.Machine, taken: set[tuple[str, str | Non
     reached = {initial.text}
     while more := {to for origin, to in moves if origin in reached} - reached:
         reached |= more
-    final = {state.text for state in value_of(machine.final) or ()}
-    leaves = {origin for origin, _ in moves}
-    for end in value_of(machine.final) or ():
-        if end.text in leaves:
-            findings.say(
-                FINAL_IS_LEFT, f"`{end.text}` is final, and is left", Label(end.span, "a transition leaves this state")
-            )
-    ends = [state.text for state in states if state.text in final or state.text in reached - leaves]
     # What is wrong with several states is one thing to mend: it is told once, each with its place.
     never = [state for state in states if state.text not in reached]
     if never:
@@ -157,14 +150,6 @@ def _odd(resource: str, machine: stated.Machine, taken: set[tuple[str, str | Non
             f"no row of `{resource}` is ever {_either(never)}",
             *(Label(state.span, "no transition leads here") for state in never),
             Label(initial.span, "rows begin here"),
-        )
-    stay = [state for state in states if state.text in reached - leaves - final]
-    if stay:
-        findings.say(
-            DEAD_END,
-            f"a row of `{resource}` that is {_either(stay)} stays so",
-            *(Label(state.span, "no transition leaves this state") for state in stay),
-            help=(f"if that is meant: `final: [{', '.join(ends)}]`",),
         )
     unused = [
         each

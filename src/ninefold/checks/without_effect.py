@@ -173,13 +173,12 @@ def headers_of_http(fact: Fact[tuple[Assignment, ...]] | None, given: Mapping[st
 def _sets(fact: Fact[tuple[Assignment, ...]] | None, resource: str, changes: bool, findings: Findings) -> None:
     """`sets` gives what may be given: the state moves by transitions alone, and what is made otherwise is not given.
     `changes`: the row is there already."""
-    fields, machine = findings.survey.graph.fields.get(resource, {}), findings.survey.machine(resource)
-    state = None if machine is None else value_of(machine.field)
+    fields = findings.survey.graph.fields.get(resource, {})
     for each in value_of(fact) or ():
         field = fields.get(each.name)
         if field is None:
             continue
-        if is_stated(field.state) or (state is not None and state.text == each.name):
+        if is_stated(field.state):
             why = "is the state, which moves by transitions alone"
         elif isinstance(field.computed, Shown):
             why = "is computed"
@@ -307,26 +306,17 @@ def _scheme(scheme: Scheme, findings: Findings) -> None:
 
 
 def _state(resource: Resource, field: Field, machine: Machine | None, findings: Findings) -> None:
-    """The field that part 3 names is marked as the state, and no other field is."""
-    moved = None if machine is None else value_of(machine.field)
-    if machine is not None and moved is None:
+    """One field is the state, where part 3 has states, and else none is."""
+    first = resource.state
+    if not is_stated(field.state) or first is None:
         return
-    named = moved is not None and moved.text == field.name
-    if named and moved is not None and field.state is None:
+    called = f"`{resource.name}.{field.name}`"
+    if machine is None:
+        findings.say(STATE_OF_NOTHING, f"{called} shows no state", Label(field.span, "nothing in part 3 moves it"))
+    elif first.text != field.name:
         findings.say(
             STATE_OF_NOTHING,
-            f"`{resource.name}.{field.name}` is not marked as a state",
-            Label(field.span, "lacks `state: true`"),
-            Label(moved.span, "is to show the state"),
-            help=(f"write `{field.name}: {{state: true}}`",),
+            f"{called} is a second state",
+            Label(field.span, "a row is in one state"),
+            Label(first.span, "the first one"),
         )
-    elif is_stated(field.state) and not named and (moved is None or _is_marked(resource, moved.text)):
-        findings.say(
-            STATE_OF_NOTHING,
-            f"`{resource.name}.{field.name}` shows no state",
-            Label(field.span, "nothing in part 3 moves it"),
-        )
-
-
-def _is_marked(resource: Resource, name: str) -> bool:
-    return any(each.name == name and is_stated(each.state) for each in value_of(resource.fields) or ())

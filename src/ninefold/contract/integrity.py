@@ -80,8 +80,7 @@ def _written(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[Change, froze
     for change in (*changed_rows(survey, endpoint), *effects):
         fields = survey.graph.fields.get(change.resource.name, {})
         made = {name for name, each in fields.items() if change.made(each) is not None}
-        machine = survey.machine(change.resource.name)
-        state = None if machine is None else value_of(machine.field)
+        state = None if survey.machine(change.resource.name) is None else change.resource.state
         yield change, frozenset(made | change.body | ({state.text} if state is not None and takes else set()))
 
 
@@ -353,8 +352,7 @@ def always_gives(survey: Survey, ast: Ast) -> bool:
             own = survey.graph.resources.get(resource)
             needed = {each.text for each in (value_of(own.required) if own is not None else None) or ()}
             identifier = {each.text for each in (value_of(own.primary_key) if own is not None else None) or ()}
-            machine = survey.machine(resource)
-            state = None if machine is None else value_of(machine.field)
+            state = None if own is None or survey.machine(resource) is None else own.state
             return name in needed | identifier or (state is not None and state.text == name)
         case Invocation() | Binary():
             return _never_fails(survey, ast)

@@ -14,7 +14,7 @@ from ninefold.language.check import INVARIANTS, Check
 from ninefold.language.codes import WRONG_SHAPE
 from ninefold.language.declaration import Each, When, adds, asked, named, names, restricts, tells, together
 from ninefold.language.expressions import Expression, Items, Leaf, Member, Members, Template, template
-from ninefold.language.fact import Fact, Gap, Name
+from ninefold.language.fact import Fact, Gap, Name, is_stated, value_of
 from ninefold.language.identifiers import RESOURCE_NAMES, declare
 from ninefold.language.json_schema import KEYS as KEYWORDS
 from ninefold.language.json_schema import keywords
@@ -142,7 +142,7 @@ class Field:
         "sensitive", shapes.Boolean(), "The value is masked in logs.", sentence="masked in logs")
     state: Fact[bool] | None = asked(
         "state", shapes.Boolean(only_true=True),
-        "The field shows the row's state, and moves by transitions alone.", TYPE, NO_TYPE,
+        "The field shows the row's state, and moves by transitions alone; one field of a resource does.", TYPE, NO_TYPE,
         sentence="the state, which moves by transitions alone", meanings=("who gives a value",))
     schema: Fact[Schema] | None = together(KEYWORDS, own_schema)
     seen: Seen | None = None
@@ -273,6 +273,12 @@ class Resource:
             named("VIEW", Kind.NAMES,
                   "What the view shows: a list of fields, with mappings for what is not a field, or a template.",
                   "Each use of its name is an error.", shapes.Template(shapes.Sight.OF_USE)),))
+
+    @property
+    def state(self) -> Name | None:
+        """The field that shows the state; of several, the first."""
+        marked = (each for each in value_of(self.fields) or () if is_stated(each.state))
+        return next((Name(each.name, each.span) for each in marked), None)
 
 
 # Shared types, and terms

@@ -9,7 +9,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import shapes
 from ninefold.language.check import otherwise_alone
-from ninefold.language.declaration import Each, One, adds, asked, named, names, restricts, tells
+from ninefold.language.declaration import Each, One, adds, asked, named, names, restricts
 from ninefold.language.effects import EFFECTS, NO_OTHER_ROW, OTHER_ROWS, Effect
 from ninefold.language.expressions import Assignment, Expression, expression
 from ninefold.language.fact import Fact, Name, Shown
@@ -94,15 +94,10 @@ class Machine:
     """The states of one resource."""
 
     span: Span
-    field: Fact[Name] | None = asked(
-        "field", shapes.Name("a field"), "The field, marked `state: true`, that shows the state.", MACHINE, NO_WRITES,
-        asks="the field that shows the state of {}", told="kept in")
     initial: Fact[Name] | None = asked(
         "initial", shapes.Name(STATE), "The state of a row just created.", INITIAL, "creating R is not served")
     states: Fact[tuple[Name, ...]] | None = asked(
         "states", shapes.Names("a new name"), "All states.", MACHINE, NO_WRITES, words=either)
-    final: Fact[tuple[Name, ...]] | None = tells(
-        "final", shapes.Names(STATE, alone=True), "States that nothing leaves.", words=either)
     gone: Fact[tuple[Name, ...]] | None = adds(
         "gone", shapes.Names(STATE, alone=True), "States in which a row answers `gone` (a soft delete).",
         "A row is served in every state.", words=either, meanings=("gone rows",))

@@ -158,7 +158,19 @@ def _states(survey: Survey) -> Iterator[OpenQuestion]:
     }
     for name, fact in survey.machines.items():
         if (machine := value_of(fact)) is not None:
+            yield from _field_of_state(survey, name, fact.span)
             yield from open_in(machine, machine.span, concerned, name)
+
+
+def _field_of_state(survey: Survey, resource: str, at: Span) -> Iterator[OpenQuestion]:
+    """A resource that has states shows them by a field."""
+    own = survey.graph.resources.get(resource)
+    fields = None if own is None else value_of(own.fields)
+    if fields is not None and all(each.state is None for each in fields):
+        place = unanswered(None, at)
+        if place is not None:
+            text = f"the field that shows the state of `{resource}`, which says `state: true`"
+            yield blocking(MACHINE, resource, place, survey.writing_to(resource), text)
 
 
 def _versioning(survey: Survey) -> Iterator[OpenQuestion]:

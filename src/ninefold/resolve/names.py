@@ -167,8 +167,7 @@ class _Uses:
         machine, resource = one(each.machine), each.resource.text
         if machine is None:
             return
-        self.use_field(one(machine.field), resource)
-        for name in (one(machine.initial), *(listed(machine.final) or ()), *(listed(machine.gone) or ())):
+        for name in (one(machine.initial), *(listed(machine.gone) or ())):
             self.use_state(name, resource)
         for transition in listed(machine.transitions) or ():
             self.of_transition(transition, resource)

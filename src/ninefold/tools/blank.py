@@ -56,10 +56,8 @@ note:
     """\
 ```yaml
 note:
-  field: done
   initial: open
   states: [open, closed]
-  final: closed
   transitions:
     close: {from: open, to: closed}
 ```""",

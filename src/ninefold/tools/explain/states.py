@@ -45,6 +45,6 @@ def machine(g: Grounds, own: ResourceStates) -> Item:
     found: Machine | None = value_of(own.machine)
     if found is None:
         return g.fact(f"states of `{own.resource.text}`", own.machine, span=own.resource.span)[0]
-    facts = told(g, found, "field", "initial", "states", "final", "gone")
+    facts = told(g, found, "initial", "states", "gone")
     facts += [transition(g, each) for each in value_of(found.transitions) or ()]
     return g.item(f"states of `{own.resource.text}`", own.resource.span, facts)

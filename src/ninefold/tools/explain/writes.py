@@ -72,7 +72,7 @@ def values(g: Grounds, endpoint: Endpoint) -> list[Item]:
     elif gives_values(endpoint):
         items += _changed(g, endpoint, own)
     machine = g.survey.machine(own.name)
-    field = value_of(machine.field) if machine is not None else None
+    field = own.state
     if machine is not None and field is not None:
         if makes(endpoint):
             items += g.fact(

@@ -164,17 +164,19 @@ def states(service: Service) -> Json:
     for each in value_of(service.contract.states.machines) or ():
         machine = value_of(each.machine)
         if machine is not None:
-            machines[each.resource.text] = _machine(machine, service)
+            machines[each.resource.text] = _machine(each.resource.text, machine, service)
     return {"states": machines} if machines else {}
 
 
-def _machine(machine: stated.Machine, service: Service) -> Json:
-    field, initial = value_of(machine.field), value_of(machine.initial)
+def _machine(resource: str, machine: stated.Machine, service: Service) -> Json:
+    own = next((each for each in value_of(service.contract.resources.resources) or () if each.name == resource), None)
+    field, initial = None if own is None else own.state, value_of(machine.initial)
+    left = {state.text for each in value_of(machine.transitions) or () for state in value_of(each.origin) or ()}
     return _given(
         field=None if field is None else field.text,
         initial=None if initial is None else initial.text,
         states=_names(machine.states),
-        final=_names(machine.final),
+        final=[each.text for each in value_of(machine.states) or () if each.text not in left] or None,
         gone=_names(machine.gone),
         transitions={each.name: _transition(each, service) for each in value_of(machine.transitions) or ()},
     ) | {"line": service.line(machine.span)}
