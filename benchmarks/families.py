@@ -35,7 +35,7 @@ def contract(
         *states,
         "endpoints:",
         "  requests: {media type: application/json, unknown members: refused, unknown parameters: refused}",
-        "  responses: {media type: application/json}",
+        "  produces: application/json",
         *endpoints,
         f"authentication: {authentication}",
         f"events:{events}",
@@ -96,10 +96,8 @@ def business(n: int) -> str:
         made += _resource(name, fields, ["required: [title, amount, rate, kind, email, code]"])
         machines += [
             f"  {name}:",
-            "    field: status",
             "    initial: draft",
             "    states: [draft, open, closed]",
-            "    final: [closed]",
             "    transitions:",
             f"      open:  {{from: draft, to: open, when: '{name}.amount > 0', otherwise: empty_{name}}}",
             "      close: {from: open, to: closed}",
@@ -114,9 +112,9 @@ def business(n: int) -> str:
             f"    filters: {{kind: {name}.kind == value, since: {name}.created_at >= value}}",
             "    sorts: {parameter: sort, default: [-created_at], offered: [created_at, -created_at, amount]}",
             "    responses: {200: {data: page.items, next: page.next}}",
-            f"  GET {path}: {{does: read {name}, validators: etag, responses: {{200: {name}}}}}",
+            f"  GET {path}: {{does: read {name}, etag: true, responses: {{200: {name}}}}}",
             f"  PATCH {path}: {{does: update {name}, body: {written}, patch: merge, when: \"{name}.status == 'draft'\","
-            f" otherwise: not_a_draft, validators: etag, responses: {{200: {name}}}}}",
+            f" otherwise: not_a_draft, etag: true, responses: {{200: {name}}}}}",
             f"  DELETE {path}: {{does: delete {name}, responses: {{204: none}}}}",
             f"  POST {path}/open: {{does: open {name}, body: none, responses: {{200: {name}}}}}",
             f"  POST {path}/close: {{does: close {name}, body: none, responses: {{200: {name}}}}}",
