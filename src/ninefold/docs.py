@@ -16,8 +16,8 @@ from ninefold.language.conditions import CONDITIONS
 from ninefold.language.json_schema import REFUSED, keywords
 from ninefold.language.key import Key
 from ninefold.language.question import SUBJECTS
-from ninefold.language.shapes import Sight, describe
-from ninefold.language.table import sights as sights_of_places
+from ninefold.language.shapes import describe
+from ninefold.language.table import SHAPES, shapes
 from ninefold.language.verbs import table as verbs_table
 from ninefold.meanings import meanings as fixed_meanings
 from ninefold.questions.question import QUESTIONS
@@ -28,7 +28,14 @@ from ninefold.tools.propose.conventions import CONVENTIONS
 
 DOCS = Path("docs")
 
-PAGES = (reference.LANGUAGE, *(reference.page_of(part) for part in range(2, len(TITLES) + 1)))
+SCHEMAS = "reference/schemas.md"
+
+PAGES = (
+    reference.LANGUAGE,
+    *(reference.page_of(part) for part in range(2, len(TITLES) + 1)),
+    reference.SHAPES_PAGE,
+    SCHEMAS,
+)
 """The documents with generated stretches."""
 
 _STRETCH = re.compile(r"(<!-- generated: (?P<name>[a-z0-9 ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -39,14 +46,41 @@ def assemble(text: str) -> str:
     return _STRETCH.sub(lambda found: f"{found[1]}\n{GENERATED[found['name']]()}\n\n{found[3]}", text)
 
 
-def questions() -> str:
-    """All questions by part: when each is asked, and what a gap costs."""
-    letters = ", ".join(f"{letter} is {words}" for letter, words in SUBJECTS.items())
-    rows = (
-        (str(each.part), each.text.replace("{}", each.of), each.asked or "always", f"{each.effect} {each.cost}")
-        for each in QUESTIONS
-    )
-    return f"{letters}.\n\n" + _table(("part", "question", "asked", "a gap …"), rows)
+def questions_of(part: int) -> Callable[[], str]:
+    """The questions of a part: when each is asked, and what a gap costs."""
+
+    def table() -> str:
+        rows = (
+            (each.in_general, each.asked or "always", f"{each.effect} {each.cost}")
+            for each in QUESTIONS
+            if each.part == part
+        )
+        return _table(("question", "asked", "a gap …"), rows)
+
+    return table
+
+
+def letters() -> str:
+    """What the letters stand for, by which tables speak of what a contract states."""
+    return ", ".join(f"{letter} is {words}" for letter, words in SUBJECTS.items()) + "."
+
+
+def conventions_of(part: int) -> Callable[[], str]:
+    """What `ninefold propose` proposes in a part, and who recommends it."""
+
+    def table() -> str:
+        rows = (
+            (
+                each.question.in_general + (" (once it is answered)" if each.beside else ""),
+                each.text,
+                each.source,
+            )
+            for each in CONVENTIONS
+            if each.question.part == part
+        )
+        return _table(("question", "proposal", "source"), rows)
+
+    return table
 
 
 def meanings() -> str:
@@ -54,57 +88,51 @@ def meanings() -> str:
     return "\n\n".join(f"### {each.title}\n\n{each.text}" for each in fixed_meanings().values() if each.is_global)
 
 
-def reference_of(part: int) -> Callable[[], str]:
-    """What is said of each key of a part, and of the verbs in part 4."""
-
-    def entries() -> str:
-        verbs = reference.verbs() if part == 4 else ()
-        told = [*map(reference.of_verb, verbs), *map(reference.of_key, reference.keys_of(part))]
-        return "\n\n".join(paragraph for entry in told for paragraph in entry)
-
-    return entries
-
-
-def sights() -> str:
-    """Which rows an expression reads, place by place."""
-    rows = []
-    for sight in Sight:
-        found = [f"`{path}` (part {part})" for (part, path), of in sights_of_places().items() if of is sight]
-        rows.append((sight.value, ", ".join(found)))
-    return _table(("reads", "an expression at"), rows)
+def entries_on(page: str, sort: str) -> Callable[[], str]:
+    """What a page says of each key, verb or condition."""
+    return lambda: "\n\n".join(map(reference.on_page, (each for each in reference.on(page) if each.sort == sort)))
 
 
 def conditions() -> str:
     """The closed list, in its order, with bare statuses."""
-    return _table(("condition", "bare status"), ((f"`{each.name}`", str(each.status)) for each in CONDITIONS))
-
-
-def conventions() -> str:
-    """What `ninefold propose` proposes, and who recommends it."""
-    rows = (
-        (
-            str(each.question.part),
-            each.question.text.replace("{}", each.question.of) + (" (once it is answered)" if each.beside else ""),
-            each.text,
-            each.source,
-        )
-        for each in CONVENTIONS
-    )
-    return _table(("part", "question", "proposal", "source"), rows)
+    entries = (each for each in reference.entries() if each.sort == "condition")
+    rows = ((_link(entry), str(each.status), each.words) for entry, each in zip(entries, CONDITIONS, strict=True))
+    return _table(("condition", "bare status", "holds where"), rows)
 
 
 def verbs() -> str:
     """What an endpoint may do."""
-    return _table(("`does`", "what it does", "which row", "body", "a response may show"), verbs_table())
+    return _table(("`does`", "which row"), (row[:1] + row[2:3] for row in verbs_table()))
 
 
 def keys_of(part: int) -> Callable[[], str]:
-    """The table of a part's keys. The keywords of a schema have a table of their own."""
+    """The table of a part's keys. Those of shapes and the keywords of a schema have tables of their own."""
+    return lambda: _keys_on(reference.page_of(part))
 
-    def table() -> str:
-        return _keys(reference.keys_of(part))
 
-    return table
+def shape_keys() -> str:
+    """The keys of each shape, printed once."""
+    tables = []
+    for shape in shapes():
+        at = ", ".join(f"`{key}`" for key, name in SHAPES.items() if name == shape)
+        own = _keys_on(reference.SHAPES_PAGE, f"{shape}.")
+        tables.append(f"### {shape}\n\nStands at {at}.\n\n{own}")
+    return "\n\n".join(tables)
+
+
+def _keys_on(page: str, begin: str = "") -> str:
+    found = ((each, each.key) for each in reference.on(page) if each.name.startswith(begin))
+    rows = ((_link(each), key.kind_in_words, each.says) for each, key in found if key is not None)
+    return _table(("key", "kind", ""), rows)
+
+
+def _link(entry: reference.Entry) -> str:
+    return f"[{entry.heading}]({entry.link})"
+
+
+def keyword_names() -> str:
+    """The keywords that a schema may use."""
+    return ", ".join(f"`{key.name}`" for key in keywords(2, "")) + "."
 
 
 def example_of(part: int) -> Callable[[], str]:
@@ -139,18 +167,25 @@ def _cell(text: str) -> str:
     return " ".join(text.replace("|", "\\|").split())
 
 
+_PARTS = range(2, len(TITLES) + 1)
+
 GENERATED: Mapping[str, Callable[[], str]] = {
-    "questions": questions,
+    "letters": letters,
     "meanings": meanings,
     "conditions": conditions,
-    "sights": sights,
-    "conventions": conventions,
-    "keywords": schema_keywords,
     "verbs": verbs,
+    "shapes": shape_keys,
+    "keyword names": keyword_names,
+    "keywords": schema_keywords,
     "refused keywords": refused_keywords,
-    **{f"example {number}": example_of(number) for number in range(2, len(TITLES) + 1)},
-    **{f"reference {number}": reference_of(number) for number in range(2, len(TITLES) + 1)},
-    **{f"keys {number}": keys_of(number) for number in range(2, len(TITLES) + 1)},
+    "entries of shapes": entries_on(reference.SHAPES_PAGE, "key"),
+    "entries of verbs": entries_on(reference.page_of(4), "verb"),
+    "entries of conditions": entries_on(reference.page_of(7), "condition"),
+    **{f"example {part}": example_of(part) for part in _PARTS},
+    **{f"questions {part}": questions_of(part) for part in _PARTS},
+    **{f"conventions {part}": conventions_of(part) for part in sorted({each.question.part for each in CONVENTIONS})},
+    **{f"keys {part}": keys_of(part) for part in _PARTS},
+    **{f"entries {part}": entries_on(reference.page_of(part), "key") for part in _PARTS},
 }
 """What can stand in a generated stretch, by name."""
 

@@ -10,6 +10,11 @@ from pathlib import Path
 
 import grimp
 
+from ninefold.language.conditions import CONDITIONS
+from ninefold.language.table import counted, shapes
+from ninefold.language.verbs import table
+from ninefold.meanings import meanings
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 PACKAGE = SOURCE / "ninefold"
@@ -137,3 +142,10 @@ def edges() -> frozenset[tuple[str, str]]:
 
 def _room(module: str) -> str:
     return module.split(".")[1] if "." in module else module
+
+
+def of_language() -> dict[str, int]:
+    """What there is to know of the language: keys, those of shapes counted once, conditions, verbs, global meanings."""
+    keys = sum(len(counted(part)) for part in range(2, 10)) + sum(map(len, shapes().values()))
+    everywhere = sum(each.is_global for each in meanings().values())
+    return {"keys": keys, "conditions": len(CONDITIONS), "verbs": len(list(table())), "global meanings": everywhere}

@@ -68,9 +68,26 @@ def test_a_contract_with_errors_is_explained_and_is_a_finding(tmp_path: Path, sa
 
 def test_what_is_neither_a_file_nor_a_code(said: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "nothing"]) == 2
-    assert "there is neither a file nor a code nothing" in said.readouterr().err
+    assert "there is neither a file nor a code nor a word nothing" in said.readouterr().err
     assert main(["explain", "nothing.md"]) == 2
     assert "nothing.md cannot be read" in said.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("word", "begin", "has"),
+    [
+        ("on delete", "RESOURCE.fields.FIELD.on delete: docs/reference/2-resources.md#", "one deletion"),
+        ("Sign In", "sign in R: docs/reference/4-endpoints.md#sign-in-r", "RFC 9106"),
+        ("paths", "Paths: docs/language.md#paths", "resolved from the left"),
+        ("gone", "gone: docs/reference/7-errors.md#gone", "410"),
+    ],
+)
+def test_a_word_is_explained_as_the_reference_does(
+    word: str, begin: str, has: str, said: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", word]) == 0
+    out = said.readouterr().out
+    assert out.startswith(begin) and has in " ".join(out.split())
 
 
 def test_a_file_that_is_called_like_no_code(

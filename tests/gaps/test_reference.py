@@ -24,7 +24,7 @@ from ninefold.language.verbs import VERBS
 from ninefold.language.versioning import Versioning
 from ninefold.meanings import meaning_named, meanings
 from ninefold.pipeline import compile_document
-from ninefold.tools.reference import anchor, key_of, link_to, verb_at
+from ninefold.tools.reference import anchor, asked_for, entries, entry_at, entry_of, names
 
 ROOT = Path(__file__).parents[2]
 TEXTS = {page: (ROOT / "docs" / page).read_text(encoding="utf-8") for page in PAGES}
@@ -50,8 +50,8 @@ def test_an_unknown_stretch_is_an_error() -> None:
 
 def test_what_is_cited_is_there() -> None:
     cited = [each.meanings for each in CONDITIONS] + [each.meanings for each in VERBS.values()]
-    for names in [*cited, *(each.meanings for each in declared(PARTS))]:
-        assert all(meaning_named(name) for name in names)
+    for told in [*cited, *(each.meanings for each in declared(PARTS))]:
+        assert all(meaning_named(name) for name in told)
 
 
 def declared(records: Iterable[type]) -> Iterator[Declared]:
@@ -65,7 +65,7 @@ def declared(records: Iterable[type]) -> Iterator[Declared]:
 def test_every_meaning_stands_at_keys_and_verbs_that_there_are() -> None:
     for meaning in meanings().values():
         for place in meaning.places:
-            assert verb_at(place) if place.startswith("verb ") else key_of(place)
+            assert entry_at(place)
 
 
 def test_few_meanings_hold_everywhere() -> None:
@@ -74,10 +74,15 @@ def test_few_meanings_hold_everywhere() -> None:
 
 def test_every_meaning_is_told_in_full_where_it_is_linked_to() -> None:
     for meaning in meanings().values():
-        page, _, place = link_to(meaning).partition("#")
-        sections = re.split(r"^#+ (.+)$", TEXTS[page], flags=re.MULTILINE)
-        told = [text for heading, text in zip(sections[1::2], sections[2::2], strict=True) if anchor(heading) == place]
-        assert len(told) == 1 and meaning.text in told[0].replace(f"**{meaning.title}.** ", "")
+        entry = entry_of(meaning)
+        sections = re.split(r"^#+ (.+)$", TEXTS[entry.page], flags=re.MULTILINE)
+        told = [text for heading, text in zip(sections[1::2], sections[2::2], strict=True) if heading == entry.heading]
+        assert len(told) == 1 and meaning.text in told[0]
+
+
+def test_all_that_is_named_is_found() -> None:
+    assert all(asked_for(name) for name in names())
+    assert len({each.link for each in entries()}) == len(entries()), "no two have the same heading on a page"
 
 
 def test_no_meaning_of_the_old_numbers_was_lost() -> None:

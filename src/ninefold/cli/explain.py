@@ -1,9 +1,11 @@
-"""`ninefold explain FILE [ENDPOINT]`, `ninefold explain FILE --response ID` and `ninefold explain CODE`"""
+"""`ninefold explain FILE [ENDPOINT]`, `ninefold explain FILE --response ID`, `ninefold explain CODE` and
+`ninefold explain KEY`"""
 
 from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,6 +15,9 @@ from ninefold.cli.terminal import Unusable, is_coloured, say, width
 from ninefold.diagnostics.diagnostic import Code, Severity
 from ninefold.diagnostics.explanations import explanation
 from ninefold.diagnostics.suggest import did_you_mean
+
+WIDTH = 100
+"""Columns of what is said of a word."""
 
 MEANINGS = {
     Severity.ERROR: "An error: a contract that has it is not served.",
@@ -32,28 +37,30 @@ def explain(
     statements: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     accept_proposals: AcceptProposals = False,
 ) -> int:
-    """Explain an endpoint, a whole service, one response, or a diagnostic by its code.
+    """Explain an endpoint, a whole service, one response, a diagnostic by its code, or a word of the language.
 
     Of an endpoint, everything that decides it, each fact with its line: who may call and which rows they see, the
     body, guards, values, the response, and each error with what causes it, in the order in which they count. Of a
     service, the nine parts in one page. Of a response, what caused its status, its headers, each member of its body
-    and the events that arose with it, line by line. Works on half-written contracts and on such with errors, as far as
-    they go.
+    and the events that arose with it, line by line. Of a word, what the reference says of it. Works on half-written
+    contracts and on such with errors, as far as they go.
 
-    Exit status: 0 if it is explained, 1 if the contract has errors as well, 2 if there is no such file, endpoint or
-    code.
+    Exit status: 0 if it is explained, 1 if the contract has errors as well, 2 if there is no such file, endpoint,
+    code or word.
 
         ninefold explain contract.md
         ninefold explain contract.md "POST /orders"
         ninefold explain contract.md --response 2.q7Rk0w3Z.nAAAAQ.f3Kd
         ninefold explain contract.md "GET /orders" --version 2026-01-01
         ninefold explain NF0403
+        ninefold explain "on delete"
 
     Parameters
     ----------
     subject
         The contract, Markdown or YAML (`-` is standard input), or a diagnostic's code as it stands in brackets
-        behind `error`, `warning` or `note`; `nf403` means the same.
+        behind `error`, `warning` or `note` (`nf403` means the same), or a key (`pages`, `RESOURCE.unique`), a verb, a
+        condition or a meaning.
     endpoint
         A method and a path, as the contract writes it (`GET /orders/{id}`) or as a request would have it.
     response
@@ -92,7 +99,7 @@ def _code(subject: str) -> int:
     if known is None:
         if did_you_mean(_normal(subject), CODES):
             raise Unusable(f"there is no code {subject}", *did_you_mean(_normal(subject), CODES))
-        raise Unusable(f"there is neither a file nor a code {subject}")
+        return _word(subject)
     about = explanation(known.id)
     text = f"# {known.id}: {about.title}\n\n{MEANINGS[known.severity]}\n\n{about.markdown}\n"
     if is_coloured(sys.stdout):
@@ -102,6 +109,20 @@ def _code(subject: str) -> int:
         Console(width=width()).print(Markdown(text))
     else:
         say(text)
+    return 0
+
+
+def _word(subject: str) -> int:
+    """What the reference says of a key, a verb, a condition or a meaning."""
+    from ninefold.tools.reference import as_text, asked_for, names
+
+    found = asked_for(subject)
+    if not found:
+        known = list(dict.fromkeys(names()))
+        raise Unusable(f"there is neither a file nor a code nor a word {subject}", *did_you_mean(subject, known))
+    for number, entry in enumerate(found):
+        for paragraph in (*[""] * bool(number), *as_text(entry)):
+            say(textwrap.fill(paragraph, WIDTH, break_on_hyphens=False, break_long_words=False))
     return 0
 
 

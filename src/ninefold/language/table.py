@@ -10,7 +10,8 @@ from ninefold.language.declaration import rows
 from ninefold.language.endpoints import Endpoints, rows_of_cases
 from ninefold.language.errors import Errors
 from ninefold.language.events import Events
-from ninefold.language.key import Key
+from ninefold.language.json_schema import KEYWORDS
+from ninefold.language.key import Key, Kind
 from ninefold.language.limits import Limits
 from ninefold.language.resources import Resources
 from ninefold.language.shapes import Sight, sight_of
@@ -68,6 +69,61 @@ def is_open(part: int, path: str) -> bool:
 def place_of(key: Key) -> tuple[int, str]:
     """Where a key stands: what stands in a case stands for the same key of its endpoint."""
     return key.part, key.path.replace("ENDPOINT.cases.CASE.", "ENDPOINT.")
+
+
+SHAPES: Mapping[str, str] = {
+    "invariants": "CHECK",
+    "guards": "CHECK",
+    "then": "EFFECT",
+    "path": "PARAMETER",
+    "query": "PARAMETER",
+    "request headers": "PARAMETER",
+    "filters": "PARAMETER",
+    "pages": "PAGES",
+    "requests": "REQUESTS",
+    "shape": "SHAPE",
+    "error shape": "SHAPE",
+}
+"""What holds keys that stand at several places, by its key: their shape, of which the page is told once."""
+
+
+def shape_of(key: Key) -> tuple[str, str] | None:
+    """The shape that a key belongs to, and its path there: `("PAGES", "by")`; what holds it belongs to none."""
+    names = key.path.split(".")
+    for number, name in enumerate(names[:-1], 1):
+        if name in SHAPES:
+            below = names[number:] if not names[number].isupper() else names[number + 1 :]
+            return SHAPES[name], ".".join(below)
+    return None
+
+
+@cache
+def shapes() -> Mapping[str, Mapping[str, Key]]:
+    """The keys of each shape by their paths in it: those of the first place that has them, where another line does not
+    hold instead."""
+    found: dict[str, dict[str, Key]] = {name: {} for name in dict.fromkeys(SHAPES.values())}
+    for key in sorted(VOCABULARY, key=lambda each: each.line is not None):
+        shape, path = shape_of(key) or ("", "")
+        if path and place_of(key) == (key.part, key.path) and not (is_keyword(key) or is_item(key)):
+            found[shape].setdefault(path, key)
+    return found
+
+
+def is_keyword(key: Key) -> bool:
+    """Whether a key belongs to a schema: its parent admits a schema's `contentSchema` and its name is a keyword."""
+    return key.name in KEYWORDS and (key.part, f"{key.parent}.contentSchema") in _by_path()
+
+
+@cache
+def is_item(key: Key) -> bool:
+    """Whether a row is that of a value in a list or a mapping, of which its parent says all: `sets.FIELD`."""
+    return key.is_placeholder and key.kind in (Kind.ADDS, Kind.RESTRICTS) and not keys_under(key.part, key.path)
+
+
+def counted(part: int) -> tuple[Key, ...]:
+    """The keys of a part as they are told and counted: those of shapes, cases and schemas stand there alone."""
+    own = (key for key in VOCABULARY if key.part == part and place_of(key) == (part, key.path))
+    return tuple(key for key in own if not (shape_of(key) or is_keyword(key) or is_item(key)))
 
 
 @cache

@@ -1,37 +1,49 @@
-"""What the reference says of a key, of a verb and of a fixed meaning: docs/reference, and `ninefold explain KEY`."""
+"""What the reference says of a key, a verb, a condition and a fixed meaning: the pages of docs/reference, and
+`ninefold explain KEY`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
-from ninefold.language.json_schema import KEYWORDS
+from ninefold.language.conditions import CONDITIONS, Condition
 from ninefold.language.key import Key
-from ninefold.language.shapes import describe
-from ninefold.language.table import VOCABULARY, key_at, place_of
+from ninefold.language.shapes import describe, sight_of
+from ninefold.language.table import SHAPES, counted, is_item, key_at, keys_under, shape_of, shapes
 from ninefold.language.verbs import table as verbs_table
-from ninefold.meanings import Meaning, meanings
+from ninefold.meanings import Meaning, meaning_named, meanings
 from ninefold.questions.question import QUESTIONS
 from ninefold.syntax.nodes import PARTS
 
 LANGUAGE = "language.md"
-"""The page of the global meanings, in docs."""
+"""The page of the shapes, keys, verbs, conditions and global meanings, in docs."""
 
-_VERB = "verb "
-
-
-@cache
-def verbs() -> Mapping[str, tuple[str, ...]]:
-    """What the table of verbs says of each, by its name: `put`, `sign in`, `all` of what is done to all rows."""
-    rows = ((tuple(re.findall(r"`([^`]+)`", row[0])), row) for row in verbs_table())
-    return {_name_of_verb(forms): row for forms, row in rows}
+SHAPES_PAGE = "reference/shapes.md"
+"""That of the keys of shapes."""
 
 
-def _name_of_verb(forms: tuple[str, ...]) -> str:
-    if len(forms) > 1:
-        return "all"
-    return "transition" if forms[0].islower() and forms[0] == "close note" else re.sub(r" [A-Z]+$", "", forms[0])
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is said under one heading of a page. `name`: what it is asked for by. `place`: where meanings belong to it
+    (`4 ENDPOINT.etag`, `verb put`); a global meaning has none. `meanings`: those, and what it cites.
+    `key`: the row of the table, and what it `says`, with its shape."""
+
+    name: str
+    page: str
+    heading: str
+    paragraphs: tuple[str, ...]
+    sort: Literal["key", "verb", "condition", "meaning"] = "meaning"
+    place: str = ""
+    meanings: tuple[Meaning, ...] = ()
+    key: Key | None = None
+    says: str = ""
+
+    @property
+    def link(self) -> str:
+        return f"{self.page}#{anchor(self.heading)}"
 
 
 def page_of(part: int) -> str:
@@ -44,87 +56,114 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
-def link_to(meaning: Meaning) -> str:
-    """Where a meaning stands, in docs."""
-    if meaning.is_global:
-        return f"{LANGUAGE}#{anchor(meaning.title)}"
-    place = meaning.places[0]
-    if place.startswith(_VERB):
-        return f"{page_of(4)}#{anchor(_heading_of_verb(verb_at(place)))}"
-    return f"{page_of(key_of(place).part)}#{anchor(_heading(key_of(place)))}"
+@cache
+def entries() -> tuple[Entry, ...]:
+    """All of them, page by page."""
+    keys = (_of_key(key, key.path, page_of(part)) for part in range(2, len(PARTS) + 1) for key in counted(part))
+    of_shapes = ((f"{shape}.{path}", key) for shape, below in shapes().items() for path, key in below.items())
+    own = (_of_key(key, name, SHAPES_PAGE) for name, key in of_shapes)
+    everywhere = (each for each in meanings().values() if each.is_global)
+    told = (Entry(each.name, LANGUAGE, each.title, (each.text,)) for each in everywhere)
+    return (*keys, *own, *_of_verbs(), *map(_of_condition, CONDITIONS), *told)
 
 
-def key_of(place: str) -> Key:
-    """The key at a meaning's place: `4 ENDPOINT.etag`. `KeyError`: there is none."""
-    part, _, path = place.partition(" ")
-    return key_at(int(part), path)
+def on(page: str) -> Iterator[Entry]:
+    return (each for each in entries() if each.page == page)
 
 
-def verb_at(place: str) -> tuple[str, ...]:
-    """The row of the verb at a meaning's place: `verb put`. `KeyError`: there is none."""
-    return verbs()[place.removeprefix(_VERB)]
+@cache
+def _by_place() -> Mapping[str, Entry]:
+    return {each.place: each for each in entries() if each.place}
 
 
-def of_key(key: Key) -> Iterator[str]:
-    """What is said of a key, its heading first: paragraphs in Markdown."""
-    yield f"### {_heading(key)}"
-    yield f"*{key.kind_in_words}*; written as {describe(key.shape)}. {key.meaning} Absent: {_lower(key.absence)}"
+def entry_at(place: str) -> Entry:
+    """The entry at a meaning's place. `KeyError`: there is no such key or verb."""
+    number, _, path = place.partition(" ")
+    if number.isdecimal() and (shape := shape_of(key_at(int(number), path))) is not None:
+        return next(each for each in on(SHAPES_PAGE) if each.name == ".".join(shape))
+    return _by_place()[place]
+
+
+def entry_of(meaning: Meaning) -> Entry:
+    """Where a meaning is told in full."""
+    if meaning.places:
+        return entry_at(meaning.places[0])
+    return next(each for each in on(LANGUAGE) if each.name == meaning.name)
+
+
+def asked_for(name: str) -> tuple[Entry, ...]:
+    """What is meant by a name: by all of it, or else by the end of a key's path (`pages`, `TRANSITION.after`)."""
+    wanted = name.casefold()
+    found = tuple(each for each in entries() if each.name.casefold() == wanted)
+    if name in meanings() and not found:
+        found = tuple(entry_at(place) for place in meaning_named(name).places)
+    ends = tuple(each for each in entries() if each.name.casefold().endswith(f".{wanted}"))
+    return (*found, *(each for each in ends if each not in found))
+
+
+def names() -> Iterator[str]:
+    """All that can be asked for."""
+    for each in entries():
+        yield each.name
+        yield each.name.rpartition(".")[2]
+    yield from meanings()
+
+
+def on_page(entry: Entry) -> str:
+    """An entry in Markdown; a meaning that is told in full elsewhere is a link."""
+    told = [f"### {entry.heading}", *entry.paragraphs]
+    for each in entry.meanings:
+        at = entry_of(each)
+        where = at.link.removeprefix("reference/") if at.page != LANGUAGE else f"../{at.link}"
+        told.append(_in_full(each) if at is entry else f"**{each.title}**: at [{at.heading}]({where}).")
+    return "\n\n".join(told)
+
+
+def as_text(entry: Entry) -> tuple[str, ...]:
+    """Its paragraphs for a terminal, where it stands first; every meaning in full."""
+    told = (*entry.paragraphs, *map(_in_full, entry.meanings))
+    return (f"{entry.heading.replace('`', '')}: docs/{entry.link}", *map(_plain, told))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text).replace("**", "").replace("*", "")
+
+
+def _in_full(meaning: Meaning) -> str:
+    return f"**{meaning.title}.** {meaning.text}"
+
+
+def _of_key(key: Key, name: str, page: str) -> Entry:
+    says = f"{key.meaning} ({SHAPES[key.name]})" if key.name in SHAPES else key.meaning
+    kind = [f"*{key.kind_in_words}*", describe(key.shape)]
+    here = (key, *filter(is_item, keys_under(key.part, key.path)))
+    sight = next((found for each in here if (found := sight_of(each.shape)) is not None), None)
+    if sight is not None:
+        kind.append(f"reads {sight.value}")
     question = next((each for each in QUESTIONS if each.id == key.question), None)
-    if question is not None and key.absence.startswith("A gap"):
-        yield f"Asked for: {question.in_general}."
-    yield from _meanings_at(f"{key.part} {key.path}")
+    asked = f" Asked for: {question.in_general}." if question is not None and key.line is None else ""
+    paragraphs = (" · ".join(kind), f"{says} Absent: {key.absence[:1].lower()}{key.absence[1:]}{asked}")
+    place = f"{key.part} {key.path}"
+    return Entry(name, page, f"`{name}`", paragraphs, "key", place, _belonging(place), key, says)
 
 
-def of_verb(name: str) -> Iterator[str]:
-    """What is said of a verb, its heading first: paragraphs in Markdown."""
-    row = verbs()[name]
-    _, does, which, body, shown = row
-    yield f"### {_heading_of_verb(row)}"
-    yield f"{does} The row: {which}. The body: {body}. A response may show: {shown}."
-    yield from _meanings_at(f"{_VERB}{name}")
+def _of_verbs() -> Iterator[Entry]:
+    for written, does, which, body, shown in verbs_table():
+        forms = re.findall(r"`([^`]+)`", written)
+        name = "all" if len(forms) > 1 else "transition" if ":" in written else re.sub(r" [A-Z]+$", "", forms[0])
+        place = f"verb {name}"
+        told = f"{does} The row: {which}. The body: {body}. A response may show: {shown}."
+        yield Entry(name, page_of(4), written, (told,), "verb", place, _belonging(place))
 
 
-def of_meaning(meaning: Meaning) -> str:
-    """A meaning as it stands under a heading."""
-    first, *rest = meaning.text.split("\n\n")
-    return "\n\n".join((f"**{meaning.title}.** {first}", *rest))
+def _of_condition(condition: Condition) -> Entry:
+    told = (
+        f"{condition.words[:1].upper()}{condition.words[1:]}. Without a code: {condition.status}, with an empty body."
+    )
+    place = f"condition {condition.name}"
+    cited = tuple(map(meaning_named, condition.meanings))
+    return Entry(condition.name, page_of(7), f"`{condition.name}`", (told,), "condition", place, cited)
 
 
-def keys_of(part: int) -> Iterator[Key]:
-    """The keys of a part that have an entry: not those of a case, which are its endpoint's, nor the keywords of
-    schemas, which have a table of their own."""
-    own = (key for key in VOCABULARY if key.part == part and place_of(key) == (part, key.path))
-    return (key for key in own if not _is_keyword(key))
-
-
-def _is_keyword(key: Key) -> bool:
-    """Whether a key belongs to a schema: its parent admits `$ref` and its name is a keyword."""
-    return key.name in KEYWORDS and (key.part, f"{key.parent}.contentSchema") in _SCHEMAS
-
-
-_SCHEMAS = {(key.part, key.path) for key in VOCABULARY if key.name == "contentSchema"}
-
-
-def _meanings_at(place: str) -> Iterator[str]:
-    """In full at the first of its places; at the others, where that is."""
-    for each in meanings().values():
-        if each.places[:1] == (place,):
-            yield of_meaning(each)
-        elif place in each.places:
-            yield f"**{each.title}**: at [{_written(each.places[0])}]({link_to(each).removeprefix('reference/')})."
-
-
-def _written(place: str) -> str:
-    return _heading_of_verb(verb_at(place)) if place.startswith(_VERB) else _heading(key_of(place))
-
-
-def _heading(key: Key) -> str:
-    return f"`{key.path}`"
-
-
-def _heading_of_verb(row: tuple[str, ...]) -> str:
-    return row[0]
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
+def _belonging(place: str) -> tuple[Meaning, ...]:
+    return tuple(each for each in meanings().values() if place in each.places)
