@@ -596,15 +596,17 @@ class Maker:
             case 0:
                 return NONE
             case 1 | 2:
-                parameters = {"size": "limit", "start": "offset"}
-                by = "offset"
+                by = self.random.choice(["offset", "page"])
             case _:
-                parameters, by = {"size": "limit", "next": "cursor"}, "cursor"
+                by = "cursor"
         return {
-            "default": self.random.choice([1, 2, 3]),
-            "largest": self.random.choice([3, 5, NONE]),
             "by": by,
-            "parameters": parameters,
+            "default": self.random.choice([1, 2, 3]),
+            **self.random.choice([{}, {}, {"minimum": 0}]),
+            "maximum": self.random.choice([3, 5, NONE]),
+            **({} if by == "cursor" else {"first": self.random.choice([0, 1])}),
+            "size": "limit",
+            "at": by,
         }
 
     # ── Who may, and errors ───────────────────────────────────────────────────────────────────────────────────

@@ -191,11 +191,11 @@ class Asker:
         assert self._last is not None
         endpoint = next(each for each in self.checked.endpoints if each.key == self._last[0])
         pages = pages_of(endpoint)
-        if pages is None or pages.next is None or (endpoint.key != key and self._often(0.8)):
+        if pages is None or pages.by != "cursor" or pages.at is None or (endpoint.key != key and self._often(0.8)):
             return None
         path, _, query = self._last[1].target.partition("?")
-        kept = [pair for pair in query.split("&") if pair and not pair.startswith(pages.next + "=")]
-        target = path + "?" + "&".join([*kept, f"{pages.next}=⟦{cursor}⟧"])
+        kept = [pair for pair in query.split("&") if pair and not pair.startswith(pages.at + "=")]
+        target = path + "?" + "&".join([*kept, f"{pages.at}=⟦{cursor}⟧"])
         request = Request("GET", target, self._last[1].headers)
         self._last = (endpoint.key, request)
         return request
@@ -311,10 +311,10 @@ class Asker:
         if endpoint.verb == "list" and pages is not None and pages.by != "none":
             if pages.size is not None and self._often(0.5):
                 pairs.append((pages.size, self.random.choice(["1", "2", "3", "2", "0", "9", "x", str(2**63)])))
-            if pages.start is not None and self._often(0.5):
-                pairs.append((pages.start, self.random.choice(["0", "1", "2", "4", "-1", "x"])))
-            if pages.next is not None and self._often(0.06):
-                pairs.append((pages.next, "invented"))
+            if pages.at is not None and pages.by != "cursor" and self._often(0.5):
+                pairs.append((pages.at, self.random.choice(["0", "1", "2", "4", "-1", "x"])))
+            elif pages.at is not None and self._often(0.06):
+                pairs.append((pages.at, "invented"))
         return [f"{quote(name)}={quote(text)}" for name, text in pairs]
 
     def _chosen(self, choice: Projection | Expansion) -> list[tuple[str, str]]:

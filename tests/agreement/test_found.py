@@ -175,9 +175,9 @@ def test_nothing_is_told_of_values_below_a_row_that_is_not_seen(unseen: str) -> 
 
 def test_a_list_by_cursor_has_no_offset_of_other_lists() -> None:
     lists = {"does": "list item", "sorts": {"default": ["id"]}, "responses": {200: "page.items"}}
-    lists |= {"pages": {"by": "cursor", "default": 2, "largest": 3, "parameters": {"next": "cursor"}}}
+    lists |= {"pages": {"by": "cursor", "default": 2, "maximum": 3, "at": "cursor"}}
     said = contract({"item": {"fields": ITEM}}, {"GET /items": lists})
-    shared = {"default": 2, "largest": 3, "by": "offset", "parameters": {"size": "limit", "start": "offset"}}
+    shared = {"default": 2, "maximum": 3, "by": "offset", "size": "limit", "at": "offset", "first": 0}
     said["limits"] = {**said["limits"], "pages": shared}
     assert [each.status for each in answers(said, [], Request("GET", "/items?offset=0"))] == [422]
 

@@ -12,13 +12,13 @@ from tests.reference.operations import pages_of
 def pages_beyond_their_bounds(a: Asking) -> Iterator[Finding]:
     for endpoint in a.endpoints.values():
         pages = pages_of(endpoint)
-        if endpoint.verb != "list" or pages is None or pages.by == "none" or pages.largest is None or not pages.size:
+        if endpoint.verb != "list" or pages is None or pages.by == "none" or pages.maximum is None or not pages.size:
             continue
         for person in a.everybody():
             path = a.path(endpoint, next(iter(a.rows(endpoint)), None))
             if path is None or not a.admits(endpoint, person, None):
                 continue
-            for size in (pages.largest + 1, 10**9, 2**63, 0, -1):
+            for size in (pages.maximum + 1, 10**9, 2**63, 0, -1):
                 response = a.ask(endpoint.key, person, path, query={pages.size: str(size)})
                 if response.status_code not in a.statuses("invalid", endpoint):
                     yield Finding("API4", endpoint.key, str(person), f"a page of {size}: {response.status_code}")

@@ -109,7 +109,7 @@ def lists_of_other_peoples_rows(a: Asking) -> Iterator[Finding]:
 
 def queries(a: Asking, endpoint: checked.Endpoint, hidden: list[Row]) -> Iterator[dict[str, str]]:
     pages, sorts = pages_of(endpoint), sorts_of(endpoint)
-    size = {pages.size: str(pages.largest)} if pages and pages.size and pages.largest else {}
+    size = {pages.size: str(pages.maximum)} if pages and pages.size and pages.maximum else {}
     yield size
     if sorts is not None and sorts.parameter:
         for keys in sorts.offered:

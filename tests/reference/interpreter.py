@@ -305,7 +305,7 @@ class _Asking:
         if page.cursor is not None and pages is not None:
             stands_for = self.of.cursors.get(page.cursor)
             if stands_for is None or stands_for[:3] != (endpoint.key, self.caller.who, page.order_name):
-                self.failures.append(invalid("query", pages.next or "", "format"))
+                self.failures.append(invalid("query", pages.at or "", "format"))
             else:
                 page.after = stands_for[3]
 
@@ -442,7 +442,9 @@ class _Asking:
                 row for row in found if lists.compared(lists.keys_of(row, order, self.seen()), page.after, order) > 0
             ]
         found = found[page.start :]
-        if page.size is not None and len(found) > page.size:
+        if page.size == 0:
+            found = []
+        elif page.size is not None and len(found) > page.size:
             found = found[: page.size]
             pages = pages_of(endpoint)
             assert pages is not None
@@ -458,7 +460,7 @@ class _Asking:
             "count": len(found),
             "size": page.size,
             "start": page.start,
-            "number": 1 if page.size is None else page.start // page.size + 1,
+            "number": page.at,
         }
         return self.respond(endpoint, self.seen(), found)
 

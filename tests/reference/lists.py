@@ -31,6 +31,7 @@ class Page:
     order_name: str = ""
     size: int | None = None
     start: int = 0
+    at: int = 0
     cursor: str | None = None
     after: Keys | None = None
 
@@ -49,24 +50,25 @@ def _of_pages(endpoint: Endpoint) -> tuple[str | None, ...]:
     pages = pages_of(endpoint)
     if pages is None or pages.by == "none":
         return ()
-    reached_by = {"cursor": pages.next, "offset": pages.start, "page": pages.number}
-    return (pages.size, reached_by[pages.by])
+    return (pages.size, pages.at)
 
 
 def following(endpoint: Endpoint, page: Page) -> int:
     """What asks for the next page, where pages are counted."""
     pages = pages_of(endpoint)
     assert pages is not None and page.size is not None
-    return page.start // page.size + 2 if pages.by == "page" else page.start + page.size
+    rows = page.start // page.size + 1 if pages.by == "page" else page.start + page.size
+    return rows + pages.first
 
 
 def previous(endpoint: Endpoint, page: Page) -> int | None:
     """What asks for the page before, where pages are counted and there is one."""
-    if page.size is None or page.start == 0:
+    if not page.size or page.start == 0:
         return None
     pages = pages_of(endpoint)
     assert pages is not None
-    return page.start // page.size if pages.by == "page" else max(page.start - page.size, 0)
+    rows = page.start // page.size - 1 if pages.by == "page" else max(page.start - page.size, 0)
+    return rows + pages.first
 
 
 def asked(endpoint: Endpoint, query: Query, reading: Reading, failures: list[Failure]) -> Page:
@@ -83,16 +85,15 @@ def asked(endpoint: Endpoint, query: Query, reading: Reading, failures: list[Fai
     _order(endpoint, query, page, failures)
     pages = pages_of(endpoint)
     if pages is not None and pages.by != "none":
-        page.size = _whole(pages.size, query, 1, pages.largest, pages.default, failures)
-        if pages.by == "offset":
-            page.start = _whole(pages.start, query, 0, None, 0, failures)
-        elif pages.by == "page":
-            page.start = (_whole(pages.number, query, 1, None, 1, failures) - 1) * page.size
-        elif pages.next is not None and pages.next in query:
-            if len(query[pages.next]) > 1:
-                failures.append(invalid("query", pages.next, "repeated"))
+        page.size = _whole(pages.size, query, pages.minimum, pages.maximum, pages.default, failures)
+        if pages.by in ("offset", "page"):
+            page.at = _whole(pages.at, query, pages.first, None, pages.first, failures)
+            page.start = (page.at - pages.first) * (page.size if pages.by == "page" else 1)
+        elif pages.at is not None and pages.at in query:
+            if len(query[pages.at]) > 1:
+                failures.append(invalid("query", pages.at, "repeated"))
             else:
-                page.cursor = query[pages.next][0]
+                page.cursor = query[pages.at][0]
     return page
 
 

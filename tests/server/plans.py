@@ -275,7 +275,7 @@ LIST_NOTES = List(
         ),
         columns(total=INTEGER),
     ),
-    paging=Paging("cursor", 2, 3, "limit", "cursor"),
+    paging=Paging("cursor", 2, maximum=3, size="limit", at="cursor"),
     sorts=(Sort("", (1,)), Sort("-title", (1,))),
     filters=(FilterParameter("done", Boolean()), FilterParameter("since", TIMESTAMP)),
     sort_parameter="sort",

@@ -79,7 +79,7 @@ def test_pages_by_offset(run: Run) -> None:
     operation = replace(
         LIST_NOTES,
         select=replace(LIST_NOTES.select, pieces=pieces),
-        paging=Paging("offset", default=2, largest=None, size="limit", start="offset"),
+        paging=Paging("offset", default=2, maximum=None, size="limit", at="offset"),
     )
     service = run(with_route(served("GET /notes", "notes", operation=operation)))
     ann = service.person()

@@ -113,16 +113,16 @@ class Sorts:
 
 @dataclass(frozen=True)
 class Pages:
-    """`largest` None: stated `none`. `first`: the number of the first page."""
+    """`maximum` None: stated `none`. `at`: the parameter that says which page; None: there is but the first. `first`:
+    the number of the first page, or the offset of the first row."""
 
     by: Literal["cursor", "offset", "page", "none"]
     default: int = 0
-    largest: int | None = None
+    minimum: int = 1
+    maximum: int | None = None
     size: str | None = None
-    next: str | None = None
-    start: str | None = None
-    number: str | None = None
-    first: Literal[0, 1] = 1
+    at: str | None = None
+    first: int = 0
 
 
 @dataclass(frozen=True)

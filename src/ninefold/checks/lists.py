@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Final
 
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.lists import Rules, asked, growing
@@ -31,7 +31,7 @@ from ninefold.expressions.scope import INFERRED
 from ninefold.expressions.tree import Typed, free_variables
 from ninefold.language import endpoints as stated
 from ninefold.language import limits, requests
-from ninefold.language.fact import Fact, Shown, StatedNone, value_of
+from ninefold.language.fact import Fact, Shown, StatedNone, is_open, value_of
 from ninefold.language.limits import narrowed
 from ninefold.values import (
     Anything,
@@ -138,19 +138,25 @@ def _keys(keys: tuple[requests.SortKey, ...], resource: Resource, findings: Find
     return tuple(found)
 
 
-def _whole(pages: limits.Pages, findings: Findings) -> None:
-    """Says of page bounds beside `by: none` that nothing heeds them."""
-    assert pages.by is not None
-    bounds = (pages.default, pages.largest, pages.size, pages.next, pages.start, pages.number, pages.index)
-    bound = next((each for each in bounds if isinstance(each, Shown)), None)
-    if bound is not None:
-        findings.say(
-            SAYS_NOTHING,
-            "page bounds say nothing of a list that is given whole",
-            Label(bound.span, "nothing heeds it"),
-            Label(pages.by.span, "the list has no pages"),
-            help=("how many rows a request may ask for is said with a way to the others: `by: offset`, `by: page`",),
-        )
+def _unheeded(pages: limits.Pages, findings: Findings) -> None:
+    """Says of bounds that stand beside `by` and that nothing heeds by the way in which it says pages are reached."""
+    by = limits.reached(pages)
+    counted = (pages.first,) if by in ("none", "cursor") else ()
+    whole = (pages.default, pages.minimum, pages.maximum, pages.size, pages.at) if by == "none" else ()
+    bound = next((each for each in (*whole, *counted) if isinstance(each, Shown)), None)
+    if bound is not None and pages.by is not None:
+        told, why, help = _UNHEEDED[by]
+        findings.say(SAYS_NOTHING, told, Label(bound.span, "nothing heeds it"), Label(pages.by.span, why), help=(help,))
+
+
+_UNHEEDED: Final = {
+    "none": (
+        "page bounds say nothing of a list that is given whole",
+        "the list has no pages",
+        "how many rows a request may ask for is said with a way to the others: `by: offset`, `by: page`",
+    ),
+    "cursor": ("`first` says nothing of pages by cursor", "a cursor is no number", "leave `first` out"),
+}
 
 
 def check_pages(endpoint: stated.Endpoint, findings: Findings) -> Pages | None:
@@ -160,41 +166,48 @@ def check_pages(endpoint: stated.Endpoint, findings: Findings) -> Pages | None:
     pages = narrowed(own, shared) if own is not None and shared is not None else own or shared
     if pages is None:
         return None
-    by = value_of(pages.by)
-    if isinstance(pages.by, StatedNone) or (by is not None and by.text == "none"):
-        for level in (own, shared):
-            if level is not None and level.by is pages.by:
-                _whole(level, findings)
+    for level in (own, shared):
+        if level is not None and level.by is pages.by:
+            _unheeded(level, findings)
+    by = limits.reached(pages)
+    if by == "none":
         return Pages("none")
-    default, largest = value_of(pages.default), value_of(pages.largest)
-    if default is None and isinstance(pages.default, StatedNone) and largest is not None:
-        default = largest
-    bounded = largest is not None or isinstance(pages.largest, StatedNone)
-    if by is None or default is None or not bounded:
+    bounds = _sizes(pages, findings)
+    no_way = isinstance(pages.at, StatedNone)
+    first = value_of(pages.first)
+    if (
+        bounds is None
+        or not by
+        or (pages.at is None or is_open(pages.at))
+        or (_is_counted(by, pages) and first is None)
+    ):
         return None
-    if default < 1 or (largest is not None and default > largest):
-        findings.say(
-            PAGE_BOUNDS,
-            f"a page holds {default} rows where its size is not given, and at most {largest}"
-            if largest is not None
-            else f"a page holds {default} rows where its size is not given",
-            Label(pages.span, "contradict each other"),
-        )
+    minimum, default, maximum = bounds
+    at = None if no_way else _text(pages.at)
+    return Pages(by, default, minimum, maximum, _text(pages.size), at, first or 0)  # type: ignore[arg-type]
+
+
+def _is_counted(by: str, pages: limits.Pages) -> bool:
+    return by in ("offset", "page") and not isinstance(pages.at, StatedNone)
+
+
+def _sizes(pages: limits.Pages, findings: Findings) -> tuple[int, int, int | None] | None:
+    """The smallest size of a page, that of one whose size is not asked for, and the greatest; None: one is a gap, or
+    they contradict each other, which is said."""
+    default, minimum, maximum = value_of(pages.default), value_of(pages.minimum), value_of(pages.maximum)
+    minimum = 1 if minimum is None else minimum
+    if default is None or (maximum is None and not isinstance(pages.maximum, StatedNone)):
         return None
-    # What part 8 says for lists that go by another is not said of this one.
-    following = _text(pages.next) if by.text == "cursor" else None
-    start = _text(pages.start) if by.text == "offset" else None
-    number, index = (_text(each) if by.text == "page" else None for each in (pages.number, pages.index))
-    if number is not None and index is not None:
-        findings.say(
-            PAGE_BOUNDS,
-            "pages are numbered from 0, and from 1",
-            Label(pages.number.span, "from 1"),  # type: ignore[union-attr]
-            Label(pages.index.span, "from 0"),  # type: ignore[union-attr]
-        )
-    first: Literal[0, 1] = 0 if index is not None else 1
-    size = _text(pages.size)
-    return Pages(by.text, default, largest, size, following, start, number or index, first)  # type: ignore[arg-type]
+    if minimum <= default and (maximum is None or default <= maximum):
+        return minimum, default, maximum
+    most = "" if maximum is None else f", and at most {maximum}"
+    least = "" if minimum <= 1 else f", at least {minimum}"
+    findings.say(
+        PAGE_BOUNDS,
+        f"a page holds {default} rows where its size is not given{least}{most}",
+        Label(pages.span, "contradict each other"),
+    )
+    return None
 
 
 def page_members(endpoint: stated.Endpoint, contract: Contract) -> dict[str, Type]:
@@ -251,7 +264,7 @@ def check_parameters(
     if sorts is not None and sorts.parameter is not None:
         names.append(sorts.parameter)
     if pages is not None:
-        names += [name for name in (pages.size, pages.next, pages.start, pages.number) if name is not None]
+        names += [name for name in (pages.size, pages.at) if name is not None]
     for choice in (value_of(endpoint.projection), value_of(endpoint.expand)):
         if choice is not None and (parameter := value_of(choice.parameter)) is not None:
             names.append(parameter.text)

@@ -319,8 +319,8 @@ def _pages(operation: List) -> str:
     paging = operation.paging
     if paging.by == "none":
         return "all of it"
-    largest = "any size" if paging.largest is None else f"at most {paging.largest}"
-    return f"pages by {paging.by}, {paging.default} where no size is asked for, {largest}"
+    most = "any size" if paging.maximum is None else f"at most {paging.maximum}"
+    return f"pages by {paging.by}, {paging.default} where no size is asked for, {most}"
 
 
 def _judge(judge: Judge) -> Iterator[str]:

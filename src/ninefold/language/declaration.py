@@ -89,13 +89,12 @@ class When:
         return self.holds is None or self.holds(record)
 
 
-def says(told: str, member: str, *words: str, if_open: bool = False, without: str = "") -> When:
-    """A member of the same record is one of some words, or is open, `if_open`. `without`: another is not there."""
+def says(told: str, member: str, *words: str, if_open: bool = False) -> When:
+    """A member of the same record is one of some words, or is open, `if_open`."""
 
     def holds(record: object) -> bool:
         fact = getattr(record, member)
-        is_said = fact.value.text in words if isinstance(fact, Shown) else if_open and is_open(fact)
-        return is_said and not (without and getattr(record, without) is not None)
+        return fact.value.text in words if isinstance(fact, Shown) else if_open and is_open(fact)
 
     return When(told, holds)
 

@@ -7,9 +7,9 @@ from dataclasses import fields, replace
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
-from ninefold.language.declaration import Each, One, adds, asked, group, named, restricts, says
+from ninefold.language.declaration import Each, One, When, adds, asked, named, restricts, says
 from ninefold.language.expressions import Expression, expression
-from ninefold.language.fact import Fact, Name, value_of
+from ninefold.language.fact import Fact, Name, StatedNone, value_of
 from ninefold.language.key import Kind
 from ninefold.language.question import Question
 from ninefold.language.reading import Reading, Slot
@@ -85,53 +85,51 @@ class Rate:
 
 PAGED = "lists that this would bound are not served"
 THERE_ARE = says("there are pages", "by", "cursor", "offset", "page", if_open=True)
-BY_CURSOR = says("pages are reached by cursor", "by", "cursor")
-BY_OFFSET = says("pages are reached by offset", "by", "offset")
-BY_NUMBER = says("pages are reached by their number, and no `index` is there", "by", "page", without="index")
-BY_INDEX = says("pages are reached by their number, and no `number` is there", "by", "page", without="number")
-PARAMETERS = group("parameters", "The query parameters of paging.", PAGES, PAGED, when=THERE_ARE)
+COUNTED_FROM = When(
+    "pages are reached by an offset or by their number, and `at` is not `none`",
+    lambda pages: reached(pages) in ("offset", "page") and not isinstance(pages.at, StatedNone))
 PARAMETER = shapes.Name("a query parameter")
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The page bounds of lists, or of one list. `largest: none`: no bound."""
+    """The page bounds of lists, or of one list. `maximum: none`: no bound. `at: none`: there is but the first page."""
 
     span: Span
-    default: Fact[int] | None = asked(
-        "default", shapes.Integer(1), "The size of a page where the request asks for none.", PAGES, PAGED,
-        when=THERE_ARE, told="rows of a page whose size is not given", meanings=("pages and filters",))
-    largest: Fact[int] | None = asked(
-        "largest", shapes.Integer(1), "The greatest size that may be asked for; `none` for any.", PAGES, PAGED,
-        when=THERE_ARE, says_none=True, told="most rows of a page", meanings=("pages and filters",))
     by: Fact[Name] | None = asked(
         "by", shapes.Word(("cursor", "offset", "page", "none")),
         "How the next page is reached: by a cursor, by an offset, by its number, or not at all (the list is "
         "given whole).", PAGES, PAGED, says_none=True, told="pages by")
+    default: Fact[int] | None = asked(
+        "default", shapes.Integer(1), "The size of a page where the request asks for none.", PAGES, PAGED,
+        when=THERE_ARE, told="rows of a page whose size is not given", meanings=("pages and filters",))
+    minimum: Fact[int] | None = adds(
+        "minimum", shapes.Integer(0), "The smallest size that may be asked for; 0: no rows, and `page.total`.",
+        "It is 1.", told="fewest rows of a page", meanings=("pages and filters",))
+    maximum: Fact[int] | None = asked(
+        "maximum", shapes.Integer(1), "The greatest size that may be asked for; `none` for any.", PAGES, PAGED,
+        when=THERE_ARE, says_none=True, told="most rows of a page", meanings=("pages and filters",))
+    first: Fact[int] | None = asked(
+        "first", shapes.Integer(0, 1), "The number of the first page, or of the first row where pages are reached by "
+        "an offset.", PAGES, PAGED, when=COUNTED_FROM, told="counted from", meanings=("pages and filters",))
     size: Fact[Name] | None = adds(
-        "size", PARAMETER, "The one that gives the size of a page.", "Every page has the default size.",
-        says_none=True, group=PARAMETERS, told="the query parameter of the size of a page",
-        meanings=("pages and filters",))
-    next: Fact[Name] | None = asked(
-        "next", PARAMETER, "The one that gives the cursor.", PAGES, PAGED, when=BY_CURSOR, group=PARAMETERS,
-        told="the query parameter of the cursor of the next page", meanings=("pages and filters",))
-    start: Fact[Name] | None = asked(
-        "start", PARAMETER, "The one that gives the offset.", PAGES, PAGED, when=BY_OFFSET, group=PARAMETERS,
-        told="the query parameter of the offset", meanings=("pages and filters",))
-    number: Fact[Name] | None = asked(
-        "number", PARAMETER, "The one that gives the number of a page, from 1.", PAGES, PAGED, when=BY_NUMBER,
-        group=PARAMETERS, told="the query parameter of the page's number, from 1", meanings=("pages and filters",))
-    index: Fact[Name] | None = asked(
-        "index", PARAMETER, "The one that gives the number of a page, from 0.", PAGES, PAGED, when=BY_INDEX,
-        group=PARAMETERS, told="the query parameter of the page's number, from 0", meanings=("pages and filters",))
+        "size", PARAMETER, "The query parameter that gives the size of a page.", "Every page has the default size.",
+        says_none=True, told="the query parameter of the size of a page", meanings=("pages and filters",))
+    at: Fact[Name] | None = asked(
+        "at", PARAMETER, "The query parameter that says which page: its cursor, its offset or its number; `none`: "
+        "there is but the first.", PAGES, PAGED, when=THERE_ARE, says_none=True,
+        told="the query parameter that says which page", meanings=("pages and filters",))
+
+
+def reached(pages: Pages) -> str:
+    """How pages are reached, as far as it is said: `cursor`, `offset`, `page` or `none`."""
+    by = value_of(pages.by)
+    return "none" if isinstance(pages.by, StatedNone) else "" if by is None else by.text
 
 
 def narrowed(own: Pages, shared: Pages) -> Pages:
-    """The bounds of one list: its own, and those of part 8 for what it does not say. One name of pages by their number
-    stands for the other."""
+    """The bounds of one list: its own, and those of part 8 for what it does not say."""
     stated = {each.name: value for each in fields(own) if (value := getattr(own, each.name)) is not None}
-    if stated.keys() & {"number", "index"}:
-        shared = replace(shared, number=None, index=None)
     return replace(shared, **stated)
 
 

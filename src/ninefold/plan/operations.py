@@ -47,17 +47,16 @@ class Sort(msgspec.Struct, frozen=True):
 
 
 class Paging(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`largest` None: no bound. With `by: none` the list is given whole. `number` counts from `first`. `places`: where
-    each is stated."""
+    """`maximum` None: no bound. With `by: none` the list is given whole. `at` gives a cursor, an offset or the number of
+    a page; these count from `first`. `places`: where each is stated."""
 
     by: Literal["cursor", "offset", "page", "none"]
     default: int = 0
-    largest: int | None = None
+    minimum: int = 1
+    maximum: int | None = None
     size: str | None = None
-    next: str | None = None
-    start: str | None = None
-    number: str | None = None
-    first: Literal[0, 1] = 1
+    at: str | None = None
+    first: int = 0
     places: dict[str, Place] = {}
 
 

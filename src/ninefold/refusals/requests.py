@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any
 
 from ninefold.contract.reach import names_in
 from ninefold.contract.survey import Survey, actions, signs_out_caller
@@ -15,7 +15,7 @@ from ninefold.language.conditions import Step, of_parameter
 from ninefold.language.endpoints import Endpoint, reads_content, shows_content
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Name, Shown, StatedNone, value_of
-from ninefold.language.limits import narrowed
+from ninefold.language.limits import narrowed, reached
 from ninefold.language.requests import Requests
 from ninefold.language.routes import PathName
 from ninefold.language.shapes import FORM
@@ -284,20 +284,17 @@ def _of_pages(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         found = getattr(pages, name)
         return found if isinstance(found, Shown) else None
 
-    by, largest = said("by"), said("largest")
-    if by is not None and by.value.text == "none":
+    by = reached(pages)
+    if by == "none":
         return
-    most = "upwards" if largest is None else f"to {largest.value}"
-    wanted = {"size": f"a whole number from 1 {most}", **({} if by is None else _REACHED.get(by.value.text, {}))}
+    minimum, maximum, first = said("minimum"), said("maximum"), said("first")
+    most = "upwards" if maximum is None else f"to {maximum.value}"
+    wanted = {"size": f"a whole number from {1 if minimum is None else minimum.value} {most}"}
+    if by == "cursor":
+        wanted["at"] = "a cursor that the service made for this list"
+    elif by:
+        wanted["at"] = f"a whole number from {0 if first is None else first.value} upwards"
     for name, words in wanted.items():
         if (parameter := said(name)) is not None:
             words = f"the parameter `{parameter.value.text}` is not {words}"
             yield Refusal("invalid", Step.PARAMETERS, fact=parameter.span, words=words, meanings=("pages and filters",))
-
-
-_REACHED: Final[Mapping[str, Mapping[str, str]]] = {
-    "cursor": {"next": "a cursor that the service made for this list"},
-    "offset": {"start": "a whole number from 0 upwards"},
-    "page": {"number": "a whole number from 1 upwards", "index": "a whole number from 0 upwards"},
-}
-"""By how pages are reached: what the parameter that says which one has to be."""

@@ -161,7 +161,7 @@ def _takes_parameters(operation: Operation) -> bool:
             return operation.choices is not None
         case List():
             paging = operation.paging
-            named = (operation.sort_parameter, paging.size, paging.next, paging.start, paging.number)
+            named = (operation.sort_parameter, paging.size, paging.at)
             return operation.choices is not None or bool(operation.filters) or any(named)
         case Write() | Stream() | Compute():
             return False

@@ -105,7 +105,7 @@ codes:
 ```yaml
 rates:     {calls: {of: address, allow: 600, per: PT1M, algorithm: fixed window}}
 body size: 64 KiB
-pages:     {default: 20, largest: 100, by: offset, parameters: {size: limit, start: offset}}
+pages:     {default: 20, maximum: 100, by: offset, size: limit, at: offset, first: 0}
 timeout: PT10S
 ```""",
     """\

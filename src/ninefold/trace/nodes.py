@@ -103,7 +103,7 @@ def query_parameters(route: Served) -> tuple[str, ...]:
             found += [each.name for each in operation.filters]
         if isinstance(operation, List):
             paging = operation.paging
-            own = (operation.sort_parameter, paging.size, paging.next, paging.start, paging.number)
+            own = (operation.sort_parameter, paging.size, paging.at)
             found += [each.name for each in operation.filters]
             found += [name for name in own if name is not None]
     return tuple(dict.fromkeys(found))

@@ -213,9 +213,9 @@ def _of_list(route: Served, name: str) -> list[Place]:
         if name == operation.sort_parameter:
             found += operation.sort_trace
         paging = operation.paging
-        for key in ("size", "next", "start", "number"):
+        for key in ("size", "at"):
             if getattr(paging, key) == name:
-                keys = (key, "largest") if key == "size" else (key, "by")
+                keys = (key, "minimum", "maximum") if key == "size" else (key, "by")
                 found += [paging.places[each] for each in keys if each in paging.places]
     return found
 

@@ -9,7 +9,7 @@ from msgspec import structs
 from ninefold.checked import operations as checked
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.lists import Asked, beside_rows, growing, plainly
-from ninefold.checked.operations import Filter, Mutation, Pages, SortKeys
+from ninefold.checked.operations import Filter, Mutation, SortKeys
 from ninefold.checked.resources import Resource
 from ninefold.compile import inputs
 from ninefold.compile.contents import Columns, choices
@@ -106,20 +106,16 @@ def _paging(operation: checked.List, perspective: Perspective) -> Paging:
     pages = operation.pages
     if pages.by == "none":
         return Paging(by="none")
-    places = _page_places(operation, pages, perspective)
-    return Paging(
-        pages.by, pages.default, pages.largest, pages.size, pages.next, pages.start, pages.number, pages.first, places
-    )
+    places = _page_places(operation, perspective)
+    return Paging(pages.by, pages.default, pages.minimum, pages.maximum, pages.size, pages.at, pages.first, places)
 
 
-def _page_places(operation: checked.List, pages: Pages, perspective: Perspective) -> dict[str, Place]:
+def _page_places(operation: checked.List, perspective: Perspective) -> dict[str, Place]:
     """Those of the list itself, and of all lists where it says nothing."""
     places, found = perspective.checked.places, dict[str, Place]()
     for path in (("limits", "pages"), ("endpoints", operation.key, "pages")):
-        found |= by_key(places, ("default", "largest", "by", "parameters"), *path)
-        found |= by_key(places, ("size", "next", "start", "number", "index"), *path, "parameters")
-    # One name stands for both, as a list has but one of them.
-    return found | ({"number": found["index"]} if pages.first == 0 else {})
+        found |= by_key(places, ("default", "minimum", "maximum", "by", "first", "size", "at"), *path)
+    return found
 
 
 def filter_parameters(operation: checked.List | Mutation) -> tuple[FilterParameter, ...]:

@@ -109,13 +109,13 @@ def _several(texts: Sequence[str], type_: Array) -> Value | Refused:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a request asks of a list. `size` None: all of it. `start`: how many rows come before the page. `number`
-    is as requests number pages. `cursor` is as sent."""
+    """What a request asks of a list. `size` None: all of it. `start`: how many rows come before the page. `at`: its
+    number, or its offset, as requests count. `cursor` is as sent."""
 
     sort: plan.Sort
     size: int | None = None
     start: int = 0
-    number: int = 1
+    at: int = 0
     cursor: str | None = None
     filters: dict[str, Value] = field(default_factory=dict)
 
@@ -169,24 +169,23 @@ class PageReader:
         self._sort_parameter = operation.sort_parameter
         self._paging = operation.paging
         paging = operation.paging
-        own = (operation.sort_parameter, paging.size, paging.next, paging.start, paging.number)
+        own = (operation.sort_parameter, paging.size, paging.at)
         self.names = self._filters.names | {name for name in own if name is not None}
 
     def read(self, query: Query, env: Env, failures: list[Failure]) -> Page:
         """What is asked for; what is wrong with it is added to `failures`."""
         filters = self._filters.read(query, env, failures)
-        if self._paging.by == "none":
-            return Page(self._sort(query, failures), filters=filters)
-        sort = self._sort(query, failures)
-        size = self._integer(query, self._paging.size, 1, self._paging.largest, self._paging.default, failures)
-        if self._paging.by != "page":
-            start, number = self._integer(query, self._paging.start, 0, None, 0, failures), 1
-        else:
-            first = self._paging.first
-            number = self._integer(query, self._paging.number, first, None, first, failures)
-            # Where the database's integers end, there are no rows any more.
-            start = min((number - first) * size, GREATEST_INTEGER)
-        return Page(sort, size, start, number, self._cursor(query, failures), filters)
+        paging, sort = self._paging, self._sort(query, failures)
+        if paging.by == "none":
+            return Page(sort, filters=filters)
+        size = self._integer(query, paging.size, paging.minimum, paging.maximum, paging.default, failures)
+        if paging.by == "cursor":
+            return Page(sort, size, cursor=self._cursor(query, failures), filters=filters)
+        first = paging.first
+        at = self._integer(query, paging.at, first, None, first, failures)
+        # Where the database's integers end, there are no rows any more.
+        start = min((at - first) * (size if paging.by == "page" else 1), GREATEST_INTEGER)
+        return Page(sort, size, start, at, None, filters)
 
     def _sort(self, query: Query, failures: list[Failure]) -> plan.Sort:
         default, name = self._sorts[""], self._sort_parameter
@@ -199,7 +198,7 @@ class PageReader:
         return default
 
     def _integer(
-        self, query: Query, name: str | None, least: int, largest: int | None, default: int, failures: list[Failure]
+        self, query: Query, name: str | None, least: int, most: int | None, default: int, failures: list[Failure]
     ) -> int:
         if name is None or name not in query:
             return default
@@ -208,13 +207,13 @@ class PageReader:
             return default
         if value < least:
             failures.append(invalid("query", name, "minimum"))
-        elif largest is not None and value > largest:
+        elif most is not None and value > most:
             failures.append(invalid("query", name, "maximum"))
         return value
 
     def _cursor(self, query: Query, failures: list[Failure]) -> str | None:
-        name = self._paging.next
-        if self._paging.by != "cursor" or name is None or name not in query:
+        name = self._paging.at
+        if name is None or name not in query:
             return None
         given = query[name]
         if len(given) > 1:
@@ -224,7 +223,7 @@ class PageReader:
 
     def not_ours(self) -> Failure:
         """The failure of a cursor that the service did not make for this list."""
-        return invalid("query", self._paging.next or "", "format")
+        return invalid("query", self._paging.at or "", "format")
 
 
 NOTHING: frozenset[str] = frozenset()

@@ -207,7 +207,8 @@ class List:
         """With what is shown beside the rows."""
         page = call.page
         assert page is not None
-        more = page.size is not None and len(rows) > page.size
+        # Behind a page of no rows there is no next one: it would be the same.
+        more = page.size is not None and 0 < page.size < len(rows)
         rows = rows[: page.size]
         cursor = None
         if more and self._by == "cursor":
@@ -280,13 +281,11 @@ def page_told(page: Page, by: str, count: int, total: object, more: bool, cursor
     told: dict[str, object] = {"count": count, "total": total, "next": cursor, "previous": None}
     if page.size is None:
         return told
-    told |= {"size": page.size, "start": page.start, "number": page.number}
+    told |= {"size": page.size, "start": page.start, "number": page.at}
     if isinstance(total, int):
-        told["pages"] = -(-total // page.size)
-    if by == "page":
-        told["next"] = page.number + 1 if more else None
-        told["previous"] = page.number - 1 if page.start > 0 else None
-    elif by == "offset":
-        told["next"] = page.start + page.size if more else None
-        told["previous"] = max(0, page.start - page.size) if page.start > 0 else None
+        told["pages"] = -(-total // page.size) if page.size else None
+    if by in ("page", "offset") and page.size:
+        step, before = (1, 1) if by == "page" else (page.size, min(page.size, page.start))
+        told["next"] = page.at + step if more else None
+        told["previous"] = page.at - before if page.start > 0 else None
     return told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, value_of
-from ninefold.language.limits import Pages, Rate, applying, narrowed
+from ninefold.language.limits import Pages, Rate, applying, narrowed, reached
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 from ninefold.tools.explain.told import named, told
@@ -47,11 +47,5 @@ def pages(g: Grounds, own: Fact[Pages] | None, shared: Fact[Pages] | None = None
     if first is None and second is None:
         return g.fact("pages", shared)
     bounds = narrowed(first, second) if first is not None and second is not None else first or second
-    by = value_of(bounds.by) if bounds is not None else None
-    # What part 8 says for lists that go by another is not told of this one.
-    reached = REACHED.get(by.text, ()) if by is not None else (name for names in REACHED.values() for name in names)
-    return told(g, bounds, "by", "default", "largest", "size", *reached)
-
-
-REACHED = {"cursor": ("next",), "offset": ("start",), "page": ("number", "index")}
-"""The parameters that may say which page, by how pages are reached."""
+    counted = ("first",) if bounds is not None and reached(bounds) not in ("cursor", "none") else ()
+    return told(g, bounds, "by", "default", "minimum", "maximum", "size", "at", *counted)

@@ -205,14 +205,12 @@ def page_parameters(paging: Paging) -> Iterator[Json]:
     if paging.by == "none":
         return
     if paging.size is not None:
-        bounds = {} if paging.largest is None else {"maximum": paging.largest}
-        yield _query(paging.size, {**INTEGER, "minimum": 1, **bounds, "default": paging.default})
-    if paging.by == "cursor" and paging.next is not None:
-        yield _query(paging.next, {"type": "string"})
-    if paging.by == "offset" and paging.start is not None:
-        yield _query(paging.start, {**INTEGER, "minimum": 0})
-    if paging.by == "page" and paging.number is not None:
-        yield _query(paging.number, {**INTEGER, "minimum": paging.first, "default": paging.first})
+        bounds = {} if paging.maximum is None else {"maximum": paging.maximum}
+        yield _query(paging.size, {**INTEGER, "minimum": paging.minimum, **bounds, "default": paging.default})
+    if paging.at is not None and paging.by == "cursor":
+        yield _query(paging.at, {"type": "string"})
+    elif paging.at is not None:
+        yield _query(paging.at, {**INTEGER, "minimum": paging.first, "default": paging.first})
 
 
 def _query(name: str, schema: Json) -> Json:

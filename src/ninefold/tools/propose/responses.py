@@ -303,23 +303,28 @@ def pages(survey: Survey, endpoint: Endpoint | None) -> tuple[Proposed, ...]:
         return _bound(survey, endpoint, name)
 
     part, path = (8, ("pages",)) if own is None or endpoint is None else (4, (endpoint.key, "pages"))
-    found: list[tuple[tuple[str, ...], str]] = []
-    default, largest = value_of(bound("default")), value_of(bound("largest"))
+    found: list[tuple[str, str]] = []
+    default, maximum = value_of(bound("default")), value_of(bound("maximum"))
     if is_open(bound("default")):
-        found.append((("default",), str(min(DEFAULT, largest) if isinstance(largest, int) else DEFAULT)))
-    if is_open(bound("largest")):
-        found.append((("largest",), str(max(LARGEST, default) if isinstance(default, int) else LARGEST)))
+        found.append(("default", str(min(DEFAULT, maximum) if isinstance(maximum, int) else DEFAULT)))
+    if is_open(bound("maximum")):
+        found.append(("maximum", str(max(LARGEST, default) if isinstance(default, int) else LARGEST)))
     by = _by(survey, bound("by"))
     if by is None:
         return ()
     if is_open(bound("by")):
-        found.append((("by",), by))
-    names = {"cursor": ("next", "cursor"), "offset": ("start", "offset"), "page": ("number", "page")}
-    if by in names and is_open(bound(names[by][0])):
-        if _first_parameters(said):
-            found.append((("parameters", "size"), "limit"))
-        found.append((("parameters", names[by][0]), names[by][1]))
-    return tuple(Proposed(part, (*path, *below), value, PAGED) for below, value in found)
+        found.append(("by", by))
+    if by in FIRST and is_open(bound("at")):
+        if said is None or (said.size, said.at) == (None, None):
+            found.append(("size", "limit"))
+        found.append(("at", by))
+    if FIRST.get(by) and is_open(bound("first")) and not isinstance(bound("at"), StatedNone):
+        found.append(("first", FIRST[by]))
+    return tuple(Proposed(part, (*path, key), value, PAGED) for key, value in found)
+
+
+FIRST: Final = {"cursor": "", "offset": "0", "page": "1"}
+"""From what pages are counted, by how they are reached; their parameter is called as that is."""
 
 
 def reached_by(survey: Survey, endpoint: Endpoint) -> str | None:
@@ -341,11 +346,6 @@ def _bound(survey: Survey, endpoint: Endpoint | None, name: str) -> Fact[object]
         if each is not None and (fact := getattr(each, name)) is not None:
             return fact  # type: ignore[no-any-return]
     return None
-
-
-def _first_parameters(said: Pages | None) -> bool:
-    """Whether no parameter is said yet."""
-    return said is None or (said.size, said.next, said.start, said.number, said.index) == (None,) * 5
 
 
 def _by(survey: Survey, fact: Fact[object] | None) -> str | None:
