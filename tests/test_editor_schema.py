@@ -114,7 +114,7 @@ def test_the_plain_form_of_the_reference_is_admitted() -> None:
         (5, "schemes: {word}\nrows: {word}\npermissions: {GET /x: {word}}"),
         (6, "kinds: {word}\ndelivery: {webhooks: {to: subscription, attempts: {word}}}"),
         (7, "shape: {word}\ncodes: {gone: {status: {word}, when: {word}}}"),
-        (8, "body size: {word}\npages: {largest: {word}}\nrates: {calls: {per: {word}}}"),
+        (8, "body size: {word}\npages: {maximum: {word}}\nrates: {calls: {per: {word}}}"),
         (9, "scheme: {word}\nversions: {a: {changes: {word}, sunset: {word}}}"),
     ],
 )

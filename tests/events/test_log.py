@@ -21,7 +21,7 @@ GET /log:
   does: list event
   filters: {kind: event.kind == value, since: event.time >= value, note: event.row == value}
   sorts: {parameter: sort, default: [position], offered: [-position, -time, kind]}
-  pages: {default: 2, largest: 50, by: cursor, parameters: {size: limit, next: cursor}}
+  pages: {default: 2, maximum: 50, by: cursor, size: limit, at: cursor}
   etag: true
   responses: {200: {events: page.items, next: page.next, total: page.total}}
 GET /log/{id}: {does: read event, etag: true, responses: {200: event}}
@@ -32,7 +32,7 @@ GET /at/{position}:
 GET /pages:
   does: list event
   sorts: {default: [-position]}
-  pages: {default: 2, largest: 9, by: offset, parameters: {size: limit, start: offset}}
+  pages: {default: 2, maximum: 9, by: offset, size: limit, at: offset, first: 0}
   responses: {200: {at: "page.items.map(e, e.position)", total: page.total}}
 GET /notes/{note}/log:
   does: list event

@@ -62,7 +62,7 @@ def contract(reader: str, upon: str | None, versions: str) -> str:
             "rates": NONE,
             "timeout": NONE,
             "body size": NONE,
-            "pages": {"default": 5, "largest": 10, "by": "cursor", "parameters": {"size": "limit", "next": "cursor"}},
+            "pages": {"default": 5, "maximum": 10, "by": "cursor", "size": "limit", "at": "cursor"},
         },
         "versioning": NONE if versions == NO_VERSIONS else {**older, "compatible": ["add an endpoint"]},
     }

@@ -42,7 +42,7 @@ endpoints:
   GET /ws:
     does: list w
     sorts: none
-    pages: {by: offset, default: 2, largest: 3, parameters: {start: from}}
+    pages: {by: offset, default: 2, maximum: 3, at: from, first: 0}
     responses: {200: {at: page.start}}
 authentication:
   schemes: {key: {type: apiKey, in: header, name: X-Key, matches: user.key}}
@@ -57,7 +57,7 @@ errors:
     wrong: {status: 422, when: invalid}
 limits:
   {rates: none, body size: none, timeout: none,
-   pages: {by: offset, default: 2, largest: 3, parameters: {start: from}}}
+   pages: {by: offset, default: 2, maximum: 3, at: from, first: 0}}
 versioning: none
 """
 
@@ -141,7 +141,7 @@ def test_a_schema_inside_another_that_says_nothing_in_silence_is_found() -> None
 
 
 def test_a_line_that_falls_back_in_silence_is_found() -> None:
-    address = "4 GET /ws > pages > largest"
+    address = "4 GET /ws > pages > maximum"
     assert not found(fact(address)).breaches
     assert "no gap says that it is missing" in found(replace(fact(address), kind=Kind.ASKED)).breaches
 

@@ -67,7 +67,7 @@ HOLES = (
         "body: [lines, note]\n  idempotency",
         "body: [lines, note, created_at]\n  idempotency",
     ),
-    Hole("how large a page is", "GET /orders", "API4", "largest: 100", "largest: 1000000000"),
+    Hole("how large a page is", "GET /orders", "API4", "maximum: 100", "maximum: 1000000000"),
     Hole("how large a body is", EVERYTHING, "API4", "body size: 64 KiB", "body size: 1 MiB"),
     Hole(
         "which scheme may",

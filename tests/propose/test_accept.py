@@ -37,8 +37,8 @@ def part_8(block: str, before: str = "") -> str:
             "```yaml\npages:  # !proposed by Ann\n\n  by: none\n```\n",
         ),
         (
-            "```yaml\npages: {default: !proposed 20, largest: 100, by: none}\n```\n",
-            "```yaml\npages: {default: 20, largest: 100, by: none}\n```\n",
+            "```yaml\npages: {default: !proposed 20, maximum: 100, by: none}\n```\n",
+            "```yaml\npages: {default: 20, maximum: 100, by: none}\n```\n",
         ),
         ("```yaml proposed\nrates: none\n```\n", "```yaml\nrates: none\n```\n"),
         ("~~~  yml\tproposed \nrates: none\n~~~\n", "~~~  yml \nrates: none\n~~~\n"),

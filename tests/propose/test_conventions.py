@@ -214,10 +214,10 @@ def test_primary_keys(fields: str, identifier: str, expected: str | None) -> Non
 @pytest.mark.parametrize(
     ("pages", "expected"),
     [
-        ("", "default: 20\n    largest: 100\n    by: cursor\n    parameters:\n      size: limit\n      next: cursor\n"),
-        ("limits: {pages: {by: offset}}", "by: offset, default: !proposed 20, largest: !proposed 100, parameters: "),
-        ("limits: {pages: {by: offset}}", "parameters: !proposed {size: limit, start: offset}}}"),
-        ("limits: {pages: {largest: 10}}", "largest: 10, default: !proposed 10, by: !proposed cursor"),
+        ("", "default: 20\n    maximum: 100\n    by: cursor\n    size: limit\n    at: cursor\n"),
+        ("limits: {pages: {by: offset}}", "by: offset, default: !proposed 20, maximum: !proposed 100, size: "),
+        ("limits: {pages: {by: offset}}", "at: !proposed offset, first: !proposed 0}}"),
+        ("limits: {pages: {maximum: 10}}", "maximum: 10, default: !proposed 10, by: !proposed cursor"),
         ("limits: {pages: {by: none}}", None),
         ("limits: {pages: none}", None),
     ],
@@ -239,7 +239,7 @@ def test_page_bounds(pages: str, expected: str | None) -> None:
 def test_a_cursor_that_nobody_is_shown_is_not_proposed() -> None:
     text = "endpoints:\n  GET /notes: {does: list note, responses: {200: {data: page.items}}}\n"
     after = propose(compiled(f"resources: {{note: {{primary key: id}}}}\n{text}", "contract.yaml", accept=True)).text
-    assert "by: offset" in after and "start: offset" in after
+    assert "by: offset" in after and "at: offset" in after
 
 
 def test_headers_of_rates_are_proposed_beside_rates() -> None:

@@ -108,7 +108,7 @@ LINES = {
                  "status", "not_a_draft"),
     "a burst": (", burst: 20,", ",", "rate", "sign-ups"),
     "the largest body": ("body size: 64 KiB\n", "", "body size", "body size"),
-    "the name of the cursor": (", next: cursor}", "}", "pages", "GET /orders"),
+    "the parameter of the page": (", at: cursor}", "}", "pages", "GET /orders"),
     "how long keys are kept": ("idempotency keys kept: PT24H\n", "", "idempotency keys kept", "idempotency keys kept"),
     "the way back": ("    changes:\n      - {rename: order.note, to: comment}\n      - {remove: order.updated_at}\n",
                      "", "changes", "2026-01-01"),

@@ -68,7 +68,7 @@ errors:
 limits:
   rates: {calls: {of: caller, allow: 10, per: PT1M, algorithm: token bucket, burst: 10, endpoints: [GET /notes]}}
   body size: 64 KiB
-  pages: {default: 20, largest: 100, by: cursor, parameters: {size: limit, next: cursor}}
+  pages: {default: 20, maximum: 100, by: cursor, size: limit, at: cursor}
   timeout: PT10S
 versioning:
   scheme: {header: Api-Version}

@@ -64,7 +64,7 @@ GET /collections/{collection.id}/places/:
       ? place.at >= timestamp(request.query.when.split('/')[0])
       : place.at == timestamp(request.query.when)))
   sorts: {default: [id]}
-  pages: {default: 10, largest: 100, by: offset, parameters: {size: limit, start: offset}}
+  pages: {default: 10, maximum: 100, by: offset, size: limit, at: offset, first: 0}
   responses:
     200:
       places: "page.items.map(p, p.lon)"

@@ -71,7 +71,7 @@ GET /documents/{document.id}: {does: read document, responses: {200: document}}
 GET /documents:
   does: list document
   sorts: {default: [id]}
-  pages: {default: 10, largest: 100, by: offset, parameters: {size: limit, start: offset}}
+  pages: {default: 10, maximum: 100, by: offset, size: limit, at: offset, first: 0}
   responses: {200: page.items}
 ```
 

@@ -59,7 +59,7 @@ limits:
   rates: none
   body size: 1 MiB
   timeout: PT0.5S
-  pages: {default: 5, largest: 5, by: cursor, parameters: {size: size, next: after}}
+  pages: {default: 5, maximum: 5, by: cursor, size: size, at: after}
 versioning: none
 """
 

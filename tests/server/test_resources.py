@@ -124,7 +124,7 @@ POST /gardens/{garden.id}/beds:           {does: create bed, body: [place, soil]
 GET /gardens/{garden.id}/beds:
   does: list bed
   sorts: {parameter: sort, default: [place], offered: [-soil]}
-  pages: {default: 2, largest: 2, by: cursor, parameters: {size: limit, next: cursor}}
+  pages: {default: 2, maximum: 2, by: cursor, size: limit, at: cursor}
   responses: {200: {beds: page.items, next: page.next}}
 GET /beds/{garden}/{place}:               {does: read bed, responses: {200: bed}}
 PATCH /beds/{garden}/{place}:             {does: update bed, body: [soil, place], patch: merge, responses: {200: bed}}

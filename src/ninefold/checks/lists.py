@@ -172,23 +172,13 @@ def check_pages(endpoint: stated.Endpoint, findings: Findings) -> Pages | None:
     by = limits.reached(pages)
     if by == "none":
         return Pages("none")
-    bounds = _sizes(pages, findings)
-    no_way = isinstance(pages.at, StatedNone)
-    first = value_of(pages.first)
-    if (
-        bounds is None
-        or not by
-        or (pages.at is None or is_open(pages.at))
-        or (_is_counted(by, pages) and first is None)
-    ):
+    bounds, first, no_way = _sizes(pages, findings), value_of(pages.first), isinstance(pages.at, StatedNone)
+    counted = by in ("offset", "page") and not no_way
+    if bounds is None or not by or pages.at is None or is_open(pages.at) or (counted and first is None):
         return None
     minimum, default, maximum = bounds
     at = None if no_way else _text(pages.at)
     return Pages(by, default, minimum, maximum, _text(pages.size), at, first or 0)  # type: ignore[arg-type]
-
-
-def _is_counted(by: str, pages: limits.Pages) -> bool:
-    return by in ("offset", "page") and not isinstance(pages.at, StatedNone)
 
 
 def _sizes(pages: limits.Pages, findings: Findings) -> tuple[int, int, int | None] | None:

@@ -47,8 +47,8 @@ class Sort(msgspec.Struct, frozen=True):
 
 
 class Paging(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`maximum` None: no bound. With `by: none` the list is given whole. `at` gives a cursor, an offset or the number of
-    a page; these count from `first`. `places`: where each is stated."""
+    """`maximum` None: no bound. With `by: none` the list is given whole. `at` gives a cursor, an offset or the number
+    of a page; these count from `first`. `places`: where each is stated."""
 
     by: Literal["cursor", "offset", "page", "none"]
     default: int = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from typing import Final
 
 from ninefold.contract.survey import Survey, actions
 from ninefold.expressions import ast
