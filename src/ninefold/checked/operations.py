@@ -72,7 +72,7 @@ class BodyConstant:
     """A member of the body that is this and nothing else, and is there wherever the object around it is."""
 
     pointer: tuple[str, ...]
-    value: str | int | float | bool
+    value: object
     place: Place
 
 

@@ -15,7 +15,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions.ast import Ast, Literal, Member, Name, parts
+from ninefold.expressions.ast import Ast, Const, Literal, Member, Name, parts
 from ninefold.language import endpoints as stated
 from ninefold.language import requests
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template, expressions_in
@@ -116,6 +116,11 @@ def _constants(template: Template, pointer: tuple[str, ...], findings: Findings)
             for item in items:
                 if isinstance(item, Members):
                     yield from _constants(item, pointer, findings)
+        case Leaf(Expression(ast=Const(value=value), span=span)) if pointer:
+            yield BodyConstant(pointer, value, findings.place(span)), span
+        case Leaf(Expression(ast=Const(value=dict() as whole), span=span)):
+            for name, value in whole.items():
+                yield BodyConstant((name,), value, findings.place(span)), span
         case Leaf(Expression(ast=Literal(value=value), span=span)) if pointer and value is not None:
             yield BodyConstant(pointer, value, findings.place(span)), span
         case _:
@@ -252,6 +257,8 @@ def _named(template: Template, resource: Resource, pointer: tuple[str, ...], fin
                     yield _Named(pointer, name, expression.span)
                 case Literal(value=value) if pointer and value is not None:
                     return  # it gives nothing: see `body_constants`
+                case Const(value=value) if pointer or isinstance(value, dict):
+                    return
                 case _:
                     findings.say(
                         NOT_A_BODY,

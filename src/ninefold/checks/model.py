@@ -15,7 +15,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
-from ninefold.expressions.ast import Ast, Invocation, ListLiteral, Literal, Name, Unary
+from ninefold.expressions.ast import Ast, Const, Invocation, ListLiteral, Literal, Name, Unary
 from ninefold.expressions.codes import TOO_LARGE
 from ninefold.expressions.functions import NEW_EACH_TIME
 from ninefold.expressions.reads import DEEPEST_COMPUTED, computed_cycle, too_deep
@@ -234,7 +234,7 @@ def _never_empty(field: stated.Field) -> bool:
 
 def _always_gives(ast: Ast) -> bool:
     match ast:
-        case Literal():
+        case Literal() | Const():
             return ast.value is not None
         case Name():
             return ast.name == "now"

@@ -16,6 +16,7 @@ from ninefold.expressions.ast import (
     Ast,
     Binary,
     Conditional,
+    Const,
     Index,
     Invocation,
     ListLiteral,
@@ -274,7 +275,7 @@ def _fits(survey: Survey, own: Resource, field: Field, ast: Ast) -> bool:
     if isinstance(ast, Conditional):
         sides = _fits(survey, own, field, ast.yes) and _fits(survey, own, field, ast.no)
         return sides and _never_fails(survey, ast.condition)
-    if all(isinstance(node, Literal | ListLiteral | MapLiteral) for node in every(ast)):
+    if all(isinstance(node, Literal | Const | ListLiteral | MapLiteral) for node in every(ast)):
         return True  # it is held to the schema before anything is served
     schema = value_of(field.schema)
     result = _schema_of_result(survey, ast)
@@ -321,7 +322,7 @@ def _type_named(schema: Mapping[str, Any]) -> str:
 
 def _never_fails(survey: Survey, ast: Ast) -> bool:
     match ast:
-        case Literal() | Name():
+        case Literal() | Const() | Name():
             return True
         case Member(operand=Name()):
             return True  # a member that is left out is no value
@@ -346,7 +347,7 @@ def _never_fails(survey: Survey, ast: Ast) -> bool:
 def always_gives(survey: Survey, ast: Ast) -> bool:
     """Whether it always has a value."""
     match ast:
-        case Literal() | Name():
+        case Literal() | Const() | Name():
             return True
         case Member(operand=Name(name=resource), name=name):
             own = survey.graph.resources.get(resource)

@@ -16,6 +16,7 @@ from ninefold.expressions.ast import (
     Ast,
     Binary,
     Conditional,
+    Const,
     Index,
     Invocation,
     ListLiteral,
@@ -240,7 +241,7 @@ class Walk:
             case Conditional(condition, yes, no):
                 self.read(condition, roots)
                 return self.each((yes, no), roots)
-            case Literal():
+            case Literal() | Const():
                 pass
         return None
 
@@ -318,7 +319,7 @@ def names_in(ast: Ast) -> Iterator[str]:
         case Conditional(condition, yes, no):
             for each in (condition, yes, no):
                 yield from names_in(each)
-        case Literal():
+        case Literal() | Const():
             pass
 
 

@@ -40,6 +40,15 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
+class Const:
+    """A constant that is written as JSON, and in no text of an expression: `{const: …}`."""
+
+    value: object
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Name:
     name: str
     start: int
@@ -133,13 +142,15 @@ class Conditional:
     end: int
 
 
-Ast: TypeAlias = Literal | Name | Member | Index | Invocation | ListLiteral | MapLiteral | Unary | Binary | Conditional
+Ast: TypeAlias = (
+    Literal | Const | Name | Member | Index | Invocation | ListLiteral | MapLiteral | Unary | Binary | Conditional
+)
 
 
 def parts(ast: Ast) -> tuple[Ast, ...]:
     """The nodes directly inside one, as written."""
     match ast:
-        case Literal() | Name():
+        case Literal() | Const() | Name():
             return ()
         case Member(operand=operand) | Unary(operand=operand):
             return (operand,)
@@ -184,7 +195,7 @@ def height(ast: Ast) -> int:
 def with_parts(ast: Ast, change: Callable[[Ast], Ast]) -> Ast:
     """The node with each node directly inside it changed."""
     match ast:
-        case Literal() | Name():
+        case Literal() | Const() | Name():
             return ast
         case Member() | Unary():
             return replace(ast, operand=change(ast.operand))

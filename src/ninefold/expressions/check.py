@@ -6,7 +6,7 @@ Names, members and literals are judged here; operators, functions and macros in 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Final, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
@@ -17,6 +17,7 @@ from ninefold.expressions.ast import (
     Ast,
     Binary,
     Conditional,
+    Const,
     Index,
     Invocation,
     ListLiteral,
@@ -30,10 +31,26 @@ from ninefold.expressions.ast import (
 from ninefold.expressions.check_functions import Functions
 from ninefold.expressions.check_operators import Operators
 from ninefold.expressions.reads import extent, needs_database
-from ninefold.expressions.rows import BEFORE, array_of, identifier_through, is_as_it_was, narrowed
+from ninefold.expressions.rows import BEFORE, array_of, constant, identifier_through, is_as_it_was, narrowed
 from ninefold.expressions.scope import INFERRED, Scope, describe, fits, join
 from ninefold.expressions.tree import Call, Constant, MakeObject, Select, Typed, Variable
-from ninefold.values import Anything, Array, Boolean, Digest, Integer, Null, Number, Object, Row, Text, Timestamp, Type
+from ninefold.values import (
+    Anything,
+    Array,
+    Boolean,
+    Digest,
+    Integer,
+    Invalid,
+    Null,
+    Number,
+    Object,
+    Row,
+    Text,
+    Timestamp,
+    Type,
+    json_reader,
+    required,
+)
 
 Places: TypeAlias = Mapping[int, tuple[int, int]]
 """Where a node of a typed tree is written, by the node's `id`; for as long as the tree is kept."""
@@ -89,7 +106,11 @@ class _Checker(Operators, Functions):
     def whole(self, ast: Ast, expected: Type | None) -> Typed | None:
         if isinstance(ast, Invocation) and ast.function == "serial" and self.scope.serial and not ast.arguments:
             typed: Typed | None = self._placed(Call(function="serial", arguments=[], type=Integer()), ast)
+        elif isinstance(ast, Const) and not isinstance(expected, Anything | None):
+            return self._constant(ast, expected)
         else:
+            if isinstance(ast, Literal) and type(ast.value) is int and isinstance(expected, Number):
+                ast = replace(ast, value=float(ast.value))  # a plain number has the type of its place
             typed = self.typed(ast, expected)
         if typed is None:
             return None
@@ -121,6 +142,8 @@ class _Checker(Operators, Functions):
         match ast:
             case Literal():
                 return self._literal(ast)
+            case Const(value=value):
+                return constant(value)
             case Name():
                 return self._name(ast, hint)
             case Member():
@@ -145,6 +168,21 @@ class _Checker(Operators, Functions):
                 return self._operator(ast, ast.operator, (ast.left, ast.right), hint)
             case Conditional():
                 return self._conditional(ast, hint)
+
+    def _constant(self, ast: Const, expected: Type) -> Typed | None:
+        """A constant of JSON, as a value of the type of its place."""
+        shape = self.scope.model.get(expected.resource) if isinstance(expected, Row) else None
+        wanted = required((shape.identifier_type if shape is not None else None) or expected)
+        if ast.value is None and expected.nullable:
+            return self._placed(constant(None), ast)
+        try:
+            read = json_reader(wanted)(ast.value)
+        except Invalid as invalid:
+            given = constant(ast.value).type
+            message = f"the constant is {describe(given)}, and {describe(wanted)} is needed here: {invalid.message}"
+            self._problem(codes.WRONG_TYPE, message, ast, label=f"this is {describe(given)}")
+            return None
+        return self._placed(Constant(value=read, type=wanted), ast)  # type: ignore[arg-type]
 
     def _literal(self, ast: Literal) -> Typed:
         kind: Type

@@ -8,11 +8,11 @@ are binds, under the root `before`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.reads import computed_of
-from ninefold.expressions.scope import Model
+from ninefold.expressions.scope import Model, join
 from ninefold.expressions.tree import (
     All,
     Call,
@@ -26,7 +26,7 @@ from ninefold.expressions.tree import (
     rewrite,
     walk,
 )
-from ninefold.values import Anything, Array, Boolean, Null, Object, Row, Type, optional
+from ninefold.values import Anything, Array, Boolean, Integer, Null, Number, Object, Row, Text, Type, optional
 
 
 def is_reference(typed: Typed) -> bool:
@@ -115,6 +115,31 @@ def array_of(items: list[Typed], type_: Array) -> Typed:
     if len(constants) == len(items):
         return Constant(value=list(constants), type=type_)
     return MakeArray(items=items, type=type_)
+
+
+def constant(value: Any) -> Constant:
+    """A value of JSON, of the type that it has by itself."""
+    type_: Type
+    match value:
+        case None:
+            type_ = Null(nullable=True)
+        case bool():
+            type_ = Boolean()
+        case int():
+            type_ = Integer()
+        case float():
+            type_ = Number()
+        case str():
+            type_ = Text()
+        case list():
+            types = [constant(each).type for each in value]
+            items = types[0] if types else Anything()
+            for each in types[1:]:
+                items = join(items, each) or Anything(nullable=True)
+            type_ = Array(items=items)
+        case _:
+            type_ = Object()
+    return Constant(value=value, type=type_)
 
 
 # ── As it was ────────────────────────────────────────────────────────────────────────────────────────────────────────

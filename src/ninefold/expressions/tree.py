@@ -23,7 +23,7 @@ class _Node(msgspec.Struct, frozen=True, tag_field="node", omit_defaults=True):
 class Constant(_Node, frozen=True, tag="constant"):
     """A literal. A timestamp is its text, a duration its microseconds, an empty list `[]`."""
 
-    value: bool | int | float | str | list[object] | None
+    value: bool | int | float | str | list[object] | dict[str, object] | None
     type: Type
 
 

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.ast import Ast, Problem
+from ninefold.expressions.ast import Ast, Const, Problem
 from ninefold.expressions.ast import Name as AstName
 from ninefold.expressions.parse import parse
 from ninefold.expressions.terms import spelled_out, terms_read
@@ -20,7 +20,8 @@ from ninefold.language import shapes
 from ninefold.language.fact import Name
 from ninefold.language.leaves import is_header
 from ninefold.language.reading import Reading, Slot
-from ninefold.syntax.nodes import Document, Mapping, Node, Scalar
+from ninefold.language.schemas import json_value
+from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Style
 from ninefold.syntax.nodes import Sequence as SequenceNode
 
 
@@ -129,6 +130,17 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|/")
 """How a URI, or the path of one, begins (RFC 3986, 3.1 and 3.3)."""
 
 
+def constant_in(node: Node) -> Node | None:
+    """The constant that stands for itself: that of a mapping whose only member is `const`, `[]` and `{}`."""
+    match node:
+        case Mapping(entries=(entry,)) if entry.name == "const":
+            return entry.value
+        case Mapping(entries=()) | SequenceNode(items=()):
+            return node
+        case _:
+            return None
+
+
 def _is_called(r: Reading, found: Ast) -> bool:
     """Whether it is the name of a term that has parameters."""
     term = r.terms.get(found.name) if isinstance(found, AstName) else None
@@ -138,6 +150,13 @@ def _is_called(r: Reading, found: Ast) -> bool:
 def expression(r: Reading, node: Node, slot: Slot, listed: bool = False) -> Expression | None:
     """An expression of CEL. A number, a truth value or `null` is one as it stands. `listed`: it may be the name of a
     field, which no term with parameters is."""
+    stands = constant_in(node)
+    if stands is not None:
+        written = r.document.source.cut(node.span)
+        text = Scalar(node.span, written, None, Style.PLAIN, range(node.span.start, node.span.end + 1))
+        value = json_value(r, stands, Slot("const", shapes.JSONSchema()))
+        is_null = isinstance(stands, Scalar) and stands.text == "null"
+        return None if value is None and not is_null else Expression(Const(value, 0, len(written)), text)
     if not isinstance(node, Scalar) or not node.text.strip():
         unread(r, node, slot)
         return None
@@ -198,6 +217,9 @@ def header_values(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ...] 
 def template(r: Reading, node: Node, slot: Slot, listed: bool = False) -> Template | None:
     """A JSON value whose leaves are expressions. A member or item that is `none` is not there."""
     match node:
+        case Mapping(entries=(entry,)) if entry.name == "const":
+            found = expression(r, node, slot)
+            return None if found is None else Leaf(found)
         case Mapping():
             members = []
             for entry in r.entries(node, slot) or ():

@@ -239,7 +239,7 @@ class Resource:
              named("FIELD", Kind.NAMES, "A field: a JSON Schema with these annotations.",
                    "Each use of its name is an error.", shapes.JSONSchema()),
              "fields to schemas", refused=NOT_USED,
-             look=lambda r, entry, _: declare(r, entry.key, "a field", selected=True),
+             look=lambda r, entry, _: declare(r, entry.key, "a field", frozenset({"const"}), selected=True),
              admits=lambda r, entry: is_a_name(r, entry, "fields", BESIDE_FIELDS)),
         "What a row holds.", FIELDS, "endpoints that read or write R are not served", main=True)
     includes: Fact[tuple[Name, ...]] | None = names(

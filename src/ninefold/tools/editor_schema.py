@@ -119,11 +119,20 @@ _TEXT: Schema = {"type": ["string", "number", "boolean"]}
 _WORDS: Schema = {"type": ["string", "number"]}
 """A name or the like: a truth value could be one, but is offered nowhere."""
 
-_EXPRESSION: Schema = {"type": ["string", "number", "boolean", "null"], "pattern": "\\S"}
+_PLAIN: Final = ("string", "number", "boolean", "null")
+
+_EXPRESSION: Schema = {
+    "type": [*_PLAIN, "object", "array"],
+    "pattern": "\\S",
+    "properties": {"const": {}},
+    "additionalProperties": False,
+    "maxItems": 0,
+}
+"""Text, or what stands for itself: a plain value, `[]`, `{}`, `{const: …}`."""
 
 _NESTED_TEMPLATE: Schema = {"$ref": "#/definitions/template"}
 _TEMPLATE: Schema = {
-    "type": [*_EXPRESSION["type"], "object", "array"],
+    "type": _EXPRESSION["type"],
     "pattern": _EXPRESSION["pattern"],
     "additionalProperties": _NESTED_TEMPLATE,
     "items": _NESTED_TEMPLATE,
