@@ -24,6 +24,9 @@ from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
+MARKS = ("application_id", "user_version")
+"""What the header of a file of ours says, and no dump does."""
+
 
 def freeze(into: Path) -> None:
     for directory in DIRECTORIES:
@@ -52,7 +55,8 @@ def dumped(plan: ServicePlan, operator: Caller) -> str:
         opened.database.close()
         connection = sqlite3.connect(path)
         try:
-            return "\n".join(connection.iterdump()) + "\n"
+            marks = (f"PRAGMA {name}={connection.execute(f'PRAGMA {name}').fetchone()[0]};" for name in MARKS)
+            return "\n".join([*marks, *connection.iterdump()]) + "\n"
         finally:
             connection.close()
 

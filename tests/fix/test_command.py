@@ -10,6 +10,8 @@ import pytest
 
 from ninefold.cli import document, main
 
+pytestmark = pytest.mark.usefixtures("nothing_of_it_is_in_force")
+
 OLD = Path(__file__).parent / "old" / "todo" / "contract.md"
 SHORT = "resources:\n  note:  # kept\n    identifier: id\n"
 

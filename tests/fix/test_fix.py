@@ -11,6 +11,8 @@ from ninefold.syntax.nodes import Document
 from ninefold.syntax.parser import form_of, parse
 from ninefold.tools.fix.fix import Fixed, fixed
 
+pytestmark = pytest.mark.usefixtures("nothing_of_it_is_in_force")
+
 OLD = sorted((Path(__file__).parent / "old").glob("*/contract.*"))
 """The frozen contracts (`freeze.py`)."""
 

@@ -9,7 +9,6 @@ import pytest
 
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
 from ninefold.diagnostics.source import Source
-from ninefold.language import former
 from ninefold.language.codes import UNKNOWN_KEY, WRONG_WORD
 from ninefold.language.former import (
     ACTIONS,
@@ -25,13 +24,7 @@ from ninefold.language.former import (
 from ninefold.syntax.nodes import PARTS, Document
 from ninefold.syntax.parser import Form, parse
 
-
-@pytest.fixture(autouse=True)
-def nothing_of_it_is_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(former, "IN_FORCE", {})
-    monkeypatch.setattr(former, "BY_NAME", {})
-    monkeypatch.setattr(former, "key_named", lambda *_: None)
-
+pytestmark = pytest.mark.usefixtures("nothing_of_it_is_in_force")
 
 ITEMS = ("EFFECT", "CHANGE")
 """Placeholders that stand for items of a list."""

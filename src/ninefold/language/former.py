@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
 from ninefold.diagnostics.source import Span
+from ninefold.language.cases import OTHERWISE
 from ninefold.language.conditions import BY_NAME
+from ninefold.language.errors import RULES
 from ninefold.language.leaves import words_of
-from ninefold.language.table import key_named
+from ninefold.language.table import key_named, keys_under
 from ninefold.language.verbs import VERBS as IN_FORCE
 from ninefold.syntax.nodes import PARTS, Document, Entry, Node, Scalar, Sequence
 from ninefold.syntax.nodes import Mapping as MappingNode
@@ -30,6 +32,7 @@ RENAMED: Final[Mapping[At, str]] = {
     (2, "RESOURCE.fields.FIELD.refers to"): "references",
     (2, "RESOURCE.fields.FIELD.back"): "inverse",
     (3, "RESOURCE.transitions.TRANSITION.then"): "also",
+    (4, "ENDPOINT.cases.otherwise"): "all others",
     (4, "cross origin"): "cors",
     (4, "cross origin.kept"): "max age",
     (4, "calls"): "functions",
@@ -148,10 +151,10 @@ _ALL: Final = {"any": "all"}
 WORDS: Final[Mapping[At, Mapping[str, str]]] = {
     (2, "RESOURCE.fields.FIELD.on delete"): {"refuse": "restrict", "clear": "set null"},
     (4, "cors.origins"): _ALL,
+    (5, "schemes.SCHEME.matches"): _ALL,
     (5, "rows"): _ALL,
     (5, "rows.RESOURCE"): _ALL,
     (5, "rows.RESOURCE.CALLER"): {"any": "true", "none": "false"},
-    (5, "permissions"): {"any": "anyone"},
     (5, "permissions.ENDPOINT"): {"any": "anyone"},
     (8, "rates.RATE.algorithm"): {"gcra": "token bucket"},
 }
@@ -176,36 +179,79 @@ def renamed(part: int, under: str) -> Iterator[tuple[str, str]]:
 
 
 def outcomes(verb: str) -> str | None:
-    return VERBS[verb].outcomes if verb in VERBS else None
+    return VERBS[verb].outcomes if verb in VERBS and verb not in IN_FORCE else None
 
 
 def condition(text: str) -> str:
     """A condition as it is called now, narrowed as it was."""
-    for old, new in CONDITIONS.items():
+    return _called(text, {old: new for old, new in CONDITIONS.items() if old not in BY_NAME})
+
+
+def action(text: str) -> str:
+    """What is done, as it is called now."""
+    return _called(text, {old: new.word for old, new in VERBS.items() if old not in IN_FORCE})
+
+
+def _called(text: str, words: Mapping[str, str]) -> str:
+    """The first word of a text as it is called now, or the whole."""
+    for old, new in words.items():
         if text == old or text.startswith(old + " "):
             return new + text[len(old) :]
     return text
 
 
-def action(text: str) -> str:
-    """What is done, as it is called now."""
-    for old, new in VERBS.items():
-        if text == old or text.startswith(old + " "):
-            return new.word + text[len(old) :]
-    return text
+def word(part: int, path: str) -> Callable[[str], str]:
+    """A word that is the value of a key, as it is called now."""
+    words = WORDS[part, path]
+    if stays_word(part, path):
+        return lambda text: text
+    return lambda text: words.get(text, text)
 
 
-def _action(text: str) -> str:
-    return text if any(text == verb or text.startswith(verb + " ") for verb in IN_FORCE) else action(text)
+# What is in force still: it is nothing else yet
 
 
-def _words_at(at: At) -> tuple[str, ...]:
-    key = key_named(at[0], *at[1].rpartition(".")[::2])
-    return () if key is None else words_of(key.shape)
+def stays(at: At) -> bool:
+    """Whether the table has a key that is to go."""
+    part, path = at
+    under, _, name = path.rpartition(".")
+    if under == "messages":
+        return name in RULES
+    return name == OTHERWISE if under == "ENDPOINT.cases" else key_named(part, under, name) is not None
 
 
-def _condition(text: str) -> str:
-    return text if any(text == name or text.startswith(name + " ") for name in BY_NAME) else condition(text)
+def stays_word(part: int, path: str) -> bool:
+    """Whether one of the words that are to go at a key is in force. Those of part 5 go together."""
+    under, _, name = ("rows.RESOURCE" if part == 5 else path).rpartition(".")
+    key = key_named(part, under, name) or next((each for each in keys_under(part, under) if each.name == name), None)
+    return key is not None and not {"any", *WORDS[part, path]}.isdisjoint(words_of(key.shape))
+
+
+def only_gone(document: Document) -> Document:
+    """The document with no key that is in force still: `fix` leaves those as they are. Each is where it was, under a
+    name that nothing has."""
+    parts = list(document.parts)
+    for number, part in enumerate(parts, 1):
+        paths = [path for of, path in KEYS if of == number and stays((of, path))]
+        kept = {entry.key.span for path in paths for each in _both(path) for entry in entries_at(part.facts, each)}
+        if kept:
+            parts[number - 1] = replace(part, facts=_without(part.facts, kept))
+    return replace(document, parts=tuple(parts))
+
+
+def _without(node: Node, kept: set[Span]) -> Any:
+    match node:
+        case MappingNode(entries=entries):
+            return replace(node, entries=tuple(_entry_without(each, kept) for each in entries))
+        case Sequence(items=items):
+            return replace(node, items=tuple(_without(each, kept) for each in items))
+        case Scalar():
+            return node
+
+
+def _entry_without(entry: Entry, kept: set[Span]) -> Entry:
+    key = replace(entry.key, text="\0" + entry.name) if entry.key.span in kept else entry.key
+    return replace(entry, key=key, value=_without(entry.value, kept))
 
 
 # Where they are met
@@ -237,6 +283,13 @@ def _entries_at(
                 yield from _entries_at(entry.value, tuple(rest), here, now)
 
 
+def _both(path: str) -> Iterator[str]:
+    """A path, and that of the same key in a case."""
+    yield path
+    if path.startswith("ENDPOINT."):
+        yield path.replace("ENDPOINT", CASE, 1)
+
+
 def named(document: Document, said: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """The diagnostics, of which each error that stands where something is called as it was once says what it is now;
     the first of them says as well what rewrites them all."""
@@ -263,19 +316,18 @@ class _Met:
         self.words: dict[Span, str] = {}
         self._facts = {number: document.part(name).facts for number, name in enumerate(PARTS, 1)}
         for at, now in KEYS.items():
-            if key_named(at[0], *at[1].rpartition(".")[::2]) is None:
+            if not stays(at):
                 self._key(at, now)
-        for at, words in WORDS.items():
-            kept = _words_at(at)
-            self._each_word(at, lambda text, words=words, kept=kept: text if text in kept else words.get(text, text))  # type: ignore[misc]
+        for at in WORDS:
+            self._each_word(at, word(*at))
         for at in ACTIONS:
-            self._each_word(at, _action)
+            self._each_word(at, action)
         for at in CONDITIONS_AT:
-            self._each_word(at, _condition)
+            self._each_word(at, condition)
         for at in NARROWED_AT:
             for entry in self._entries(at):
                 for each in entry.value.entries if isinstance(entry.value, MappingNode) else ():
-                    self._word(each.key, _condition(each.name))
+                    self._word(each.key, condition(each.name))
 
     def at(self, span: Span) -> str | None:
         """What says now what stands at a place, or around it."""
@@ -287,9 +339,8 @@ class _Met:
     def _entries(self, at: At) -> Iterator[Entry]:
         part, path = at
         now = {each: word for (of, each), word in RENAMED.items() if of == part}
-        yield from entries_at(self._facts[part], path, now)
-        if path.startswith("ENDPOINT."):
-            yield from entries_at(self._facts[part], path.replace("ENDPOINT", CASE, 1), now)
+        for each in _both(path):
+            yield from entries_at(self._facts[part], each, now)
 
     def _key(self, at: At, now: str) -> None:
         parent, _, word = at[1].rpartition(".")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ninefold.language import former
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar
 from ninefold.tools.fix import words
 from ninefold.tools.fix.layout import key_of
@@ -20,7 +21,7 @@ def endpoints(fix: Rewriting, facts: Mapping) -> None:
                 fix.layout.rename(entry, "cors")
                 if isinstance(value, Mapping):
                     fix.rename(value, "cors")
-                    fix.words(value.get("origins"), lambda text: "all" if text == "any" else text)
+                    fix.words(value.get("origins"), former.word(4, "cors.origins"))
                     if value.entries and not value.get("preflight"):
                         fix.layout.add(value, value.entries[-1], "preflight", "204")
             case "calls":

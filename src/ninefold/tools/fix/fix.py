@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ninefold.diagnostics.source import Span
+from ninefold.language.former import only_gone
 from ninefold.syntax.nodes import Document
 from ninefold.tools.fix.endpoints import endpoints
 from ninefold.tools.fix.layout import Layout
@@ -37,10 +38,11 @@ class Fixed:
 
 
 def fixed(document: Document) -> Fixed:
-    """The document in the second words. Whose words are the second ones already comes back as it is."""
+    """The document in the second words, as far as these are in force. Whose words are the second ones already comes
+    back as it is."""
     text = document.source.text
     fix = Rewriting(Layout(text))
-    for part, function in zip(document.parts[1:], _PARTS, strict=True):
+    for part, function in zip(only_gone(document).parts[1:], _PARTS, strict=True):
         function(fix, part.facts)
     after, edits = fix.layout.done(), tuple(fix.layout.edits)
     # Who has none of the first words has read what the others mean now.

@@ -22,6 +22,10 @@ _PRECEDENCE: Final = (
 )
 
 
+_RULE: Final = "`rule` of a field whose row is not there is `references`, and was `refers to`"
+_TELLS_RULES: Final = re.compile(r"\w\.rule\b")
+
+
 def otherwise_meant(document: Document) -> Iterator[Left]:
     resources = document.part("resources").facts
     reads = _narrowed(resources, document.part("authentication").facts)
@@ -35,6 +39,10 @@ def otherwise_meant(document: Document) -> Iterator[Left]:
         yield from chain.from_iterable(_in(each, reads, _WHERE) for each in entries_of(filters))
     if (precedence := document.part("errors").facts.get("precedence")) is not None:
         yield Left(precedence.span, _PRECEDENCE)
+    for shape in filter(None, map(document.part("errors").facts.get, ("shape", "error shape"))):
+        for node in scalars_of(shape.value):
+            if _TELLS_RULES.search(node.text):
+                yield Left(node.span, _RULE)
 
 
 def _of(holder: object, key: str, reads: dict[str, re.Pattern[str]], message: str) -> Iterator[Left]:

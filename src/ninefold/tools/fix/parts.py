@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ninefold.language import former
 from ninefold.syntax.nodes import Entry, Mapping, Scalar, Sequence
 from ninefold.tools.fix import expressions, words
 from ninefold.tools.fix.endpoints import sizes
@@ -44,7 +45,7 @@ def resource(fix: Rewriting, mapping: Mapping) -> None:
 
 def field_of(fix: Rewriting, mapping: Mapping) -> None:
     fix.rename(mapping, "field")
-    fix.words(mapping.get("on delete"), lambda text: words.ON_DELETE.get(text, text))
+    fix.words(mapping.get("on delete"), former.word(2, "RESOURCE.fields.FIELD.on delete"))
     again, value = mapping.get("again on"), mapping.get("on create")
     if again is not None and value is not None and isinstance(again.value, Sequence):
         fields = " or ".join(each.text for each in again.value.items if isinstance(each, Scalar))
@@ -73,20 +74,20 @@ def authentication(fix: Rewriting, facts: Mapping) -> None:
             fix.rename(scheme.value, "scheme")
             if flows := scheme.value.get("flows"):
                 fix.layout.drop(scheme.value, flows)
-            fix.words(scheme.value.get("matches"), _any)
+            fix.words(scheme.value.get("matches"), former.word(5, "schemes.SCHEME.matches"))
     rows = facts.get("rows")
     if rows is not None and isinstance(rows.value, Scalar):
-        fix.words(rows, _any)
+        fix.words(rows, former.word(5, "rows"))
     for resource in entries_of(rows):
         if isinstance(resource.value, Scalar):
-            fix.words(resource, _any)
+            fix.words(resource, former.word(5, "rows.RESOURCE"))
         for caller in entries_of(resource):
-            fix.words(caller, lambda text: {"any": "true", "none": "false"}.get(text, text))
+            fix.words(caller, former.word(5, "rows.RESOURCE.CALLER"))
     fix.words(facts.get("unseen rows"), words.condition)
     if (permissions := facts.get("permissions")) is not None and isinstance(permissions.value, Scalar):
-        fix.words(permissions, lambda text: "anyone" if text == "any" else text)
+        fix.words(permissions, former.word(5, "permissions.ENDPOINT"))
     for line in entries_of(permissions):
-        fix.words(line, lambda text: "anyone" if text == "any" else text)
+        fix.words(line, former.word(5, "permissions.ENDPOINT"))
 
 
 def events(fix: Rewriting, facts: Mapping) -> None:
@@ -147,7 +148,7 @@ def errors(fix: Rewriting, facts: Mapping) -> None:
 def limits(fix: Rewriting, facts: Mapping) -> None:
     for rate in entries_of(facts.get("rates")):
         if isinstance(rate.value, Mapping):
-            fix.words(rate.value.get("algorithm"), lambda text: "token bucket" if text == "gcra" else text)
+            fix.words(rate.value.get("algorithm"), former.word(8, "rates.RATE.algorithm"))
     if headers := facts.get("headers"):
         fix.layout.rename(headers, "rate headers")
     for old, inner, new in (
@@ -189,7 +190,3 @@ def change_of(fix: Rewriting, mapping: Mapping) -> None:
             fix.become(mapping, entry, "was")
     if permissions := mapping.get("permissions"):
         fix.leave(permissions, "who may call an endpoint of an older version is a line of part 5 now")
-
-
-def _any(text: str) -> str:
-    return "all" if text == "any" else text

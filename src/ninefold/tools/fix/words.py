@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ninefold.language.former import WORDS, action, condition, outcomes, renamed
+from ninefold.language.former import action, condition, outcomes, renamed
 
-__all__ = ["KEYS", "ON_DELETE", "action", "condition", "outcomes"]
-
-ON_DELETE: Final = WORDS[2, "RESOURCE.fields.FIELD.on delete"]
+__all__ = ["KEYS", "action", "condition", "outcomes"]
 
 RULES: Final[Mapping[str, str]] = {"refers to": "references", "otherwise": "all others"}
 """The rules that messages are for."""

@@ -1,3 +1,5 @@
+PRAGMA application_id=963014508;
+PRAGMA user_version=1;
 BEGIN TRANSACTION;
 CREATE TABLE "$credential reader" (
   "$digest" BLOB NOT NULL PRIMARY KEY,
