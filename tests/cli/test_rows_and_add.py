@@ -266,7 +266,7 @@ def test_a_contract_with_errors(said: Said) -> None:
 def test_a_database_of_another_contract(said: Said) -> None:
     assert said("add", "staff.md", "person", "name=A", "author=B", "--database", "x.db")[0] == 0
     status, _, err = said("rows", ORDERS, "order", "--database", "x.db")
-    assert status == 2 and "made for another contract" in err and "resource `person` is stored" in err
+    assert status == 2 and "made for another contract" in err and "resource `person`, its rows stay, hidden" in err
     Path("more.md").write_text(STAFF.replace("    salary:", "    town: {type: string}\n    salary:"))
     status, _, err = said("rows", "more.md", "person", "--database", "x.db")
     assert status == 2 and "field `person.town` is not there yet" in err

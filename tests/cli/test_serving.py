@@ -184,18 +184,20 @@ def test_what_cannot_be_used_is_said(tmp_path: Path, refused: Refused) -> None:
 
 
 def test_a_database_of_another_contract_is_refused_with_all_differences(tmp_path: Path, refused: Refused) -> None:
-    with serving(tmp_path) as service:
+    with serving(tmp_path) as service, httpx.Client() as client:
+        made = client.post(f"{service.address('service')}/customers", json={"email": "ada@example.org", "name": "Ada"})
+        assert made.status_code == 201
         service.ended()
     other = tmp_path / "other.md"
     other.write_text(
         ORDERS.read_text()
-        .replace('    note:       {type: [string, "null"], maxLength: 500}\n', "")
-        .replace("body: [lines, note]", "body: [lines]")
-        .replace("      - {rename: order.note, to: comment}\n", "")
+        .replace("    name:       {", "    town:       {type: string}\n    name:       {", 1)
+        .replace("  required: [email, name]", "  required: [email, name, town]")
+        .replace("body: [email, name]", "body: [email, name, town]")
     )
     said = refused(document=other)
-    assert "  - field `order.note` is stored, and the contract no longer has it\n" in said
-    assert "--database" in said
+    assert "  - field `customer.town`, new, required, and 1 row has no value for it\n" in said
+    assert "ninefold upgrade" in said and "--database" in said
 
 
 def test_a_clock_that_the_operator_sets(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ import pytest
 from ninefold.plan.schema import Column, Reference, Schema, Table
 from ninefold.runtime.store import checkpoints, sqlite, writer
 from ninefold.runtime.store.protocol import Conflicting, Row, Session, Unavailable
-from ninefold.runtime.store.shape import encode_shape
 from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
+from ninefold.upgrade.shape import encode_shape
 from ninefold.values import Integer, Text
 from ninefold.values import Row as RowType
 
@@ -192,7 +192,7 @@ def test_what_was_acknowledged_survives_the_process(tmp_path: Path) -> None:
 import asyncio, os, sys
 from ninefold.runtime.store import checkpoints
 from ninefold.runtime.store.sqlite import open_sqlite
-from ninefold.runtime.store.shape import decode_shape
+from ninefold.upgrade.shape import decode_shape
 checkpoints.SOON = 20
 database = open_sqlite(sys.argv[1], decode_shape(sys.argv[2])).database
 async def client():

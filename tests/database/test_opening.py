@@ -185,14 +185,28 @@ def test_additions_are_made_and_told(tmp_path: Path) -> None:
         )
     )
     second = opened(path, more)
-    assert second.additions == ("field `customer.friend`", "unique `email` of `customer`", "resource `tag`")
+    added = ("field `customer.friend`", "unique `email` of `customer`", "resource `tag`")
+    assert second.additions == tuple(f"added: {each}" for each in added)
     assert second.database.select("SELECT id, friend FROM customer", ()) == [(1, None)]
     second.database.close()
     third = opened(path, more)
     assert third.additions == ()
     third.database.close()
-    # What was added is stored shape from then on.
-    assert "resource `tag` is stored, and the contract no longer has it" in refused(path).details
+    # What was added is stored shape from then on, and what a contract does not have any more stays, hidden.
+    fourth = opened(path)
+    assert fourth.additions == (
+        "set aside: field `customer.friend`, its values stay, hidden",
+        "changed: unique `email` of `customer`, no longer",
+        "set aside: resource `tag`, its rows stay, hidden",
+    )
+    fourth.database.close()
+    fifth = opened(path, more)
+    assert fifth.additions == (
+        "back again: field `customer.friend`, with the values that it had",
+        "added: unique `email` of `customer`",
+        "back again: resource `tag`, with the rows that it had",
+    )
+    fifth.database.close()
 
 
 def test_rows_that_clash_refuse_a_unique_addition_and_all_others_with_it(tmp_path: Path) -> None:
@@ -203,7 +217,7 @@ def test_rows_that_clash_refuse_a_unique_addition_and_all_others_with_it(tmp_pat
     unique = msgspec.structs.replace(CUSTOMER, indexes=(Index("u", ("email",), True),))
     more = Schema((unique, EVERYTHING, FOLLOW, Table("tag", (Column("id", Text(), True),), ("id",))))
     refusal = refused(path, more)
-    assert refusal.details == ("unique `email` of `customer`: rows that are there have the same value",)
+    assert refusal.details == ("unique `email` of `customer`, new, and 1 value is in several rows: a@b",)
     assert tables_of(path) == before
     opened(path).database.close()
 
@@ -211,9 +225,15 @@ def test_rows_that_clash_refuse_a_unique_addition_and_all_others_with_it(tmp_pat
 def test_differences_are_told_and_nothing_is_changed(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     opened(path).database.close()
+    fill(path, "INSERT INTO customer VALUES (1, 'a@b', x'00', 'r')", "INSERT INTO follow VALUES (1, 1, 'r')")
     before = tables_of(path)
-    refusal = refused(path, Schema((CUSTOMER, Table("tag", (Column("id", Text(), True),), ("id",)))))
-    assert len(refusal.details) == 2 and refusal.help
+    customer = msgspec.structs.replace(CUSTOMER, columns=(*CUSTOMER.columns, Column("born", Timestamp(), True)))
+    refusal = refused(path, Schema((customer, Table("tag", (Column("id", Text(), True),), ("id",)))))
+    assert refusal.details == (
+        "field `customer.born`, new, required, and 1 row has no value for it",
+        "resource `follow`, its rows stay, hidden",
+    )
+    assert refusal.help
     assert tables_of(path) == before
 
 
@@ -304,6 +324,6 @@ def test_rows_in_a_state_that_is_none_any_more_refuse_the_contract_that_took_it_
     fill(path, insert + "('a', 'draft', 'r'), ('b', 'lost', 'r'), ('c', 'lost', 'r')")
     opened(path, orders("draft", "lost")).database.close()
     found = refused(path, orders("draft", "paid"))
-    assert found.details == ("`order.state` is `lost` in 2 rows, and the contract has no such state",)
+    assert found.details == ("field `order.state` is in 2 rows a state that is none any more: lost",)
     fill(path, "UPDATE \"order\" SET state = 'draft'")
     opened(path, orders("draft", "paid")).database.close()

@@ -1,4 +1,4 @@
-"""What may change under a database that is there, and what may not."""
+"""What may change under a database that is there: without a word, with one, and not without a decision."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from ninefold.plan.schema import Column, Index, Reference, Schema, Table
-from ninefold.runtime.store.shape import Additions, Differences, Same, compare, decode_shape, encode_shape, shape
+from ninefold.plan.schema import Aside, Column, Index, Reference, Schema, Table
+from ninefold.upgrade import steps
+from ninefold.upgrade.changes import changes
+from ninefold.upgrade.shape import decode_shape, encode_shape, shape
+from ninefold.upgrade.words import sentence
 from ninefold.values import Array, Integer, Number, Object, Row, Text, Timestamp
 
 CUSTOMER = Table(
@@ -41,8 +44,15 @@ def with_column(column: Column) -> Schema:
     return with_order(columns=tuple(column if was.name == column.name else was for was in ORDER.columns))
 
 
+def without_column(name: str) -> Schema:
+    return with_order(columns=tuple(each for each in ORDER.columns if each.name != name))
+
+
 def test_a_shape_survives_being_stored() -> None:
+    after = changes(STORED, without_column("note")).after
     assert decode_shape(encode_shape(STORED)) == shape(STORED)
+    assert decode_shape(encode_shape(after)) == after
+    assert after.tables[1].aside == (Aside(Column("note", Text()), "$aside note"),)
 
 
 @pytest.mark.parametrize(
@@ -57,84 +67,87 @@ def test_a_shape_survives_being_stored() -> None:
     ids=["the same", "resources in another order", "fields in another order", "nullable", "inside an array"],
 )
 def test_what_is_no_part_of_the_shape_may_change(wanted: Schema) -> None:
-    assert compare(shape(STORED), wanted) == Same()
+    assert changes(shape(STORED), wanted).same
 
 
 def test_an_index_for_speed_comes_and_goes_without_words() -> None:
-    assert compare(STORED, with_order(indexes=())) == Same(drop=('DROP INDEX "order by created_at"',))
-    assert compare(with_order(indexes=()), STORED) == Same(
-        create=('CREATE INDEX "order by created_at" ON "order" ("created_at" DESC, "id")',)
-    )
+    index = ORDER.indexes[0]
+    gone, there = changes(STORED, with_order(indexes=())), changes(with_order(indexes=()), STORED)
+    assert (gone.changes, gone.steps) == ((), (steps.DropIndex(index),))
+    assert (there.changes, there.steps) == ((), (steps.MakeIndex("order", index),))
 
 
 def test_a_unique_index_goes_that_only_copies_the_key_or_another() -> None:
     two, turned = Index("u", ("note", "created_at"), True), Index("v", ("created_at", "note"), True)
-    assert compare(with_order(indexes=(two, turned)), with_order(indexes=(two,))) == Same(drop=('DROP INDEX "v"',))
-    assert compare(with_order(indexes=(two,)), with_order(indexes=(turned,))) == Same()
+    assert changes(with_order(indexes=(two, turned)), with_order(indexes=(two,))).steps == (steps.DropIndex(turned),)
+    assert changes(with_order(indexes=(two,)), with_order(indexes=(turned,))).same
     copy = Index("w", ("id",), True)
-    assert compare(with_order(indexes=(copy,)), with_order(indexes=())) == Same(drop=('DROP INDEX "w"',))
+    assert changes(with_order(indexes=(copy,)), with_order(indexes=())).steps == (steps.DropIndex(copy),)
+
+
+TAG = Table("tag", (Column("id", Text(), True),), ("id",))
+NOTES = with_order(indexes=(*ORDER.indexes, Index("u", ("note",), True)))
+NO_UNIQUE = Schema((msgspec.structs.replace(CUSTOMER, indexes=()), ORDER))
 
 
 @pytest.mark.parametrize(
-    ("wanted", "words"),
+    ("wanted", "kind", "by", "words"),
     [
-        (Schema((*STORED.tables, Table("tag", (Column("id", Text(), True),), ("id",)))), "resource `tag`"),
-        (with_order(columns=(*ORDER.columns, Column("priority", Integer()))), "field `order.priority`"),
-        (with_order(indexes=(*ORDER.indexes, Index("u", ("note",), True))), "unique `note` of `order`"),
-    ],
-)
-def test_an_addition(wanted: Schema, words: str) -> None:
-    comparison = compare(STORED, wanted)
-    assert isinstance(comparison, Additions)
-    assert [addition.words for addition in comparison.additions] == [words]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "words"),
-    [
-        (Schema((CUSTOMER,)), "resource `order` is stored, and the contract no longer has it"),
+        (Schema((*STORED.tables, TAG)), "automatic", "serve", "resource `tag`, new"),
         (
-            with_order(columns=ORDER.columns[:-1]),
-            "field `order.created_at` is stored, and the contract no longer has it",
+            with_order(columns=(*ORDER.columns, Column("priority", Integer()))),
+            "automatic", "serve", "field `order.priority`, new, optional",
         ),
-        (with_column(Column("note", Number())), "field `order.note` is stored as a string, and is now a number"),
-        (with_column(Column("note", Text(), True)), "field `order.note` is stored as optional, and is now required"),
         (
             with_order(columns=(*ORDER.columns, Column("priority", Integer(), True))),
-            "field `order.priority` is new and required, and the rows there are have no value for it",
+            "automatic", "serve", "field `order.priority`, new, required",
         ),
-        (with_order(key=("id", "note")), "the identifier of `order` is stored as `id`, and is now `id` and `note`"),
+        (NOTES, "automatic", "serve", "unique `note` of `order`, new"),
+        (NO_UNIQUE, "automatic", "serve", "unique `email` of `customer`, no longer"),
+        (Schema((CUSTOMER,)), "aside", "serve", "resource `order`, its rows stay, hidden"),
+        (Schema((CUSTOMER, TAG)), "aside", "upgrade", "resource `order`, its rows stay, hidden"),
+        (without_column("created_at"), "aside", "serve", "field `order.created_at`, its values stay, hidden"),
+        (
+            with_column(Column("note", Number())),
+            "automatic", "upgrade", "field `order.note`, was a string and is a number",
+        ),
+        (with_column(Column("note", Text(), True)), "automatic", "serve", "field `order.note`, required now"),
+        (
+            with_column(Column("lines", Array(items=Object(members={"sku": Text()})))),
+            "automatic", "serve", "field `order.lines`, no longer required",
+        ),
+        (
+            with_order(key=("id", "note")),
+            "automatic", "upgrade", "the primary key of `order`, was `id` and is `id` and `note`",
+        ),
         (
             with_order(references=(Reference("customer", "customer", "id", "cascade"),)),
-            "field `order.customer` is stored with `on delete: restrict`, and has now `cascade`",
-        ),
-        (
-            Schema((msgspec.structs.replace(CUSTOMER, indexes=()), ORDER)),
-            "`email` of `customer` is stored as unique, and is no longer",
+            "automatic", "serve",
+            "field `order.customer`, `on delete: cascade` instead of `restrict`",
         ),
     ],
-)
-def test_a_difference(wanted: Schema, words: str) -> None:
-    assert compare(STORED, wanted) == Differences((words,))
+)  # fmt: skip
+def test_a_change(wanted: Schema, kind: str, by: str, words: str) -> None:
+    assert (kind, by, words) in [(each.kind, each.by, sentence(each)) for each in changes(STORED, wanted).changes]
+
+
+def test_a_field_that_may_have_another_name_is_asked_for() -> None:
+    columns = tuple(Column("remark", Text()) if each.name == "note" else each for each in ORDER.columns)
+    asked, added = changes(STORED, with_order(columns=columns)).changes
+    assert asked.kind == "question"
+    assert asked.write == ("{rename: order.note, to: order.remark}", "{aside: order.note}")
+    assert sentence(added) == "field `order.remark`, new, optional"
 
 
 def test_a_broker_that_comes_later_begins_where_the_log_is() -> None:
     stored = msgspec.structs.replace(STORED, events=True)
-    comparison = compare(stored, msgspec.structs.replace(stored, broker="nats"))
-    assert isinstance(comparison, Additions)
-    assert [addition.words for addition in comparison.additions] == ["what is sent to a broker"]
+    [change] = changes(stored, msgspec.structs.replace(stored, broker="nats")).changes
+    assert change.about == "what is sent to a broker"
 
 
 def test_deliveries_to_subscriptions_do_not_become_deliveries_to_rows() -> None:
     stored = msgspec.structs.replace(STORED, events=True, subscriptions=True)
     to_rows = msgspec.structs.replace(stored, subscribers=("customer", "id"))
-    words = "deliveries are stored to rows of `subscription`, and go to rows of `customer` now"
-    assert compare(stored, to_rows) == Differences((words,))
-    assert compare(to_rows, to_rows) == Same()
-
-
-def test_all_differences_are_told_and_additions_are_not_made_beside_them() -> None:
-    wanted = with_order(columns=(Column("id", Integer(), True), Column("customer", Text()), Column("extra", Text())))
-    comparison = compare(STORED, wanted)
-    assert isinstance(comparison, Differences)
-    assert len(comparison.words) == 5
+    [change] = changes(stored, to_rows).changes
+    assert change.kind == "question"
+    assert changes(to_rows, to_rows).same

@@ -24,6 +24,7 @@ from ninefold.plan.schema import Index, Schema, Table
 from ninefold.plan.statement import Statement
 from ninefold.runtime.store import tables
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
+from ninefold.upgrade.shape import reference_indexes
 
 CONTRACTS = some([*ALL, *sorted((ROOT / "tests").glob("*/contract.md"))], 4)
 RANDOM = 360
@@ -152,7 +153,7 @@ def test_so_it_is_of_random_contracts(part: int) -> None:
 
 def orders(table: Table) -> Iterator[tuple[bool, tuple[str, ...]]]:
     yield True, table.key
-    for each in (*table.indexes, *tables.reference_indexes(table)):
+    for each in (*table.indexes, *reference_indexes(table)):
         yield each.unique, each.columns
 
 

@@ -42,9 +42,9 @@ from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.memory import Memory, State
 from ninefold.runtime.store.protocol import Unavailable
-from ninefold.runtime.store.shape import encode_shape
 from ninefold.runtime.store.sqlite import NotBegun
 from ninefold.trace.identifier import HEADER
+from ninefold.upgrade.shape import encode_shape
 
 BEGINNING = datetime(2026, 7, 1, 12, 0, 0, tzinfo=UTC)
 """When the first request comes. Each further one comes a millisecond later."""

@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "fix": Command("fix", "Rewrite an older contract in the words of today."),
     "dev": Command("dev", "Serve a contract while it is written."),
     "serve": Command("serve", "Serve a contract."),
+    "upgrade": Command("upgrade", "Move the rows of a database to a contract that has changed."),
     "rows": Command("rows", "Look at the rows of a resource."),
     "add": Command("add", "Add rows under the contract's own rules."),
     "events": Command("events", "Look at events, and have them delivered again."),

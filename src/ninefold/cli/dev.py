@@ -327,7 +327,7 @@ class Developing:
         if made.opened.created and made.anew:
             say(f"the rows that were there cannot be read: {visible(made.anew)}")
         for words in made.opened.additions:
-            say(f"added to the database: {visible(words)}")
+            say(f"database: {visible(words)}")
         if made.carried is not None:
             count = made.carried.rows
             say(f"the database was made anew: {count:,} {'row' if count == 1 else 'rows'} carried over")

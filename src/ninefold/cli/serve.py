@@ -220,7 +220,7 @@ class _Serving:
             say(f"\n{paragraph}")
         say(f"\ndatabase  {opening.path}{' (new)' if opening.created else ''}")
         for words in opening.additions:
-            say(f"          added: {visible(words)}")
+            say(f"          {visible(words)}")
         for words in opening.began:
             say(f"          as the contract states: {visible(words)}")
         for words in misfits.words():

@@ -43,11 +43,19 @@ class Machine(msgspec.Struct, frozen=True):
     states: tuple[str, ...]
 
 
+class Aside(msgspec.Struct, frozen=True):
+    """A column that a contract had and another has not: `stored` is its name in the table, where it is free of all that
+    the contract demanded of it."""
+
+    column: Column
+    stored: str
+
+
 class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     """One resource. Every table also has the column `$revision` (text, never null); one whose rows have states, the
     column `$entered` besides: the time at which a row entered the state that it is in. It has no value where that is
     not known, and then no timer takes the row anywhere. `machine` says which states these are. Without a `key` the
-    table has one row."""
+    table has one row. `aside`: of a database alone, the columns of contracts that it served before."""
 
     name: str
     columns: tuple[Column, ...]
@@ -56,6 +64,7 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     indexes: tuple[Index, ...] = ()
     states: bool = False
     machine: Machine | None = None
+    aside: tuple[Aside, ...] = ()
 
 
 class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -63,7 +72,8 @@ class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
     and `subscriptions`, what is to be delivered of it (`ninefold.sql.events`); and for each resource in `credentials`,
     those that are issued to its rows (`ninefold.sql.credentials`). `versions`: events may be something else in another
     version. `subscribers`: the table of those that events are delivered to, and its key, where it is the contract's
-    own. `broker`: the name of what the log is sent to. `log`: the log is read as a resource."""
+    own. `broker`: the name of what the log is sent to. `log`: the log is read as a resource. `aside`: of a database
+    alone, the resources of contracts that it served before."""
 
     tables: tuple[Table, ...] = ()
     idempotency: bool = False
@@ -76,6 +86,7 @@ class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
     log: bool = False
     scoped: tuple[str, ...] = ()
     """Those in `credentials` whose credentials have scopes."""
+    aside: tuple[Table, ...] = ()
 
 
 class Held(msgspec.Struct, frozen=True):

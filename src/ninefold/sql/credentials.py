@@ -17,7 +17,7 @@
 | `$scopes`  | the scopes that it was granted, a JSON array of texts    |
 
 A credential ends with its row: the table refers to it, and deletions cascade. They are part of how a database of ours
-is laid out (`ninefold.runtime.store.shape`).
+is laid out (`ninefold.upgrade.shape`).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ the next attempt; null while an event of the same lane is before it. `dead` says
 `$event in version`, where there are versions: an event as another version than the newest has it, where that differs;
 `kind` null: the version does not have it. `$subscribed in`: the version of the request that made a subscription.
 
-They are part of how a database of ours is laid out (`ninefold.runtime.store.shape`).
+They are part of how a database of ours is laid out (`ninefold.upgrade.shape`).
 """
 
 from __future__ import annotations

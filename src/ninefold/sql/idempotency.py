@@ -7,7 +7,7 @@
 | `response` | the response to that request, sealed                                                  |
 | `expires`  | microseconds since 1970 (UTC) from which on the key means nothing                     |
 
-It is part of how a database of ours is laid out (`ninefold.runtime.store.shape`), and made when a contract first has
+It is part of how a database of ours is laid out (`ninefold.upgrade.shape`), and made when a contract first has
 endpoints that take keys.
 """
 

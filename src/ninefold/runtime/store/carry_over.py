@@ -21,12 +21,14 @@ import msgspec
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.schema import Column, Schema, Table
-from ninefold.runtime.store import left_behind, record, shape, tables
+from ninefold.runtime.store import left_behind, record, tables
 from ninefold.runtime.store.connections import words
 from ninefold.runtime.store.left_behind import Cells, Left, LeftBehind, LeftOfRows
 from ninefold.runtime.store.protocol import Stored
 from ninefold.sql import credentials
 from ninefold.sql.fragment import identifier
+from ninefold.upgrade import shape
+from ninefold.upgrade.changes import changes
 from ninefold.values import Text, Type
 
 Make: TypeAlias = Callable[[str, str, Mapping[str, Stored]], Stored]
@@ -71,7 +73,7 @@ def has_another_shape(source: Path, schema: Schema) -> bool:
     except apsw.Error as error:
         raise NotCarried(words(error)) from None
     try:
-        return _stored(connection)[0] != shape.shape(schema)
+        return not changes(_stored(connection)[0], schema).same
     finally:
         connection.close()
 

@@ -18,11 +18,14 @@ import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
-from ninefold.runtime.store import record, shape
+from ninefold.runtime.store import record
 from ninefold.runtime.store.connections import meaning, words
 from ninefold.runtime.store.file import NotBuilt, database_path, is_held_by_another_name
 from ninefold.runtime.store.protocol import Row, Stored, Unavailable
 from ninefold.runtime.store.sqlite import Refused, unusable
+from ninefold.upgrade.changes import changes
+from ninefold.upgrade.shape import decode_shape
+from ninefold.upgrade.words import sentence
 
 _READER_WAITS = 2_000
 """Milliseconds to wait for a program that is bringing the log into the file."""
@@ -167,21 +170,20 @@ def _why_not(found: record.Empty | record.Foreign | record.Record, path: Path, s
         case record.Empty():
             return Refused(f"the database {path} is empty", help=("`serve` makes its tables when it starts",))
     try:
-        stored = shape.decode_shape(found.shape)
+        stored = decode_shape(found.shape)
     except msgspec.DecodeError:
         return Refused(f"the database {path} cannot be used: the shape that is stored in it cannot be read")
-    match shape.compare(stored, schema):
-        case shape.Same():
-            return None
-        case shape.Additions(additions=additions):
-            return Refused(
-                f"the database {path} was made before the contract had what is new in it",
-                tuple(f"{addition.words} is not there yet" for addition in additions),
-                ("`serve` adds it when it starts, and so does `add`",),
-            )
-        case shape.Differences(words=details):
-            return Refused(
-                f"the database {path} was made for another contract",
-                details,
-                ("name the contract that made it, or another file with --database",),
-            )
+    differing = changes(stored, schema).told
+    if not differing:
+        return None
+    if all(each.words.startswith("new") for each in differing):
+        return Refused(
+            f"the database {path} was made before the contract had what is new in it",
+            tuple(f"{change.about} is not there yet" for change in differing),
+            ("`serve` adds it when it starts, and so does `add`",),
+        )
+    return Refused(
+        f"the database {path} was made for another contract",
+        tuple(sentence(change) for change in differing),
+        ("name the contract that made it, or another file with --database",),
+    )

@@ -13,11 +13,12 @@ import apsw
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
-from ninefold.runtime.store import record, shape, tables
+from ninefold.runtime.store import record, tables
 from ninefold.runtime.store.connections import meaning
 from ninefold.runtime.store.protocol import Row, Session, Stored, Unavailable
 from ninefold.runtime.store.writer import Transaction
 from ninefold.sql.fragment import identifier
+from ninefold.upgrade.shape import encode_shape
 from ninefold.values import Anything, Integer, Number, Text, Type, json_text, optional
 
 T = TypeVar("T")
@@ -43,7 +44,7 @@ class Memory:
         self.schema = schema
         self._connection = apsw.Connection(":memory:", statementcachesize=1_000)
         self._connection.execute("BEGIN")
-        record.create(self._connection, shape.encode_shape(schema), _SECRET)
+        record.create(self._connection, encode_shape(schema), _SECRET)
         for statement in tables.create_schema(schema):
             self._connection.execute(statement)
         self._connection.execute("COMMIT")

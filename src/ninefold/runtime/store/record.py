@@ -7,6 +7,9 @@ The table is called `$ninefold`, a name that no resource can have, and holds a v
 | `shape` | the stored shape, JSON                                       |
 | `key`   | 32 random bytes, from which keys are derived for one use each |
 | `room`  | for a moment: bytes by which it is tried whether anything can be written |
+
+and, once it has been upgraded, a row for each time in `$ninefold_upgrades`: when, where its backup is, and what tells
+whether rows were written since.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import apsw
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.protocol import Session
-from ninefold.runtime.store.shape import FORM
+from ninefold.upgrade.shape import FORM
 
 APPLICATION = int.from_bytes(b"9fol", "big")
 """The `application_id` in the header of our files."""
@@ -81,6 +84,37 @@ def create(connection: apsw.Connection, shape: bytes, key: bytes | None = None) 
 def update_shape(connection: apsw.Connection, shape: bytes) -> None:
     """Inside the transaction that changes the tables. Raises apsw.Error."""
     connection.execute(f"UPDATE {_TABLE} SET value = ? WHERE name = 'shape'", (shape,))
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """`time`: RFC 3339. `written`: a digest of the rows as they were then."""
+
+    time: str
+    backup: str
+    written: str
+
+
+_UPGRADES = '"$ninefold_upgrades"'
+
+
+def note_upgrade(connection: apsw.Connection, backup: str, written: str) -> None:
+    """Inside the transaction that changes the tables. Raises apsw.Error."""
+    connection.execute(
+        f"CREATE TABLE IF NOT EXISTS {_UPGRADES}"
+        " (time TEXT NOT NULL, backup TEXT NOT NULL, written TEXT NOT NULL) STRICT"
+    )
+    now = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+    connection.execute(f"INSERT INTO {_UPGRADES} VALUES ({now}, ?, ?)", (backup, written))
+
+
+def last_upgrade(connection: apsw.Connection) -> Upgrade | None:
+    """Raises apsw.Error."""
+    there = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = '$ninefold_upgrades'").fetchall()
+    if not there:
+        return None
+    [found] = connection.execute(f"SELECT * FROM {_UPGRADES} ORDER BY rowid DESC LIMIT 1").fetchall()
+    return Upgrade(*map(str, found))
 
 
 def derive(key: bytes, name: str) -> bytes:

@@ -10,7 +10,7 @@ import asyncio
 import os
 from asyncio import Future
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
@@ -19,7 +19,7 @@ import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
-from ninefold.runtime.store import record, shape, tables
+from ninefold.runtime.store import record, steps, tables, upgrade
 from ninefold.runtime.store.checkpoints import Checkpoints
 from ninefold.runtime.store.connections import (
     STATEMENTS,
@@ -35,7 +35,10 @@ from ninefold.runtime.store.file import Held, Lock, NotBuilt, database_path, loc
 from ninefold.runtime.store.protocol import Row, Session, Stored, Unavailable
 from ninefold.runtime.store.reads import Brief, Long, TooLong
 from ninefold.runtime.store.writer import Transaction, Writer
-from ninefold.values import LONGEST_SUM, json_text
+from ninefold.upgrade.changes import changes
+from ninefold.upgrade.shape import decode_shape, encode_shape
+from ninefold.upgrade.words import told
+from ninefold.values import LONGEST_SUM
 
 T = TypeVar("T")
 
@@ -293,67 +296,48 @@ def _prepare(
     connection: apsw.Connection, found: record.Empty | record.Record, name: Path, schema: Schema
 ) -> tuple[bytes, tuple[str, ...]] | Refused:
     """Make the tables, or those that are missing, in one transaction: the key, and what was added, in words."""
-    wanted = shape.encode_shape(schema)
     if isinstance(found, record.Empty):
         with _Transaction(connection):
-            made = record.create(connection, wanted)
+            made = record.create(connection, encode_shape(schema))
             for statement in tables.create_schema(schema):
                 connection.execute(statement)
         return made.key, ()
     try:
-        stored = shape.decode_shape(found.shape)
+        stored = decode_shape(found.shape)
     except msgspec.DecodeError:
         return Refused(f"the database {name} cannot be used: the shape that is stored in it cannot be read")
-    comparison = shape.compare(stored, schema)
-    if isinstance(comparison, shape.Differences):
-        return _differs(name, comparison.words)
-    lost = tuple(_lost_states(connection, stored, schema))
-    if lost:
-        return _differs(name, lost)
-    additions = comparison.additions if isinstance(comparison, shape.Additions) else ()
-    if not (additions or comparison.drop or comparison.create):
-        return found.key, ()
-    clashing: list[str] = []
-    with _Transaction(connection) as transaction:
-        for statement in comparison.drop:
-            connection.execute(statement)
-        for addition in additions:
-            try:
-                for statement in addition.statements:
-                    connection.execute(statement)
-            except apsw.ConstraintError:
-                clashing.append(f"{addition.words}: rows that are there have the same value")
-        for statement in () if clashing else comparison.create:
-            connection.execute(statement)
-        record.update_shape(connection, wanted)
-        transaction.keep = not clashing
-    if clashing:
-        return _differs(name, tuple(clashing))
-    return found.key, tuple(addition.words for addition in additions)
-
-
-def _lost_states(connection: apsw.Connection, stored: Schema, wanted: Schema) -> Iterator[str]:
-    """The rows that no transition could take anywhere, since what they are in is no state any more."""
-    there = {(table.name, column.name) for table in stored.tables for column in table.columns}
-    for table in wanted.tables:
-        machine = table.machine
-        if machine is None or (table.name, machine.column) not in there:
-            continue
-        states = json_text(list(machine.states))
-        for state, count in connection.execute(tables.rows_by_lost_state(machine, table.name), (states,)):
-            rows = "1 row" if count == 1 else f"{count:,} rows"
-            yield f"`{table.name}.{machine.column}` is `{state}` in {rows}, and the contract has no such state"
+    differing = changes(stored, schema)
+    why = tuple(words for each in upgrade.judged(differing, connection, "serve") for words in each.why)
+    if why:
+        return _differs(name, why)
+    if not differing.same:
+        try:
+            with foreign_keys_off(connection, steps.rebuilds(differing)), _Transaction(connection):
+                upgrade.make(differing, schema, connection)
+        except upgrade.NotUpgraded as error:
+            return _differs(name, error.details)
+    return found.key, tuple(map(told, differing.told))
 
 
 def _differs(name: Path, details: tuple[str, ...]) -> Refused:
     return Refused(
-        f"the database {name} was made for another contract",
+        f"the database {name} was made for another contract, and rows are in it over which has to be decided",
         details,
         (
-            "nothing in it was changed, and this build moves no rows from one shape to another",
-            "serve the contract that made it, or name another file with --database",
+            "nothing in it was changed: `ninefold upgrade FILE --database` shows what would become of it",
+            "or serve the contract that made it, or name another file with --database",
         ),
     )
+
+
+@contextmanager
+def foreign_keys_off(connection: apsw.Connection, off: bool) -> Iterator[None]:
+    """Inside a transaction SQLite does not heed this."""
+    connection.pragma("foreign_keys", not off)
+    try:
+        yield
+    finally:
+        connection.pragma("foreign_keys", True)
 
 
 class _Transaction:

@@ -25,6 +25,7 @@ from ninefold.sql.events import (
 )
 from ninefold.sql.fragment import identifier
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
+from ninefold.upgrade.shape import ON_DELETE, reference_indexes
 from ninefold.values import (
     Anything,
     Array,
@@ -43,8 +44,6 @@ from ninefold.values import (
 
 ONE = identifier("$one")
 """The key of a table that has one row, and no primary key."""
-
-ON_DELETE = {"refuse": "RESTRICT", "cascade": "CASCADE", "clear": "SET NULL"}
 
 
 def create_schema(schema: Schema) -> tuple[str, ...]:
@@ -153,18 +152,6 @@ def create_index(table: str, index: Index) -> str:
 
 def drop_index(index: Index) -> str:
     return f"DROP INDEX {identifier(index.name)}"
-
-
-def reference_indexes(table: Table) -> tuple[Index, ...]:
-    """One for each reference that no key or index begins with: to delete a row, SQLite looks for those that refer
-    to it, and without an index it reads the whole table."""
-    orders = (table.key, *(index.columns for index in table.indexes))
-    found = {columns[0].removeprefix("-") for columns in orders if columns}
-    return tuple(
-        Index(f"{table.name} by {column}", (column,))
-        for column in dict.fromkeys(reference.column for reference in table.references)
-        if column not in found
-    )
 
 
 def _stored_form(type_: Type, schema: Schema) -> str:

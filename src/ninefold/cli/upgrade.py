@@ -1,0 +1,139 @@
+"""`ninefold upgrade FILE`"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from ninefold.cli.commands import AcceptProposals, Database, File, Flag, Parameter
+from ninefold.cli.document import database_of, errors_of, load
+from ninefold.cli.terminal import Unusable, say, say_json
+from ninefold.diagnostics.render import visible
+from ninefold.runtime.store import upgrade as store
+from ninefold.runtime.store.upgrade import Judged, NotUpgraded, Rehearsed
+
+
+def upgrade(
+    file: File,
+    /,
+    *,
+    database: Database = None,
+    apply: Flag = False,
+    backup: Annotated[Path | None, Parameter(show_default=False)] = None,
+    undo: Flag = False,
+    lose_writes: Flag = False,
+    drop: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
+    format: Literal["text", "json"] = "text",
+    accept_proposals: AcceptProposals = False,
+) -> int:
+    """Move the rows of a database to a contract that has changed.
+
+    Shows what would be done, and does it on a copy; nothing is changed, and a service may run meanwhile. What adds,
+    relaxes or hides is done without a question; a field or a resource that the contract no longer has is set aside, and
+    is there again when an earlier contract is served. What has to be decided over rows that are there is named.
+
+    Exit status: 0 if it would go or has gone, 1 if something stands in the way or the contract has errors, 2 if the
+    database cannot be used.
+
+        ninefold upgrade orders.md
+        ninefold upgrade orders.md --apply
+        ninefold upgrade orders.md --undo
+
+    Parameters
+    ----------
+    apply
+        Do it: behind a backup, in one transaction, while nobody serves the database.
+    backup
+        Where the backup is put; else beside the database, with the time in its name.
+    undo
+        Put the backup of the last upgrade back. What is there is kept beside it. Refused where rows were written since.
+    lose_writes
+        Put it back although rows were written since.
+    drop
+        RESOURCE or RESOURCE.FIELD that was set aside: end it, with its rows or values; may be repeated.
+    format
+        `json` gives one object.
+    """
+    loaded = load(file, accept_proposals)
+    errors_of(loaded)
+    plan = loaded.plan
+    if plan is None:
+        return 1
+    path = database_of(plan, file, database)
+    try:
+        if undo:
+            return _undone(*store.undo(path, lose_writes))
+        if drop:
+            return _dropped(store.drop(path, drop))
+        done = store.upgrade(path, plan.schema, backup) if apply else store.preview(path, plan.schema)
+    except NotUpgraded as error:
+        raise Unusable(str(error), *error.help, details=error.details) from None
+    if format == "json":
+        say_json(_json(done))
+    else:
+        say("\n".join(visible(line) for line in _lines(done, file, apply)))
+    return 0 if done.goes else 1
+
+
+def _undone(was: Path, now: Path) -> int:
+    say(f"the database is as it was before the upgrade ({visible(str(was))})")
+    say(f"what was there is kept: {visible(str(now))}")
+    return 0
+
+
+def _dropped(gone: Sequence[tuple[str, int]]) -> int:
+    for name, count in gone:
+        say(f"`{visible(name)}` is gone, with {count:,} {_kept_of(name)}")
+    return 0
+
+
+def _kept_of(name: str) -> str:
+    return "values" if "." in name else "rows"
+
+
+def _lines(done: Rehearsed, file: str, applied: bool) -> Iterator[str]:
+    listed = ", ".join(f"{count:,} {name}" for name, count in done.rows)
+    yield f"{done.path}{f' ({listed})' if listed else ''}"
+    yield ""
+    if not any(each.why or each.change.words for each in done.changes):
+        yield "nothing has to be changed"
+        return
+    for each in done.changes:
+        yield from _change(each)
+    for name, count in done.aside:
+        yield f"{'hidden':<12}{name}: {count:,} {_kept_of(name)} (--drop {name} ends them)"
+    yield ""
+    if not done.goes:
+        open_ = sum(1 for each in done.changes if each.why)
+        yield f"{open_} to be decided. Nothing was changed."
+    elif applied:
+        yield f"upgraded. The backup is {done.backup}"
+    else:
+        yield f"Nothing was changed: this was a rehearsal on a copy. To do it: ninefold upgrade {file} --apply"
+
+
+def _change(each: Judged) -> Iterator[str]:
+    change = each.change
+    if each.why:
+        for why in each.why:
+            yield f"{'question':<12}{why}"
+        for line in change.write:
+            yield f"{'':<12}  {line}"
+    elif change.words:
+        yield f"{change.kind:<12}{change.about}, {change.words}"
+
+
+def _json(done: Rehearsed) -> dict[str, object]:
+    return {
+        "database": str(done.path),
+        "rows": dict(done.rows),
+        "changes": [
+            {"kind": each.change.kind, "about": each.change.about, "words": each.change.words, "open": list(each.why)}
+            for each in done.changes
+            if each.change.words or each.why
+        ],
+        "aside": dict(done.aside),
+        "backup": None if done.backup is None else str(done.backup),
+        "goes": done.goes,
+    }

@@ -1,0 +1,259 @@
+"""The steps of an upgrade as SQLite takes them (`ninefold.upgrade.steps`): statements that are run in one transaction,
+and questions about the rows that are there.
+
+A table that is made anew takes the place of the old one as https://sqlite.org/lang_altertable.html#otheralter says:
+foreign keys are off meanwhile, so that nothing cascades when the old one goes, and are checked before the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+import apsw
+from msgspec import structs
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
+from ninefold.plan.schema import Schema, Table
+from ninefold.runtime.store import tables
+from ninefold.runtime.store.protocol import Stored
+from ninefold.sql.credentials import create_scopes
+from ninefold.sql.events import CREATE_LOG, CREATE_READING, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_broker
+from ninefold.sql.fragment import identifier
+from ninefold.sql.idempotency import CREATE as CREATE_KEYS
+from ninefold.upgrade import steps
+from ninefold.upgrade.changes import Changes
+from ninefold.upgrade.shape import reference_indexes
+from ninefold.upgrade.steps import Premise, Step
+from ninefold.values import Integer, Number, json_text
+
+NAMED = 3
+"""Rows that are told as examples."""
+
+
+def statements(changes: Changes, wanted: Schema, connection: apsw.Connection) -> Iterator[str]:
+    """What is to be run, one after another: what a statement is depends on those before it."""
+    for step in changes.steps:
+        yield from _statements(step, wanted, connection)
+
+
+def rebuilds(changes: Changes) -> bool:
+    """Whether foreign keys have to be off meanwhile."""
+    return any(isinstance(step, steps.Remake | steps.SetTableAside | steps.TakeTableBack) for step in changes.steps)
+
+
+def _statements(step: Step, wanted: Schema, connection: apsw.Connection) -> Iterator[str]:
+    match step:
+        case steps.MakeTable(table=table):
+            yield from tables.create_resource(table, wanted)
+        case steps.MakeSupport(what=what, of=of):
+            yield from _support(what, of, wanted)
+        case steps.AddColumn(table=table, column=column):
+            yield tables.add_column(table, column, wanted)
+        case steps.AddEntered(table=table):
+            yield from tables.add_entered(table)
+        case steps.DropEntered(table=name):
+            yield f"ALTER TABLE {identifier(name)} DROP COLUMN {identifier(ENTERED_COLUMN)}"
+        case steps.Relax(table=name, column=column):
+            yield f"ALTER TABLE {identifier(name)} ALTER COLUMN {identifier(column)} DROP NOT NULL"
+        case steps.Require(table=name, column=column):
+            yield f"ALTER TABLE {identifier(name)} ALTER COLUMN {identifier(column)} SET NOT NULL"
+        case steps.SetAside():
+            yield from _set_aside(step, connection)
+        case steps.TakeBack(table=name, aside=aside):
+            yield _rename(name, aside.stored, aside.column.name)
+        case steps.Remake():
+            yield from _remade(step, wanted, connection)
+        case steps.SetTableAside(table=table):
+            yield from _table_aside(table, connection)
+        case steps.TakeTableBack(table=table):
+            yield f"ALTER TABLE {identifier(steps.aside_name(table.name))} RENAME TO {identifier(table.name)}"
+        case steps.MakeIndex(table=name, index=index):
+            yield tables.create_index(name, index)
+        case steps.DropIndex(index=index):
+            yield f"DROP INDEX IF EXISTS {identifier(index.name)}"
+        case _:
+            assert_never(step)
+
+
+def _support(what: steps.Support, of: str, wanted: Schema) -> tuple[str, ...]:
+    match what:
+        case "keys":
+            return CREATE_KEYS
+        case "log":
+            return CREATE_LOG
+        case "reading":
+            return CREATE_READING
+        case "deliveries":
+            return tables.deliveries(wanted)
+        case "broker":
+            return create_broker(wanted.broker or "")
+        case "versions":
+            return CREATE_VERSIONS
+        case "subscribed":
+            return CREATE_SUBSCRIBED
+        case "credentials":
+            return tables.create_credentials(of, wanted)
+        case "scopes":
+            return create_scopes(of)
+        case _:
+            assert_never(what)
+
+
+# Columns
+
+
+def _rename(table: str, column: str, name: str) -> str:
+    return f"ALTER TABLE {identifier(table)} RENAME COLUMN {identifier(column)} TO {identifier(name)}"
+
+
+def _set_aside(step: steps.SetAside, connection: apsw.Connection) -> Iterator[str]:
+    """What refers to rows is copied: it must not keep them from being deleted, nor go with them."""
+    table, column, stored = step.table, step.aside.column.name, step.aside.stored
+    for (index,) in connection.execute(
+        "SELECT DISTINCT l.name FROM pragma_index_list(?1) AS l JOIN pragma_index_info(l.name) AS i WHERE i.name = ?2",
+        (table, column),
+    ).fetchall():
+        yield f"DROP INDEX {identifier(str(index))}"
+    refers = connection.execute('SELECT 1 FROM pragma_foreign_key_list(?) WHERE "from" = ?', (table, column)).fetchall()
+    name = identifier(table)
+    if refers:
+        yield f"ALTER TABLE {name} ADD COLUMN {identifier(stored)} {_form(connection, table, column)}"
+        yield f"UPDATE {name} SET {identifier(stored)} = {identifier(column)}"
+        yield f"ALTER TABLE {name} DROP COLUMN {identifier(column)}"
+    else:
+        yield f"ALTER TABLE {name} ALTER COLUMN {identifier(column)} DROP NOT NULL"
+        yield _rename(table, column, stored)
+
+
+def _form(connection: apsw.Connection, table: str, column: str) -> str:
+    """The stored form of a column."""
+    [(form,)] = connection.execute("SELECT type FROM pragma_table_info(?) WHERE name = ?", (table, column)).fetchall()
+    return str(form)
+
+
+# Tables
+
+
+def _remade(step: steps.Remake, wanted: Schema, connection: apsw.Connection) -> Iterator[str]:
+    table = step.table
+    new, name = f"$new {table.name}", identifier(table.name)
+    asides = [
+        (identifier(aside.stored), identifier(now), _form(connection, table.name, now)) for aside, now in step.asides
+    ]
+    yield tables.create_table(structs.replace(table, name=new), wanted)
+    for stored, _, form in asides:
+        yield f"ALTER TABLE {identifier(new)} ADD COLUMN {stored} {form}"
+    columns = {identifier(column): _value(value) for column, value in step.values.items()}
+    columns |= {stored: now for stored, now, _ in asides}
+    columns[identifier(REVISION_COLUMN)] = identifier(REVISION_COLUMN)
+    if table.states:
+        columns[identifier(ENTERED_COLUMN)] = identifier(ENTERED_COLUMN) if step.entered else _NOW
+    if not any(column.serial for column in table.columns) and table.key:
+        columns["rowid"] = "rowid"
+    names, values = ", ".join(columns), ", ".join(columns.values())
+    yield f"INSERT INTO {identifier(new)} ({names}) SELECT {values} FROM {name} ORDER BY rowid"
+    if any(column.serial for column in table.columns) and _is_numbered(connection, table.name):
+        # A number that was given is not given again, also where its row is gone.
+        yield f"DELETE FROM sqlite_sequence WHERE name = {_text(new)}"
+        highest = f"coalesce((SELECT max(rowid) FROM {identifier(new)}), 0)"
+        there = f"FROM sqlite_sequence WHERE name = {_text(table.name)}"
+        yield f"INSERT INTO sqlite_sequence SELECT {_text(new)}, max(seq, {highest}) {there}"
+    yield f"DROP TABLE {name}"
+    yield f"ALTER TABLE {identifier(new)} RENAME TO {name}"
+    for index in (*table.indexes, *reference_indexes(table)):
+        yield tables.create_index(table.name, index)
+
+
+_NOW = "strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'"
+
+
+def _is_numbered(connection: apsw.Connection, table: str) -> bool:
+    there = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").fetchall()
+    return bool(there) and bool(connection.execute("SELECT 1 FROM sqlite_sequence WHERE name = ?", (table,)).fetchall())
+
+
+def _value(value: steps.Value) -> str:
+    match value:
+        case steps.Kept(column=column):
+            return identifier(column)
+        case steps.Converted(column=column, new=new):
+            assert isinstance(new, Number)
+            return f"CAST({identifier(column)} AS REAL)"
+        case steps.Followed(column=column, table=table, old=old, new=new):
+            same = f"target.{identifier(old)} = {identifier(column)}"
+            return f"(SELECT {identifier(new)} FROM {identifier(table)} AS target WHERE {same})"
+        case _:
+            assert_never(value)
+
+
+def _table_aside(table: Table, connection: apsw.Connection) -> Iterator[str]:
+    """Its rows under a name that no contract can have. What refers to rows of others does so no more."""
+    name, aside = identifier(table.name), identifier(steps.aside_name(table.name))
+    if not table.references:
+        yield f"ALTER TABLE {name} RENAME TO {aside}"
+        return
+    forms = connection.execute("SELECT name, type FROM pragma_table_info(?)", (table.name,)).fetchall()
+    columns = ", ".join(f"{identifier(str(column))} {form}" for column, form in forms)
+    listed = ", ".join(identifier(str(column)) for column, _ in forms)
+    yield f"CREATE TABLE {aside} ({columns}) STRICT"
+    yield f"INSERT INTO {aside} ({listed}) SELECT {listed} FROM {name} ORDER BY rowid"
+    yield f"DROP TABLE {name}"
+
+
+# Premises
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """So many rows are not as they have to be; some of their values, as they are stored, and whether there are more."""
+
+    count: int
+    examples: tuple[Stored, ...]
+    more: bool
+
+
+def broken(premise: Premise, connection: apsw.Connection) -> Broken | None:
+    """None: the rows are as they have to be."""
+    text, binds = _breaking(premise)
+    [(count,)] = connection.execute(f"SELECT count(*) FROM ({text})", binds).fetchall()
+    if not count:
+        return None
+    found = connection.execute(f"SELECT DISTINCT * FROM ({text}) LIMIT {NAMED + 1}", binds).fetchall()
+    return Broken(int(str(count)), tuple(row[0] for row in found[:NAMED]), len(found) > NAMED)
+
+
+def _breaking(premise: Premise) -> tuple[str, tuple[Stored, ...]]:
+    """The rows that are not as they have to be, each by what is wrong with it."""
+    table = identifier(premise.table)
+    match premise:
+        case steps.HaveValue(column=column):
+            return f"SELECT rowid FROM {table} WHERE {identifier(column)} IS NULL", ()
+        case steps.Differ(columns=columns):
+            names = ", ".join(map(identifier, columns))
+            known = " AND ".join(f"{identifier(column)} IS NOT NULL" for column in columns) or "TRUE"
+            first = identifier(columns[0]) if columns else "1"
+            return f"SELECT {first} FROM {table} WHERE {known} GROUP BY {names or '1'} HAVING count(*) > 1", ()
+        case steps.Refer(column=column, target=target, key=key):
+            own = f"{table}.{identifier(column)}"
+            there = f"SELECT 1 FROM {identifier(target)} AS target WHERE target.{identifier(key)} = {own}"
+            return f"SELECT {own} FROM {table} WHERE {own} IS NOT NULL AND NOT EXISTS ({there})", ()
+        case steps.AreIn(column=column, values=values):
+            among = "SELECT value FROM json_each(?)"
+            return f"SELECT {identifier(column)} FROM {table} WHERE {identifier(column)} NOT IN ({among})", (
+                json_text(list(values)),
+            )
+        case steps.AreNone(column=column):
+            where = f" WHERE {identifier(column)} IS NOT NULL" if column else ""
+            return f"SELECT {identifier(column) if column else 'rowid'} FROM {table}{where}", ()
+        case steps.Convert(column=column, old=old, new=new):
+            assert isinstance(old, Integer) and isinstance(new, Number)
+            name = identifier(column)
+            return f"SELECT {name} FROM {table} WHERE CAST(CAST({name} AS REAL) AS INTEGER) <> {name}", ()
+        case _:
+            assert_never(premise)
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,384 @@
+"""A database of one contract made one of another: rehearsed on a copy, done in one transaction behind a backup, and
+taken back."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+import apsw
+import msgspec
+from msgspec import structs
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.plan.environment import REVISION_COLUMN
+from ninefold.plan.schema import Schema
+from ninefold.runtime.store import record, steps
+from ninefold.runtime.store.connections import STATEMENTS, WAIT, words
+from ninefold.runtime.store.file import Held, Lock, NotBuilt, database_path, lock
+from ninefold.runtime.store.protocol import Stored
+from ninefold.sql.fragment import identifier
+from ninefold.upgrade.change import By, Change
+from ninefold.upgrade.changes import Changes, changes
+from ninefold.upgrade.shape import decode_shape, encode_shape
+from ninefold.upgrade.steps import aside_name
+from ninefold.upgrade.words import rows, sentence, unmet
+
+ROOM = 2.2
+"""How many times the size of a database has to be free: its backup, and what a transaction over all of it writes."""
+
+
+class NotUpgraded(Exception):
+    """The database was left as it was; the message says why, `details` are its single points, `help` advises."""
+
+    def __init__(self, message: str, details: Sequence[str] = (), help: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.details = tuple(details)
+        self.help = tuple(help)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A change, and why it is not made without a decision: sentences, none where it is."""
+
+    change: Change
+    why: tuple[str, ...] = ()
+
+
+def judged(found: Changes, connection: apsw.Connection, by: By) -> tuple[Judged, ...]:
+    """Each change with what stands in its way, where it is made by `serve` or by `upgrade`."""
+    return tuple(Judged(change, tuple(_why(change, connection, by))) for change in found.changes)
+
+
+def _why(change: Change, connection: apsw.Connection, by: By) -> Iterator[str]:
+    if change.kind == "question" or (by == "serve" and change.by == "upgrade"):
+        if not _without_rows(change, connection):
+            yield sentence(change)
+            return
+    for premise in change.premises:
+        broken = steps.broken(premise, connection)
+        if broken is not None:
+            examples = ", ".join((*map(_shown, broken.examples), *(("…",) if broken.more else ())))
+            yield unmet(change, premise, broken.count, examples)
+
+
+def _without_rows(change: Change, connection: apsw.Connection) -> bool:
+    """Whether there is nothing to decide over: no row has what the change is about."""
+    about = change.over
+    return about is not None and steps.broken(about, connection) is None
+
+
+def _shown(value: Stored) -> str:
+    return "a secret" if isinstance(value, bytes) else str(value)[:40]
+
+
+def make(found: Changes, wanted: Schema, connection: apsw.Connection) -> None:
+    """All steps, inside a transaction that was begun with foreign keys off where tables are made anew. Raises
+    apsw.Error, and NotUpgraded where a row would refer to nothing."""
+    for statement in steps.statements(found, wanted, connection):
+        connection.execute(statement)
+    if steps.rebuilds(found):
+        dangling = connection.execute('SELECT DISTINCT "table", parent FROM pragma_foreign_key_check').fetchall()
+        if dangling:
+            details = [f"rows of `{table}` would refer to a `{parent}` that is not there" for table, parent in dangling]
+            raise NotUpgraded("rows would refer to nothing", details)
+    record.update_shape(connection, encode_shape(found.after))
+
+
+# The command: a preview, the upgrade, and back
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """What an upgrade would do, or has done. `rows`: of each resource that is stored. `aside`: what is hidden then,
+    each with the number of its values or rows. `seconds`: how long it took."""
+
+    path: Path
+    rows: tuple[tuple[str, int], ...]
+    changes: tuple[Judged, ...]
+    aside: tuple[tuple[str, int], ...] = ()
+    backup: Path | None = None
+
+    @property
+    def goes(self) -> bool:
+        return not any(each.why for each in self.changes)
+
+
+def preview(url: str, wanted: Schema) -> Rehearsed:
+    """Do the whole upgrade on a consistent copy, which is thrown away. A service may run meanwhile. Raises
+    NotUpgraded."""
+    path = _there(url)
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+            copy = Path(folder) / path.name
+            _copied(path, copy)
+            with _connected(copy) as connection:
+                return replace(_upgraded(connection, path, wanted), path=path)
+    except apsw.Error as error:
+        raise NotUpgraded(f"the database {path} cannot be used: {words(error)}") from None
+    except OSError as error:
+        raise NotUpgraded(f"the database {path} cannot be copied: {(error.strerror or str(error)).lower()}") from None
+
+
+def upgrade(url: str, wanted: Schema, backup: Path | None = None) -> Rehearsed:
+    """Upgrade behind a backup, which is beside the database unless another place is given. Raises NotUpgraded, and the
+    database is then as it was."""
+    path = _there(url)
+    with _alone(path):
+        try:
+            with _connected(path) as connection:
+                _sound(connection, path)
+                before = backup or path.with_name(f"{path.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+                found = changes(_shape(connection, path), wanted)
+                done = Rehearsed(path, tuple(_counted(connection, found)), judged(found, connection, "upgrade"))
+                if found.same or not done.goes:
+                    return done
+                _copied(path, before)
+                _flushed(before)
+                return replace(_upgraded(connection, path, wanted, before), backup=before)
+        except apsw.Error as error:
+            raise NotUpgraded(f"the database {path} cannot be upgraded: {words(error)}") from None
+        except OSError as error:
+            raise NotUpgraded(f"{path} cannot be backed up: {(error.strerror or str(error)).lower()}") from None
+
+
+def _upgraded(connection: apsw.Connection, path: Path, wanted: Schema, backup: Path | None = None) -> Rehearsed:
+    """In one transaction, where nothing stands in the way."""
+    found = changes(_shape(connection, path), wanted)
+    done = Rehearsed(path, tuple(_counted(connection, found)), judged(found, connection, "upgrade"))
+    if found.same or not done.goes:
+        return done
+    connection.pragma("foreign_keys", not steps.rebuilds(found))
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        make(found, wanted, connection)
+        record.note_upgrade(connection, str(backup or ""), written(connection, found.after))
+        aside = tuple(hidden(connection, found.after))
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        connection.pragma("foreign_keys", True)
+    return replace(done, aside=aside)
+
+
+def _counted(connection: apsw.Connection, found: Changes) -> Iterator[tuple[str, int]]:
+    there = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    for table in found.after.tables:
+        if table.name in there:
+            yield table.name, _count(connection, table.name)
+
+
+def hidden(connection: apsw.Connection, stored: Schema) -> Iterator[tuple[str, int]]:
+    """What is set aside in a database, each with the number of its values or rows."""
+    for table in stored.tables:
+        for aside in table.aside:
+            yield f"{table.name}.{aside.column.name}", _count(connection, table.name, aside.stored)
+    for table in stored.aside:
+        yield table.name, _count(connection, aside_name(table.name))
+
+
+def _count(connection: apsw.Connection, table: str, column: str = "") -> int:
+    what = f"count({identifier(column)})" if column else "count(*)"
+    [(count,)] = connection.execute(f"SELECT {what} FROM {identifier(table)}").fetchall()
+    return int(str(count))
+
+
+def written(connection: apsw.Connection, stored: Schema) -> str:
+    """What tells whether anything was written since: of each table how many rows, and a digest of their revisions."""
+    digest = sha256()
+    for table in sorted(stored.tables, key=lambda each: each.name):
+        name, revision = identifier(table.name), identifier(REVISION_COLUMN)
+        for (one,) in connection.execute(f"SELECT {revision} FROM {name} ORDER BY rowid"):
+            digest.update(f"{table.name}\0{one}\n".encode())
+    return digest.hexdigest()
+
+
+def undo(url: str, lose_writes: bool = False) -> tuple[Path, Path]:
+    """Put the backup of the last upgrade back: where it was, and where what was there is now. Raises NotUpgraded, also
+    where something was written since and `lose_writes` is not said."""
+    path = _there(url)
+    with _alone(path):
+        try:
+            with _connected(path) as connection:
+                stored = _shape(connection, path)
+                last = record.last_upgrade(connection)
+                if last is None:
+                    raise NotUpgraded(f"the database {path} was not upgraded")
+                backup = Path(last.backup)
+                if not backup.is_file():
+                    raise NotUpgraded(f"the backup {backup} of the last upgrade is not there")
+                if written(connection, stored) != last.written and not lose_writes:
+                    raise NotUpgraded(
+                        f"rows of {path} were written since the upgrade, and would be lost",
+                        tuple(_since(connection, stored, backup)),
+                        ("--lose-writes takes the backup all the same; what is there is kept beside it",),
+                    )
+                connection.pragma("journal_mode", "delete")
+            aside = path.with_name(f"{path.name}.undone-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+            again = path.with_name(f".{path.name}.again")
+            shutil.copy2(backup, again)
+            _flushed(again)
+            os.replace(path, aside)
+            os.replace(again, path)
+            _flushed(path)
+        except apsw.Error as error:
+            raise NotUpgraded(f"the database {path} cannot be used: {words(error)}") from None
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise NotUpgraded(f"the backup of {path} cannot be put back: {reason}") from None
+    return backup, aside
+
+
+def _since(connection: apsw.Connection, stored: Schema, backup: Path) -> Iterator[str]:
+    """How many rows of each resource were written or deleted since the backup was made."""
+    connection.execute("ATTACH ? AS before", (f"file:{backup}?mode=ro",))
+    there = {str(name) for (name,) in connection.execute("SELECT name FROM before.sqlite_schema WHERE type = 'table'")}
+    revision = identifier(REVISION_COLUMN)
+    for table in stored.tables:
+        name = identifier(table.name)
+        old = f"SELECT {revision} FROM before.{name}" if table.name in there else "SELECT NULL WHERE FALSE"
+        new = f"SELECT {revision} FROM main.{name}"
+        [(more,)] = connection.execute(f"SELECT count(*) FROM ({new} EXCEPT {old})").fetchall()
+        [(less,)] = connection.execute(f"SELECT count(*) FROM ({old} EXCEPT {new})").fetchall()
+        if more or less:
+            yield f"{rows(int(str(more)))} of `{table.name}` written or changed, {int(str(less)):,} as they were gone"
+
+
+def drop(url: str, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """End what was set aside, by its name: a field (`order.memo`) or a resource; each with the number of its values or
+    rows. Raises NotUpgraded."""
+    path = _there(url)
+    with _alone(path):
+        try:
+            with _connected(path) as connection:
+                stored = _shape(connection, path)
+                counts = dict(hidden(connection, stored))
+                for name in names:
+                    if name not in counts:
+                        listed = ", ".join(counts) or "nothing is"
+                        raise NotUpgraded(f"`{name}` is not set aside in {path}", help=(f"set aside: {listed}",))
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    for name in names:
+                        stored = _dropped(connection, stored, name)
+                    record.update_shape(connection, encode_shape(stored))
+                    connection.execute("COMMIT")
+                finally:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                return tuple((name, counts[name]) for name in names)
+        except apsw.Error as error:
+            raise NotUpgraded(f"the database {path} cannot be used: {words(error)}") from None
+
+
+def _dropped(connection: apsw.Connection, stored: Schema, name: str) -> Schema:
+    for table in stored.aside:
+        if table.name == name:
+            connection.execute(f"DROP TABLE {identifier(aside_name(name))}")
+            return structs.replace(stored, aside=tuple(each for each in stored.aside if each.name != name))
+    tables = []
+    for table in stored.tables:
+        gone = [each for each in table.aside if f"{table.name}.{each.column.name}" == name]
+        for each in gone:
+            connection.execute(f"ALTER TABLE {identifier(table.name)} DROP COLUMN {identifier(each.stored)}")
+        tables.append(structs.replace(table, aside=tuple(each for each in table.aside if each not in gone)))
+    return structs.replace(stored, tables=tuple(tables))
+
+
+# Files
+
+
+def _there(url: str) -> Path:
+    try:
+        path = database_path(url)
+    except NotBuilt as error:
+        raise NotUpgraded(str(error)) from None
+    if not path.is_file():
+        raise NotUpgraded(f"there is no database {path}", help=("--database names another file",))
+    return Path(os.path.realpath(path))
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """While nobody serves the database. Raises NotUpgraded where somebody does."""
+    try:
+        held: Lock = lock(path)
+    except Held as error:
+        raise NotUpgraded(f"the database {path} is served by {error}", help=("stop that one first",)) from None
+    except OSError as error:
+        raise NotUpgraded(f"{path} cannot be locked: {(error.strerror or str(error)).lower()}") from None
+    try:
+        yield
+    finally:
+        held.release()
+
+
+@contextmanager
+def _connected(path: Path) -> Iterator[apsw.Connection]:
+    connection = apsw.Connection(
+        str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI, statementcachesize=STATEMENTS
+    )
+    try:
+        connection.set_busy_timeout(WAIT)
+        connection.pragma("synchronous", "full")
+        connection.pragma("fullfsync", True)
+        connection.pragma("trusted_schema", False)
+        yield connection
+    finally:
+        with suppress(apsw.Error):
+            connection.close()
+
+
+def _shape(connection: apsw.Connection, path: Path) -> Schema:
+    found = record.read(connection)
+    if isinstance(found, record.Foreign):
+        raise NotUpgraded(f"the database {path} cannot be used: {found.words}")
+    if isinstance(found, record.Empty):
+        raise NotUpgraded(f"the database {path} is empty", help=("`serve` makes its tables when it starts",))
+    try:
+        return decode_shape(found.shape)
+    except msgspec.DecodeError:
+        raise NotUpgraded(f"the shape that is stored in {path} cannot be read") from None
+
+
+def _sound(connection: apsw.Connection, path: Path) -> None:
+    """The file is whole, and there is room for its backup and for the transaction."""
+    [(said,)] = connection.execute("PRAGMA quick_check(1)").fetchall()
+    if said != "ok":
+        raise NotUpgraded(f"the database {path} is damaged: {said}", help=("restore it from a backup first",))
+    size = sum(each.stat().st_size for each in (path, Path(f"{path}-wal")) if each.exists())
+    free = shutil.disk_usage(path.parent).free
+    if free < ROOM * size:
+        raise NotUpgraded(f"the upgrade needs {ROOM * size:,.0f} bytes of disk, and {free:,} are free")
+
+
+def _copied(path: Path, copy: Path) -> None:
+    """A consistent copy, of mode 0600, while others may write (https://sqlite.org/backup.html)."""
+    os.close(os.open(copy, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    source = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    target = apsw.Connection(str(copy))
+    try:
+        source.set_busy_timeout(WAIT)
+        with target.backup("main", source, "main") as backup:
+            while not backup.done:
+                backup.step(4096)
+    finally:
+        target.close()
+        source.close()
+
+
+def _flushed(path: Path) -> None:
+    for each in (path, path.parent):
+        descriptor = os.open(each, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

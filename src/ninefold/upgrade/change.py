@@ -1,0 +1,27 @@
+"""One difference between what a database has and what a contract wants."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.upgrade.steps import Premise, Step
+
+Kind: TypeAlias = Literal["automatic", "aside", "back", "question"]
+By: TypeAlias = Literal["serve", "upgrade"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference. `about` names what differs (`field order.note`), `words` say how. `premises`: what has to be so
+    among the rows, each with what it means where it is not. `by`: `serve` makes it as well, or `upgrade` alone.
+    `write`: lines for the document of the upgrade, one of which answers a question."""
+
+    kind: Kind
+    about: str
+    words: str
+    steps: tuple[Step, ...] = ()
+    premises: tuple[Premise, ...] = ()
+    by: By = "serve"
+    write: tuple[str, ...] = ()
+    over: Premise | None = None

@@ -1,0 +1,127 @@
+"""What has to become of a database so that it serves another contract: each change with its steps, with what has to be
+so among the rows that are there, and with what is asked where that does not decide it.
+
+A change that adds, relaxes or hides is made without a question: nothing is lost by it, and the contract of yesterday
+can be served again. What would need a value, or a choice between two readings, is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import structs
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.plan.schema import Schema, Table
+from ninefold.upgrade import steps
+from ninefold.upgrade.change import By, Change
+from ninefold.upgrade.shape import shape
+from ninefold.upgrade.steps import Step
+from ninefold.upgrade.table import Changed
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """`after`: the shape that the database has then, with what was set aside. `silent`: steps that nobody has to be
+    told of, such as indexes for speed."""
+
+    changes: tuple[Change, ...]
+    after: Schema
+    silent: tuple[Step, ...] = ()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All of them, in the order in which they are made."""
+        return steps.in_order((*self.silent, *(step for change in self.changes for step in change.steps)))
+
+    @property
+    def told(self) -> tuple[Change, ...]:
+        """Those that are worth a word; the others are only what has to be so among the rows."""
+        return tuple(change for change in self.changes if change.words)
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing has to be done."""
+        return not self.told and not self.silent
+
+
+def changes(stored: Schema, wanted: Schema) -> Changes:
+    """What has to be done so that a database of shape `stored` serves the schema `wanted`."""
+    stored = shape(stored)
+    old = {table.name: table for table in stored.tables}
+    hidden = {table.name: table for table in stored.aside}
+    is_new = any(table.name not in old and table.name not in hidden for table in wanted.tables)
+    found: list[Change] = []
+    silent: list[Step] = []
+    tables: list[Table] = []
+    for table, with_states in zip(shape(wanted).tables, wanted.tables, strict=True):
+        was = old.get(table.name) or hidden.get(table.name)
+        if was is None:
+            found.append(Change("automatic", f"resource `{table.name}`", "new", (steps.MakeTable(table),)))
+            tables.append(table)
+            continue
+        changed = Changed(was, table, with_states.machine, stored)
+        found += changed.changes()
+        silent += changed.silent
+        tables.append(structs.replace(table, aside=changed.aside))
+    names = {table.name for table in wanted.tables}
+    foreign = bool(old) and not names & {*old, *hidden}
+    found += [_gone(table, is_new, foreign) for name, table in old.items() if name not in names]
+    found += _supports(stored, wanted)
+    if wanted.log and not stored.log:
+        silent.append(steps.MakeSupport("reading"))
+    aside = tuple(table for name, table in {**hidden, **old}.items() if name not in names)
+    after = structs.replace(shape(wanted), tables=tuple(tables), aside=aside)
+    return Changes(tuple(found), _with_supports(after, stored), tuple(silent))
+
+
+def _gone(table: Table, may_be_renamed: bool, foreign: bool) -> Change:
+    """`foreign`: the contract has none of the resources that are stored. It may be that of another service."""
+    aside = (steps.SetTableAside(table),)
+    about, words = f"resource `{table.name}`", "its rows stay, hidden"
+    by: By = "upgrade" if may_be_renamed else "serve"
+    return Change("aside", about, words, aside, by=by, over=None if foreign else steps.AreNone(table.name))
+
+
+def _with_supports(after: Schema, stored: Schema) -> Schema:
+    """What is kept beside the rows is not undone by a contract: keys and credentials expire by themselves, and what has
+    happened has happened."""
+    return structs.replace(
+        after,
+        idempotency=after.idempotency or stored.idempotency,
+        events=after.events or stored.events,
+        subscriptions=after.subscriptions or stored.subscriptions,
+        subscribers=after.subscribers if after.subscriptions else stored.subscribers,
+        versions=after.versions or stored.versions,
+        broker=after.broker or stored.broker,
+        log=after.log or stored.log,
+        credentials=tuple(dict.fromkeys((*after.credentials, *stored.credentials))),
+        scoped=tuple(dict.fromkeys((*after.scoped, *stored.scoped))),
+    )
+
+
+def _supports(stored: Schema, wanted: Schema) -> Iterator[Change]:
+    def added(what: steps.Support, words: str, of: str = "") -> Change:
+        return Change("automatic", words, "new", (steps.MakeSupport(what, of),))
+
+    if wanted.idempotency and not stored.idempotency:
+        yield added("keys", "the idempotency keys of requests")
+    if wanted.events and not stored.events:
+        yield added("log", "the log of events")
+    if wanted.subscriptions and not stored.subscriptions:
+        yield added("deliveries", "the deliveries of events")
+    elif wanted.subscriptions and stored.subscribers != wanted.subscribers:
+        was, now = ("subscription" if each is None else each[0] for each in (stored.subscribers, wanted.subscribers))
+        words = f"are stored to rows of `{was}`, and go to rows of `{now}` now"
+        yield Change("question", "the deliveries of events", words, by="upgrade", write=("{lose: deliveries}",))
+    if wanted.broker is not None and wanted.broker != stored.broker:
+        yield added("broker", "what is sent to a broker")
+    if wanted.versions and not stored.versions:
+        yield added("versions", "events as other versions have them")
+    if (wanted.versions and wanted.subscriptions) and not (stored.versions and stored.subscriptions):
+        yield added("subscribed", "the versions of subscriptions")
+    for name in wanted.credentials:
+        if name not in stored.credentials:
+            yield added("credentials", f"the credentials that are issued to a `{name}`", name)
+        if name in wanted.scoped and name not in stored.scoped:
+            yield added("scopes", f"the scopes of the credentials that are issued to a `{name}`", name)

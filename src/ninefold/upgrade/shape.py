@@ -1,0 +1,134 @@
+"""The stored shape: what a database was made for.
+
+A shape is a schema of which only that is kept which decides how rows are stored. What may change without touching
+a row is not in it: what is inside arrays and objects, and which states there are: of those it only matters which ones
+rows are in.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+import msgspec
+
+from ninefold.plan.schema import Column, Index, Schema, Table
+from ninefold.values import (
+    Anything,
+    Array,
+    Boolean,
+    Digest,
+    Duration,
+    Integer,
+    Null,
+    Number,
+    Object,
+    Row,
+    Text,
+    Timestamp,
+    Type,
+)
+
+FORM = 1
+"""The version of how a database of ours is laid out (`user_version`): the table `$ninefold`, the JSON of a shape,
+and the forms of values."""
+
+
+ON_DELETE = {"refuse": "RESTRICT", "cascade": "CASCADE", "clear": "SET NULL"}
+"""What becomes of a reference, in SQL's words."""
+
+
+def shape(schema: Schema) -> Schema:
+    """What of a schema is stored shape."""
+    return Schema(
+        tuple(_table_shape(table) for table in schema.tables),
+        schema.idempotency,
+        schema.events,
+        schema.subscriptions,
+        schema.credentials,
+        schema.versions,
+        schema.subscribers,
+        schema.broker,
+        schema.log,
+        schema.scoped,
+        schema.aside,
+    )
+
+
+def encode_shape(schema: Schema) -> bytes:
+    """The shape as JSON, as the database keeps it."""
+    return msgspec.json.encode(shape(schema))
+
+
+def decode_shape(data: bytes) -> Schema:
+    """Raises msgspec.DecodeError (or its subclass ValidationError) for what `encode_shape` did not make."""
+    return msgspec.json.decode(data, type=Schema)
+
+
+def reference_indexes(table: Table) -> tuple[Index, ...]:
+    """One for each reference that no key or index begins with: to delete a row, the database looks for those that refer
+    to it, and without an index it reads the whole table."""
+    orders = (table.key, *(index.columns for index in table.indexes))
+    found = {columns[0].removeprefix("-") for columns in orders if columns}
+    return tuple(
+        Index(f"{table.name} by {column}", (column,))
+        for column in dict.fromkeys(reference.column for reference in table.references)
+        if column not in found
+    )
+
+
+def _table_shape(table: Table) -> Table:
+    columns = tuple(
+        Column(column.name, _coarse(column.type), column.required, column.serial) for column in table.columns
+    )
+    return Table(table.name, columns, table.key, table.references, table.indexes, table.states, None, table.aside)
+
+
+def _coarse(type_: Type) -> Type:
+    match type_:
+        case Boolean():
+            return Boolean()
+        case Integer():
+            return Integer()
+        case Number():
+            return Number()
+        case Text():
+            return Text()
+        case Timestamp():
+            return Timestamp()
+        case Digest():
+            return Digest()
+        case Array():
+            return Array(items=Anything())
+        case Object():
+            return Object()
+        case Row(resource=resource):
+            return Row(resource=resource)
+        case Anything() | Null():
+            return Anything()
+        case Duration():
+            return Duration()
+        case _:
+            assert_never(type_)
+
+
+def type_in_words(type_: Type) -> str:
+    """What a stored type is called, in the words of JSON Schema, with its article."""
+    match type_:
+        case Row(resource=resource):
+            return f"a reference to `{resource}`"
+        case Digest():
+            return "a secret"
+        case Array() | Object() | Integer():
+            return f"an {type(type_).__name__.lower()}"
+        case Boolean() | Number():
+            return f"a {type(type_).__name__.lower()}"
+        case Text():
+            return "a string"
+        case Timestamp():
+            return "a date-time"
+        case Duration():
+            return "a duration"
+        case Anything() | Null():
+            return "any JSON value"
+        case _:
+            assert_never(type_)

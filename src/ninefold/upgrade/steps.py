@@ -1,0 +1,252 @@
+"""The steps by which a database of one shape becomes one of another: data, which each kind of database runs in its way.
+
+`expand` adds what nobody relies on yet, `move` gives rows their values, `contract` demands and takes away. SQLite runs
+all three in one transaction; where nodes of both contracts serve at the same time they are run apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.plan.schema import Aside, Column, Index, Table
+from ninefold.values import Type
+
+Phase: TypeAlias = Literal["expand", "move", "contract"]
+Support: TypeAlias = Literal[
+    "keys", "log", "reading", "deliveries", "broker", "versions", "subscribed", "credentials", "scopes"
+]
+"""What is kept beside the rows of resources (`ninefold.plan.schema.Schema`)."""
+
+
+def aside_name(name: str) -> str:
+    """What a table or a column is called that was set aside."""
+    return f"$aside {name}"
+
+
+# Where the value of a column comes from when a table is made anew
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A column of the old table, by the name that it has there."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A column of the old table in the form of another type. `old` and `new` are among `CONVERSIONS`."""
+
+    column: str
+    old: Type
+    new: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A reference that follows the identifier of its rows: it held `old` of `table`, and holds `new`."""
+
+    column: str
+    table: str
+    old: str
+    new: str
+
+
+Value: TypeAlias = Kept | Converted | Followed
+
+
+# Steps
+
+
+@dataclass(frozen=True, slots=True)
+class MakeTable:
+    """With its indexes."""
+
+    table: Table
+    phase: Phase = "expand"
+
+
+@dataclass(frozen=True, slots=True)
+class MakeSupport:
+    """`of`: the resource, of `credentials` and `scopes`."""
+
+    what: Support
+    of: str = ""
+    phase: Phase = "expand"
+
+
+@dataclass(frozen=True, slots=True)
+class AddColumn:
+    """One that may be without a value."""
+
+    table: Table
+    column: Column
+    phase: Phase = "expand"
+
+
+@dataclass(frozen=True, slots=True)
+class AddEntered:
+    """The time since when each row is in its state: from now on."""
+
+    table: Table
+    phase: Phase = "expand"
+
+
+@dataclass(frozen=True, slots=True)
+class DropEntered:
+    table: str
+    phase: Phase = "contract"
+
+
+@dataclass(frozen=True, slots=True)
+class Relax:
+    """Rows may be without a value."""
+
+    table: str
+    column: str
+    phase: Phase = "expand"
+
+
+@dataclass(frozen=True, slots=True)
+class Require:
+    """No row may be without a value."""
+
+    table: str
+    column: str
+    phase: Phase = "contract"
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A column stays, hidden and free of all demands, under the name that `aside` has."""
+
+    table: str
+    aside: Aside
+    phase: Phase = "contract"
+
+
+@dataclass(frozen=True, slots=True)
+class TakeBack:
+    """A column that was set aside has its name again."""
+
+    table: str
+    aside: Aside
+    phase: Phase = "expand"
+
+
+@dataclass(frozen=True, slots=True)
+class Remake:
+    """A table is made anew as `table`, with the rows that it has. `values`: of each column that rows have a value of,
+    where it comes from. `asides`: those of the new table, each with the column of the old one that it keeps."""
+
+    table: Table
+    values: Mapping[str, Value]
+    asides: tuple[tuple[Aside, str], ...] = ()
+    entered: bool = False
+    phase: Phase = "contract"
+
+
+@dataclass(frozen=True, slots=True)
+class SetTableAside:
+    """The rows of a resource stay, hidden, and refer to nothing any more."""
+
+    table: Table
+    phase: Phase = "contract"
+
+
+@dataclass(frozen=True, slots=True)
+class TakeTableBack:
+    """As it was set aside; `table` is what it was."""
+
+    table: Table
+    phase: Phase = "expand"
+
+
+@dataclass(frozen=True, slots=True)
+class MakeIndex:
+    table: str
+    index: Index
+    phase: Phase = "contract"
+
+
+@dataclass(frozen=True, slots=True)
+class DropIndex:
+    index: Index
+    phase: Phase = "expand"
+
+
+Step: TypeAlias = (
+    MakeTable | MakeSupport | AddColumn | AddEntered | DropEntered | Relax | Require | SetAside | TakeBack
+    | Remake | SetTableAside | TakeTableBack | MakeIndex | DropIndex
+)  # fmt: skip
+
+_ORDER = (
+    TakeTableBack, MakeTable, MakeSupport, DropIndex, TakeBack, AddColumn, AddEntered, Relax, DropEntered, Remake,
+    Require, SetAside, SetTableAside, MakeIndex,
+)  # fmt: skip
+
+
+def in_order(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """What is there first stands first, what is demanded of all rows last."""
+    return tuple(sorted(steps, key=lambda step: _ORDER.index(type(step))))
+
+
+# What has to be so among the rows that are there
+
+
+@dataclass(frozen=True, slots=True)
+class HaveValue:
+    """Every row of a table has a value in a column, by its old name."""
+
+    table: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Differ:
+    """No two rows have the same in all of these columns."""
+
+    table: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refer:
+    """What a column holds is the `key` of a row of `target`."""
+
+    table: str
+    column: str
+    target: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class AreIn:
+    """What a column holds is one of these."""
+
+    table: str
+    column: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AreNone:
+    """The table has no rows. An empty `column`; else none that has a value there."""
+
+    table: str
+    column: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Convert:
+    """What a column holds can be converted, and nothing is lost by that."""
+
+    table: str
+    column: str
+    old: Type
+    new: Type
+
+
+Premise: TypeAlias = HaveValue | Differ | Refer | AreIn | AreNone | Convert

@@ -1,0 +1,317 @@
+"""What has to become of one table: its columns, what it is known by, its states, and what is unique in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from msgspec import structs
+
+from ninefold.plan.schema import Aside, Column, Index, Machine, Reference, Schema, Table
+from ninefold.upgrade import steps
+from ninefold.upgrade.change import By, Change
+from ninefold.upgrade.shape import ON_DELETE, reference_indexes, type_in_words
+from ninefold.upgrade.steps import Premise, Step, Value
+from ninefold.values import Array, Integer, Number, Text, Timestamp
+
+
+@dataclass
+class Changed:
+    """One table that was there. Where a column has to be another one in the database, the whole table is made anew;
+    else its columns are changed one by one."""
+
+    old: Table
+    new: Table
+    machine: Machine | None
+    stored: Schema
+    silent: list[Step] = field(default_factory=list)
+    aside: tuple[Aside, ...] = ()
+    anew: bool = False
+    values: dict[str, Value] = field(default_factory=dict)
+    kept: list[tuple[Aside, str]] = field(default_factory=list)
+
+    def changes(self) -> tuple[Change, ...]:
+        self.aside = self.old.aside
+        self.kept = [(each, each.stored) for each in self.old.aside]
+        is_back = self._there(self.old.name) != self.old.name
+        self.anew = is_back and bool(self.old.references)
+        known = {column.name: column for column in self.old.columns}
+        wanted = {column.name: column for column in self.new.columns}
+        new = [column for column in self.new.columns if column.name not in known]
+        found = [*self._identifier()]
+        if is_back:
+            taken = steps.TakeTableBack(self.old)
+            found.append(Change("back", f"resource `{self.new.name}`", "with the rows that it had", (taken,)))
+        for name, was in known.items():
+            if name in wanted:
+                found += self._column(was, wanted[name])
+            else:
+                found.append(self._hidden(was, new))
+        for column in new:
+            found += self._new(column)
+        found += self._states()
+        found += self._unique()
+        if self.anew:
+            remake = steps.Remake(self.new, dict(self.values), tuple(self.kept), self.old.states)
+            found = [replace(each, steps=tuple(_not_by_column(each.steps))) for each in found]
+            self.silent = [remake]
+        else:
+            self._indexes()
+        return tuple(found)
+
+    def _there(self, name: str) -> str | None:
+        """What the table of a resource is called before anything is done."""
+        if any(table.name == name for table in self.stored.tables):
+            return name
+        return steps.aside_name(name) if any(table.name == name for table in self.stored.aside) else None
+
+    @property
+    def here(self) -> str:
+        return self._there(self.old.name) or self.old.name
+
+    def about(self, name: str) -> str:
+        return f"field `{self.new.name}.{name}`"
+
+    # Columns
+
+    def _column(self, was: Column, now: Column) -> Iterator[Change]:
+        name, table = now.name, self.new.name
+        self.values[name] = steps.Kept(name)
+        if was.type != now.type:
+            yield self._converted(was, now)
+        before, after = _reference(self.old, name), _reference(self.new, name)
+        if was.type == now.type and before != after:
+            yield self._referring(name, before, after)
+        if self.here != self.old.name and after is not None and before is not None:
+            yield Change("back", self.about(name), "", (), (self._refer(name, after),))
+        if was.required and not now.required and name not in self.new.key:
+            yield Change("automatic", self.about(name), "no longer required", (steps.Relax(table, name),))
+        elif now.required and not was.required:
+            yield Change(
+                "automatic",
+                self.about(name),
+                "required now",
+                (steps.Require(table, name),),
+                (steps.HaveValue(self.here, name),),
+                write=(f'{{set: {table}.{name}, is: …, where: "!has(old.{name})"}}',),
+            )
+        if now.serial and not was.serial:
+            self.anew = True
+            yield Change("automatic", self.about(name), "numbered by the service now")
+        elif was.serial and not now.serial:
+            yield Change("automatic", self.about(name), "no longer numbered by the service")
+
+    def _converted(self, was: Column, now: Column) -> Change:
+        words = f"was {type_in_words(was.type)} and is {type_in_words(now.type)}"
+        self.anew = True
+        if isinstance(was.type, Integer) and isinstance(now.type, Number):
+            self.values[now.name] = steps.Converted(was.name, was.type, now.type)
+            premise = steps.Convert(self.here, was.name, was.type, now.type)
+            return Change("automatic", self.about(now.name), words, (), (premise,))
+        about = f"{self.new.name}.{now.name}"
+        write = (f"{{set: {about}, is: {_exact(was, now) or '…'}}}", f"{{lose: {about}}}")
+        nothing = steps.AreNone(self.here, was.name)
+        self.values.pop(now.name)
+        return Change("automatic", self.about(now.name), words, (), (nothing,), "upgrade", write)
+
+    def _referring(self, name: str, before: Reference | None, after: Reference | None) -> Change:
+        self.anew = True
+        if before is not None and after is not None and before.key != after.key:
+            self.values[name] = steps.Followed(name, before.table, before.key, after.key)
+            words = f"follows the primary key of `{after.table}`"
+            return Change("automatic", self.about(name), words, by="upgrade", over=steps.AreNone(self.here, name))
+        if before is not None and after is not None:
+            was, now = (ON_DELETE[each.on_delete].lower() for each in (before, after))
+            words = f"`on delete: {now}` instead of `{was}`"
+            return Change("automatic", self.about(name), words)
+        return Change("automatic", self.about(name), "refers to other rows than it did")
+
+    def _refer(self, column: str, reference: Reference) -> Premise:
+        """That what a column holds is there to be referred to."""
+        target = self._there(reference.table)
+        if target is None:
+            return steps.AreNone(self.here, column)
+        return steps.Refer(self.here, column, target, reference.key)
+
+    def _hidden(self, was: Column, new: Sequence[Column]) -> Change:
+        aside = Aside(structs.replace(was, required=False, serial=False), self._name(was.name))
+        self.aside = (*self.aside, aside)
+        self.kept.append((aside, was.name))
+        if was.serial or was.name in self.old.key:
+            self.anew = True
+        others = [each.name for each in new if each.type == was.type]
+        table, over = self.new.name, steps.AreNone(self.here, was.name)
+        if others:
+            names = " or ".join(f"`{table}.{each}`" for each in others)
+            write = (
+                *(f"{{rename: {table}.{was.name}, to: {table}.{each}}}" for each in others),
+                f"{{aside: {table}.{was.name}}}",
+            )
+            words = f"is gone, and {names} is new, {type_in_words(was.type)} too: renamed?"
+            hidden = (steps.SetAside(table, aside),)
+            return Change("question", self.about(was.name), words, hidden, by="upgrade", write=write, over=over)
+        by: By = "upgrade" if new else "serve"
+        words = "its values stay, hidden"
+        return Change("aside", self.about(was.name), words, (steps.SetAside(table, aside),), by=by, over=over)
+
+    def _name(self, name: str) -> str:
+        """What a column that is set aside is called in its table."""
+        taken = {each.stored for each in self.aside}
+        first = steps.aside_name(name)
+        names = (first if number == 1 else f"{first} {number}" for number in range(1, len(taken) + 2))
+        return next(each for each in names if each not in taken)
+
+    def _new(self, column: Column) -> Iterator[Change]:
+        table, name = self.new.name, column.name
+        was = next((each for each in reversed(self.aside) if _is(each.column, column)), None)
+        if was is not None:
+            yield from self._taken_back(column, was)
+            return
+        if not column.required:
+            if column.name in self.new.key:
+                self.anew = True
+            yield Change("automatic", self.about(name), "new, optional", (steps.AddColumn(self.new, column),))
+            return
+        self.anew = True
+        write = (f"{{set: {table}.{name}, is: …}}",)
+        empty = (steps.AreNone(self.here),)
+        yield Change("automatic", self.about(name), "new, required", (), empty, write=write)
+
+    def _taken_back(self, column: Column, was: Aside) -> Iterator[Change]:
+        table, name = self.new.name, column.name
+        self.aside = tuple(each for each in self.aside if each is not was)
+        self.kept = [(each, stored) for each, stored in self.kept if each is not was]
+        self.values[name] = steps.Kept(was.stored)
+        premises: list[Premise] = []
+        more: list[Step] = [steps.TakeBack(table, was)]
+        if column.required:
+            premises.append(steps.HaveValue(self.here, was.stored))
+            more.append(steps.Require(table, name))
+        if (reference := _reference(self.new, name)) is not None:
+            premises.append(self._refer(was.stored, reference))
+        if reference is not None or column.serial or name in self.new.key:
+            self.anew = True
+        write = (f'{{set: {table}.{name}, is: …, where: "!has(old.{name})"}}',)
+        yield Change("back", self.about(name), "with the values that it had", tuple(more), tuple(premises), write=write)
+
+    # The table
+
+    def _identifier(self) -> Iterator[Change]:
+        if self.old.key == self.new.key:
+            return
+        self.anew = True
+        words = f"was {_all(self.old.key)} and is {_all(self.new.key)}"
+        unique = steps.Differ(self.here, self.new.key)
+        known = {column.name for column in self.old.columns}
+        about = f"the primary key of `{self.new.name}`"
+        if self.new.key and all(name in known for name in self.new.key):
+            have = (steps.HaveValue(self.here, name) for name in self.new.key)
+            yield Change("automatic", about, words, (), (unique, *have), "upgrade", over=steps.AreNone(self.here))
+        else:
+            yield Change("automatic", about, words, (), (steps.AreNone(self.here),), "upgrade")
+
+    def _states(self) -> Iterator[Change]:
+        machine = self.machine
+        if self.new.states and not self.old.states:
+            about = f"the time since when each `{self.new.name}` is in its state"
+            yield Change("automatic", about, "new, from now on", (steps.AddEntered(self.new),))
+        if self.old.states and not self.new.states:
+            # Kept, it would be wrong as soon as the field is written without it.
+            self.silent.append(steps.DropEntered(self.new.name))
+        if machine is not None and any(column.name == machine.column for column in self.old.columns):
+            lost = f"{{state: {self.new.name}.…, to: …, since: kept}}"
+            are_in = steps.AreIn(self.here, machine.column, machine.states)
+            yield Change("automatic", self.about(machine.column), "", (), (are_in,), write=(lost,))
+
+    def _unique(self) -> Iterator[Change]:
+        old, new = unique(self.old), unique(self.new)
+        keys = {tuple(sorted(self.old.key)), tuple(sorted(self.new.key))}
+        for columns, index in old.items():
+            if columns in new or columns in keys:
+                continue
+            names = {column.name for column in self.new.columns}
+            if all(column in names for column in columns):
+                words = f"unique {_all(columns)} of `{self.new.name}`"
+                yield Change("automatic", words, "no longer", (steps.DropIndex(index),))
+            else:
+                self.silent.append(steps.DropIndex(index))
+        for columns, index in new.items():
+            if columns not in old:
+                yield Change(
+                    "automatic",
+                    f"unique {_all(columns)} of `{self.new.name}`",
+                    "new",
+                    (steps.MakeIndex(self.new.name, index),),
+                    (steps.Differ(self.here, tuple(self._before(each) for each in columns)),),
+                )
+
+    def _before(self, name: str) -> str:
+        """What a column was called that has this name now; a new one has no value in any row."""
+        value = self.values.get(name)
+        return value.column if isinstance(value, steps.Kept) else name
+
+    def _indexes(self) -> None:
+        """Those that are for speed alone follow the contract's lists without further words; so do those that copy the
+        key, or another of them."""
+        before, after = _speed(self.old), _speed(self.new)
+        self.silent += [steps.DropIndex(index) for name, index in before.items() if after.get(name) != index]
+        self.silent += [steps.DropIndex(index) for index in _copies(self.old, self.new)]
+        self.silent += [
+            steps.MakeIndex(self.new.name, index) for name, index in after.items() if before.get(name) != index
+        ]
+
+
+def _not_by_column(found: Sequence[Step]) -> Iterator[Step]:
+    """The steps that a table which is made anew does not take already."""
+    return (each for each in found if isinstance(each, steps.TakeTableBack | steps.MakeSupport))
+
+
+def _exact(was: Column, now: Column) -> str | None:
+    """An expression by which nothing of a value is lost, where it is of use at all."""
+    old = f"old.{was.name}"
+    match was.type, now.type:
+        case Text(), Integer():
+            return f"int({old})"
+        case Number(), Integer():
+            return f"int({old})"
+        case Integer(), Text():
+            return f"string({old})"
+        case Text(), Timestamp():
+            return f"timestamp({old} + 'T00:00:00Z')"
+        case ((Text() | Integer() | Number()), Array()):
+            return f"[{old}]"
+        case _:
+            return None
+
+
+def _is(was: Column, now: Column) -> bool:
+    return was.name == now.name and was.type == now.type
+
+
+def _speed(table: Table) -> dict[str, Index]:
+    return {index.name: index for index in (*table.indexes, *reference_indexes(table)) if not index.unique}
+
+
+def _copies(old: Table, new: Table) -> list[Index]:
+    """The unique indexes that only keep unique what the key or another of them does."""
+    wanted = {index.name for index in new.indexes}
+    there = [(tuple(sorted(index.columns)), index) for index in old.indexes if index.unique]
+    kept = {tuple(sorted(new.key)), *(columns for columns, index in there if index.name in wanted)}
+    return [index for columns, index in there if index.name not in wanted and columns in kept]
+
+
+def _reference(table: Table, column: str) -> Reference | None:
+    return next((reference for reference in table.references if reference.column == column), None)
+
+
+def unique(table: Table) -> Mapping[tuple[str, ...], Index]:
+    """By what they keep unique: the order of the columns and their names do not matter to that."""
+    return {
+        tuple(sorted(column.removeprefix("-") for column in index.columns)): index
+        for index in table.indexes
+        if index.unique
+    }
+
+
+def _all(names: tuple[str, ...]) -> str:
+    return " and ".join(f"`{name}`" for name in names) or "none"

@@ -1,0 +1,53 @@
+"""What is said of changes, to whoever upgrades a database or serves from one."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from ninefold.upgrade import steps
+from ninefold.upgrade.change import Change
+from ninefold.upgrade.steps import Premise
+
+
+def told(change: Change) -> str:
+    """A change that has been made."""
+    head = {"automatic": "changed", "aside": "set aside", "back": "back again", "question": "decided"}[change.kind]
+    return f"added: {change.about}" if change.words.startswith("new") else f"{head}: {sentence(change)}"
+
+
+def sentence(change: Change) -> str:
+    return f"{change.about} {change.words}" if change.kind == "question" else f"{change.about}, {change.words}"
+
+
+def rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
+def unmet(change: Change, premise: Premise, count: int, examples: str) -> str:
+    """Why a change is not made without a decision: what the rows that are there are not."""
+    about = change.about if not change.words else sentence(change)
+    match premise:
+        case steps.HaveValue():
+            return f"{about}, and {rows(count)} {_have(count)} no value for it"
+        case steps.Differ():
+            return f"{about}, and {_values(count)} in several rows: {examples}"
+        case steps.Refer():
+            return f"{about}, and {rows(count)} {'refers' if count == 1 else 'refer'} to what is not there any more"
+        case steps.AreIn():
+            return f"{about} is in {rows(count)} a state that is none any more: {examples}"
+        case steps.AreNone(column=""):
+            return f"{about}, and {rows(count)} {_have(count)} no value for it"
+        case steps.AreNone():
+            return f"{about}, and {rows(count)} {_have(count)} a value"
+        case steps.Convert():
+            return f"{about}, and {_values(count)} not exact then: {examples}"
+        case _:
+            assert_never(premise)
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def _values(count: int) -> str:
+    return "1 value is" if count == 1 else f"{count:,} values are"
