@@ -28,7 +28,7 @@ _OTHER_EACH_TIME = re.compile(
     | (?<=etag:\ )(?P<etag> "[^"]+" )
     | (?P<duration> \b\d+\.\d+\ ms\b )
     | (?<=content-length:\ )(?P<length> \d+ )
-    | \b(?P<trace> 1\.[\w-]{8}\.[\w-]+\.[\w-]{4} )(?![\w-])
+    | \b(?P<trace> \d+\.[\w-]{8}\.[\w-]+\.[\w-]{4} )(?![\w-])
     | (?<![\w-])(?P<token> (?=[\w-]*[A-Z])(?=[\w-]*\d)[\w-]{40,} )(?![\w-])
     """,
     re.VERBOSE | re.ASCII,
