@@ -3,7 +3,7 @@ made, and expressions that read `caller` where nobody is the caller.
 
 At endpoints for `anyone` alone, which read no credential (meaning "credentials"), and in what is said of `anyone`,
 nobody is the caller. What stands at such an endpoint may not read `caller` at all. What others share with it (views,
-computed fields, the guards of transitions) may, if it asks by `has(caller.…)` whether there is one; and a value that
+the guards of transitions) may, if it asks by `has(caller.…)` whether there is one; and a value that
 there need not be (`on create: caller.user` of a field that is not required) is none.
 """
 
@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.checks.codes import CALLER_COMPUTED, NO_SUCH_SCOPE, NOBODY_CALLS, SCOPES_TWICE
+from ninefold.checks.codes import NO_SUCH_SCOPE, NOBODY_CALLS, NOT_ONE_VALUE, SCOPES_TWICE
 from ninefold.checks.findings import Findings
+from ninefold.contract.reach import names_in
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Label
@@ -145,17 +146,19 @@ def read_by_nobody(findings: Findings) -> None:
                 _say(f"{what} reads `caller` of `anyone`", condition, admission.who.span, findings)
 
 
-def caller_computed(findings: Findings) -> None:
-    """Notes the computed fields that are not the same for everyone."""
+def one_value(findings: Findings) -> None:
+    """Says of each computed field that it is not the same whoever asks, and for whatever: it reads what only a request
+    has."""
     for resource in findings.resources:
         for field in value_of(resource.fields) or ():
             computed = value_of(field.computed)
-            if computed is not None and any(map(_is_caller, every(computed.ast))):
+            read = () if computed is None else sorted({"caller", "request"} & set(names_in(computed.ast)))
+            for name in read if computed is not None else ():
                 findings.say(
-                    CALLER_COMPUTED,
-                    f"`{resource.name}.{field.name}` is another value for another caller",
-                    Label(computed.span, "reads `caller`"),
-                    help=("what depends on who asks is a member of a view; in a later version this is an error",),
+                    NOT_ONE_VALUE,
+                    f"`{resource.name}.{field.name}` is another value for another {name}",
+                    Label(computed.span, f"reads `{name}`"),
+                    help=(f"what depends on who asks is shown by a view or a response: `{{{field.name}: …}}`",),
                 )
 
 
@@ -199,11 +202,8 @@ def _of_endpoint(endpoint: Endpoint, survey: Survey) -> Iterator[tuple[Expressio
 
 
 def _shown(endpoint: Endpoint, survey: Survey) -> Iterator[Expression]:
-    """The views that its responses apply, and the computed fields that these and it read."""
+    """The views that its responses apply."""
     for resource, name in survey.met(endpoint):
-        own = survey.graph.fields[resource].get(name)
-        if own is not None and (computed := value_of(own.computed)) is not None:
-            yield computed
         for view in value_of(survey.graph.resources[resource].views) or ():
             if f"{view.name}()" == name:
                 yield from expressions_in(view)

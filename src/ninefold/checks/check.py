@@ -10,7 +10,7 @@ from ninefold.checked.resources import Resource
 from ninefold.checked.service import Accepted, Checked, OperatorValue, Places
 from ninefold.checks.assignments import storable
 from ninefold.checks.authentication import caller_type, check_schemes, row_rules
-from ninefold.checks.callers import caller_computed, check_scopes, read_by_nobody
+from ninefold.checks.callers import check_scopes, one_value, read_by_nobody
 from ninefold.checks.contents import check_views
 from ninefold.checks.credentials import kept_credentials, never_issued
 from ninefold.checks.disclosure import disclosed, narrowed
@@ -50,7 +50,7 @@ CHECKS = (
     kept_credentials,
     storable,
     check_scopes,
-    caller_computed,
+    one_value,
     read_by_nobody,
 )
 """What can be said of a contract as it is stated, without types."""

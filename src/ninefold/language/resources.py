@@ -109,7 +109,8 @@ class Field:
         "The value is given once.", told="made again on a change of")
     computed: Fact[Expression] | None = adds(
         "computed", shapes.Expression(),
-        "The value, worked out from the row and from all others, the same for everyone; never stored.",
+        "The value, worked out from the row and from all others, the same for everyone: it reads neither `caller` nor "
+        "`request`; never stored.",
         "The field is a stored one.", meanings=("truth",))
     normalise: Fact[Expression] | None = adds(
         "normalise", shapes.Expression(shapes.Sight.NONE),
