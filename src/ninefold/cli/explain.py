@@ -34,22 +34,23 @@ def explain(
     response: str | None = None,
     version: InVersion = None,
     format: Literal["text", "json", "markdown"] = "text",
+    all: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     statements: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     accept_proposals: AcceptProposals = False,
 ) -> int:
     """Explain an endpoint, a whole service, one response, a diagnostic by its code, or a word of the language.
 
-    Of an endpoint, everything that decides it, each fact with its line: who may call and which rows they see, the
-    body, guards, values, the response, and each error with what causes it, in the order in which they count. Of a
-    service, the nine parts in one page. Of a response, what caused its status, its headers, each member of its body
-    and the events that arose with it, line by line. Of a word, what the reference says of it. Works on half-written
-    contracts and on such with errors, as far as they go.
+    Of an endpoint, what decides it, on one screen (`--all`: everything), each fact with its line: who may call, the
+    rows they see, body, guards, values, the response, and errors with their causes, in the order in which they count.
+    Of a service, the nine parts in one page. Of a response, what caused its status, its headers, each member of its
+    body and the events that arose with it, line by line. Of a word, what the reference says of it. Works on
+    half-written contracts and on such with errors, as far as they go.
 
     Exit status: 0 if it is explained, 1 if the contract has errors as well, 2 if there is no such file, endpoint,
     code or word.
 
         ninefold explain contract.md
-        ninefold explain contract.md "POST /orders"
+        ninefold explain contract.md "POST /orders" --all
         ninefold explain contract.md --response 2.q7Rk0w3Z.nAAAAQ.f3Kd
         ninefold explain contract.md "GET /orders" --version 2026-01-01
         ninefold explain NF0403
@@ -70,8 +71,10 @@ def explain(
         A version of the contract: what decides it, and its endpoints, are as that version has them.
     format
         `json` is a stable form; `markdown` is for a page.
+    all
+        Not what fits one screen, but everything that decides the endpoint.
     statements
-        With the SQL of the endpoint.
+        All of it, with the SQL of the endpoint.
     """
     if endpoint is None and response is None and _is_code(subject):
         return _code(subject)
@@ -84,6 +87,7 @@ def explain(
         version=version,
         format=format,
         statements=statements,
+        all=all,
         accept_proposals=accept_proposals,
     )
 

@@ -14,6 +14,7 @@ from ninefold.pipeline import Loaded
 from ninefold.tools.explain.endpoint import explain_endpoint, find_endpoint
 from ninefold.tools.explain.explanation import Explanation
 from ninefold.tools.explain.render import to_json, to_markdown, to_text
+from ninefold.tools.explain.screen import to_screen
 from ninefold.tools.explain.service import explain_service
 from ninefold.tools.explain.traced import explain_response
 from ninefold.trace.attribution import attribution
@@ -31,6 +32,7 @@ def explain_contract(
     version: str | None,
     format: Literal["text", "json", "markdown"],
     statements: bool,
+    all: bool,
     accept_proposals: bool,
 ) -> int:
     """Print the explanation. The exit status: 1 if the contract has errors as well."""
@@ -53,7 +55,8 @@ def explain_contract(
         case "markdown":
             say(to_markdown(explanation))
         case _:
-            say(to_text(explanation))
+            is_whole = all or statements or endpoint is None
+            say(to_text(explanation) if is_whole else to_screen(explanation))
     return 1 if has_errors(loaded.diagnostics) else 0
 
 
