@@ -110,7 +110,7 @@ def test_a_response_is_explained_by_what_it_carries(said: pytest.CaptureFixture[
     assert main(["explain", ORDERS, "--response", text]) == 0
     out = said.readouterr().out
     assert out.startswith("POST /customers: answered 201 to anyone")
-    assert "   71  `/api_key`: made: a credential or secret that was just made" in out
+    assert "  `/api_key`: made: a credential or secret that was just made" in out
     assert main(["explain", ORDERS, "--response", f"ninefold-trace: {text}", "--format", "json"]) == 0
     assert json.loads(said.readouterr().out)["about"] == "POST /customers"
 

@@ -40,19 +40,15 @@ def explain(
 ) -> int:
     """Explain an endpoint, a whole service, one response, a diagnostic by its code, or a word of the language.
 
-    Of an endpoint, what decides it, on one screen (`--all`: everything), each fact with its line: who may call, the
-    rows they see, body, guards, values, the response, and errors with their causes, in the order in which they count.
-    Of a service, the nine parts in one page. Of a response, what caused its status, its headers, each member of its
-    body and the events that arose with it, line by line. Of a word, what the reference says of it. Works on
-    half-written contracts and on such with errors, as far as they go.
+    Of an endpoint, what decides it, each fact with its line, and its errors in the order in which they count. Of a
+    service, the nine parts in one page. Of a response, what caused its status, its headers, each member of its body
+    and its events, line by line. Of a word, what the reference says of it. Works on half-written contracts, too.
 
-    Exit status: 0 if it is explained, 1 if the contract has errors as well, 2 if there is no such file, endpoint,
-    code or word.
+    Exit status: 0, 1 if the contract has errors, 2 if there is no such file, endpoint, code or word.
 
         ninefold explain contract.md
         ninefold explain contract.md "POST /orders" --all
         ninefold explain contract.md --response 2.q7Rk0w3Z.nAAAAQ.f3Kd
-        ninefold explain contract.md "GET /orders" --version 2026-01-01
         ninefold explain NF0403
         ninefold explain "on delete"
 
