@@ -528,6 +528,8 @@ class Maker:
         if endpoint.get("pages", {}) != NONE and (own := endpoint.get("pages")):
             told = ["size"] if own["by"] == "cursor" else ["size", "start", "previous"]
             whole |= {each: f"page.{each}" for each in told}
+            if isinstance(own.get("at"), str) and own["at"] != NONE:
+                whole["link"] = "page.at('a b')" if own["by"] == "cursor" else "page.at(page.next)"
         if not self.often(0.6):
             whole = {name: value for name, value in whole.items() if name == "data" or self.often(0.5)}
         endpoint["responses"] = {200: whole}

@@ -258,6 +258,8 @@ class Reading:
                 return narrowed(self.value(arguments[0]), call.type)
             case "uuid" | "token" | "random":
                 return self._at_random(call)
+            case "page.at":
+                return self.names["page"]["at"](str(needed(self.value(arguments[1]))))
             case "is of type":
                 return called(self.value(arguments[0]), arguments[0].type) == self.value(arguments[1])
         values = [needed(self.value(argument)) for argument in arguments]

@@ -461,6 +461,7 @@ class _Asking:
             "size": page.size,
             "start": page.start,
             "number": page.at,
+            "at": lambda text: lists.linked(self.request.target, lists.page_parameter(endpoint), text),
         }
         return self.respond(endpoint, self.seen(), found)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cmp_to_key
 from typing import Any
+from urllib.parse import quote, unquote
 
 from tests.reference.expressions import Fails, Reading, at_hand
 from tests.reference.failures import Failure, invalid
@@ -51,6 +52,24 @@ def _of_pages(endpoint: Endpoint) -> tuple[str | None, ...]:
     if pages is None or pages.by == "none":
         return ()
     return (pages.size, pages.at)
+
+
+def page_parameter(endpoint: Endpoint) -> str:
+    pages = pages_of(endpoint)
+    assert pages is not None and pages.at is not None
+    return pages.at
+
+
+def linked(target: str, name: str, text: str) -> str:
+    """A request's path and query with another value of a parameter, which stands where it came first, or else last."""
+    path, _, query = target.partition("?")
+    pairs = [pair for pair in query.split("&") if pair]
+    own = [at for at, pair in enumerate(pairs) if unquote(pair.partition("=")[0].replace("+", " ")) == name]
+    new = f"{quote(name, safe='')}={quote(text, safe='')}"
+    if not own:
+        return path + "?" + "&".join([*pairs, new])
+    pairs[own[0]] = new
+    return path + "?" + "&".join(pair for at, pair in enumerate(pairs) if at not in own[1:])
 
 
 def following(endpoint: Endpoint, page: Page) -> int:

@@ -212,6 +212,7 @@ class List(_Operation):
     pages: Pages
     filters: tuple[Filter, ...] = ()
     total: bool = False
+    linked: bool = False
     projection: Projection | None = None
     expansion: Expansion | None = None
 

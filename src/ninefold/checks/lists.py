@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.lists import Rules, asked, growing
@@ -27,11 +27,11 @@ from ninefold.checks.resources import is_key
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.scope import INFERRED
+from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, INFERRED
 from ninefold.expressions.tree import Typed, free_variables
 from ninefold.language import endpoints as stated
 from ninefold.language import limits, requests
-from ninefold.language.fact import Fact, Shown, StatedNone, is_open, value_of
+from ninefold.language.fact import Fact, Name, Shown, StatedNone, is_open, value_of
 from ninefold.language.limits import narrowed
 from ninefold.values import (
     Anything,
@@ -211,6 +211,8 @@ def page_members(endpoint: stated.Endpoint, contract: Contract) -> dict[str, Typ
     members: dict[str, Type] = {"next": position, "total": Integer(), "count": Integer()}
     if by != "none":
         members |= {"size": Integer(), "pages": Integer()}
+    if by != "none" and isinstance(_said(endpoint, contract, "at"), Name):
+        members |= {BEFORE_IT: Text(), AFTER_IT: Text()}
     if counted or by is None:
         members |= {"previous": position, "start": Integer()}
     if by in ("page", None):
@@ -222,12 +224,16 @@ def _reached_by(endpoint: stated.Endpoint, contract: Contract) -> str | None:
     """How pages of a list are reached; None: it is a gap."""
     if isinstance(endpoint.pages or contract.limits.pages, StatedNone):
         return "none"
+    said = _said(endpoint, contract, "by")
+    return said.text if isinstance(said, Name) else "none" if isinstance(said, StatedNone) else None
+
+
+def _said(endpoint: stated.Endpoint, contract: Contract, key: Literal["by", "at"]) -> Name | StatedNone | None:
+    """What is said of pages of a list, at the list itself or of all; None: it is a gap."""
     levels = [value_of(each) for each in (endpoint.pages, contract.limits.pages) if each is not None]
-    said = next((each.by for each in levels if each is not None and each.by is not None), None)
-    if isinstance(said, StatedNone):
-        return "none"
-    by = None if said is None else value_of(said)
-    return None if by is None else by.text
+    facts = (getattr(each, key) for each in levels if each is not None)
+    said: Fact[Name] | None = next((each for each in facts if each is not None), None)
+    return said if isinstance(said, StatedNone) else None if said is None else value_of(said)
 
 
 def _text(fact: object) -> str | None:

@@ -37,7 +37,13 @@ from ninefold.checks.credentials import check_tokens_of_effects, check_told
 from ninefold.checks.findings import Findings
 from ninefold.checks.lists import check_all_rows
 from ninefold.checks.parameters import check_declared
-from ninefold.checks.responses import check_deleted, mentions_total, reads_beyond_row, shows_what_is_cleared
+from ninefold.checks.responses import (
+    check_deleted,
+    links_pages,
+    mentions_total,
+    reads_beyond_row,
+    shows_what_is_cleared,
+)
 from ninefold.checks.selections import Selection, check_selection
 from ninefold.checks.showing import Showing
 from ninefold.diagnostics.diagnostic import Label
@@ -203,6 +209,7 @@ def _shows(common: Common, selection: Selection, digested: bool, rows: Chosen) -
         sorts=rows.sorts,
         pages=rows.pages,
         total=mentions_total(common["response"]),
+        linked=links_pages(common["response"]),
         projection=selection.projection,
         expansion=selection.expansion,
     )

@@ -28,8 +28,8 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.ast import every
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rows import BEFORE, before
-from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import All, Select, Typed, Variable, free_variables, walk
+from ninefold.expressions.scope import PAGE_AT, Scope
+from ninefold.expressions.tree import All, Call, Select, Typed, Variable, free_variables, walk
 from ninefold.language import endpoints as stated
 from ninefold.language import responses
 from ninefold.language.fact import Name, StatedNone, value_of
@@ -235,6 +235,15 @@ def mentions_total(response: Response) -> bool:
         isinstance(node, Select)
         and node.name in ("total", "pages")
         and node.operand == Variable("page", node.operand.type)
+        for typed_ in all_expressions(response)
+        for node in walk(typed_)
+    )
+
+
+def links_pages(response: Response) -> bool:
+    """Whether it says by `page.at` what asks for another page."""
+    return any(
+        isinstance(node, Call) and node.function == PAGE_AT
         for typed_ in all_expressions(response)
         for node in walk(typed_)
     )

@@ -276,7 +276,7 @@ class _Checker(Operators, Functions):
                     at,
                     did_you_mean(name, members)
                     or ((_OF_REQUESTS,) if isinstance(operand, Variable) and operand.name == "request" else ())
-                    or there_are(members),
+                    or there_are([each for each in members if not each.startswith("$")]),
                     "not a member",
                 )
                 return None

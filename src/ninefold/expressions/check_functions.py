@@ -11,7 +11,7 @@ from ninefold.expressions.check_operators import Parts
 from ninefold.expressions.functions import MACROS, TABLE, Overload, overloads, resolve
 from ninefold.expressions.operations import LONGEST_RANDOM, pattern
 from ninefold.expressions.rows import narrowed
-from ninefold.expressions.scope import describe, fits
+from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, PAGE_AT, describe, fits
 from ninefold.expressions.tree import All, Call, Comprehension, Constant, Select, Typed
 from ninefold.values import (
     Anything,
@@ -62,6 +62,8 @@ class Functions(Parts):
         name, target, arguments = ast.function, ast.target, ast.arguments
         if target is not None and name in _COMPREHENSIONS:
             return self._comprehension(ast, target)
+        if name == "at" and isinstance(target, Name) and target.name == "page":
+            return self._page_at(ast, target)
         if target is None and name == "has":
             return self._has(ast)
         if target is None and name == "all":
@@ -92,6 +94,25 @@ class Functions(Parts):
             )
             return None
         return self._apply(ast, suited, asts)
+
+    def _page_at(self, ast: Invocation, page: Name) -> Typed | None:
+        """`page.at(x)`: what asks for the page at x, and for all else that this request asks for."""
+        told = self.typed(page)
+        if told is None:
+            return None
+        if not (isinstance(told.type, Object) and {BEFORE_IT, AFTER_IT} <= told.type.members.keys()):
+            self._problem(codes.NO_SUCH_FUNCTION, "no parameter of this list says at which page it begins", ast, (
+                "pages that are reached by one name it: `at: cursor`",))  # fmt: skip
+            return None
+        at = self.typed(ast.arguments[0]) if len(ast.arguments) == 1 else None
+        if len(ast.arguments) != 1 or (at is not None and not isinstance(at.type, Text | Integer)):
+            message = "`page.at` takes what asks for a page, such as `page.next`"
+            self._problem(codes.WRONG_ARGUMENTS, message, ast, ("write `page.at(page.next)`",))
+            return None
+        if at is None:
+            return None
+        around: list[Typed] = [Select(operand=told, name=each, type=Text()) for each in (BEFORE_IT, AFTER_IT)]
+        return Call(function=PAGE_AT, arguments=[around[0], at, around[1]], type=Text())
 
     def _unknown_function(self, ast: Invocation) -> None:
         name = ast.function

@@ -7,13 +7,25 @@ absorb errors as CEL does: `false && error` is false, whichever side is which.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable
+from typing import Any, Final
 
 import msgspec
 
 from ninefold.expressions.functions import Overload, resolve
-from ninefold.expressions.operations import INSIDE, EvaluationError, Sources, TooMuch, begun, counted, is_counted, spend
+from ninefold.expressions.macros import comprehension
+from ninefold.expressions.operations import (
+    Env,
+    Evaluate,
+    EvaluationError,
+    Sources,
+    TooMuch,
+    counted,
+    escaped,
+    needed,
+    no_value,
+    truth,
+)
 from ninefold.expressions.reads import NO_MODEL, computed_of, is_identifier, needs_database
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import All, Call, Comprehension, Constant, MakeArray, MakeObject, Select, Typed, Variable
@@ -34,9 +46,6 @@ from ninefold.values import (
     required,
     sqlite_writer,
 )
-
-Env: TypeAlias = Mapping[str, Any]
-Evaluate: TypeAlias = Callable[[Env], Any]
 
 SOURCES: Final = "$sources"
 """The root under which an environment may hold other `Sources` than the system's. It is no name of CEL."""
@@ -122,7 +131,7 @@ def _compile(typed: Typed, model: Model) -> Evaluate:
         case Call():
             return _call(typed, model)
         case Comprehension():
-            return _comprehension(typed, model)
+            return comprehension(typed, lambda part: _compile(part, model))
         case MakeArray(items=items):
             made = [_compile(item, model) for item in items]
             return lambda env: [item(env) for item in made]
@@ -208,9 +217,9 @@ def _call(call: Call, model: Model) -> Evaluate:
         case "||", [left, right]:
             return _or(left, right)
         case "!", [operand]:
-            return lambda env: not _truth(operand(env))
+            return lambda env: not truth(operand(env))
         case "?:", [condition, yes, no]:
-            return lambda env: yes(env) if _truth(condition(env)) else no(env)
+            return lambda env: yes(env) if truth(condition(env)) else no(env)
         case "==", [left, right]:
             if _is_plain(call.arguments):
                 return lambda env: bool(left(env) == right(env))
@@ -229,6 +238,8 @@ def _call(call: Call, model: Model) -> Evaluate:
             return _narrow(operand, call)
         case "fails", [operand]:
             return _fails(operand)
+        case "page.at", [before, at, after]:
+            return lambda env: needed(before(env)) + escaped(str(needed(at(env)))) + needed(after(env))
         case "is of type", [operand, named]:
             return _is_of_type(operand, named, call.arguments[0].type)
     overload = resolve(call.function, tuple(argument.type for argument in call.arguments))
@@ -250,14 +261,14 @@ def _function(overload: Overload, arguments: list[Evaluate]) -> Evaluate:
     """A plain function of its arguments' values, none of which may be null."""
     apply = overload.python
     if not overload.pure:
-        return lambda env: apply(env.get(SOURCES, _SYSTEM), *(_value(argument(env)) for argument in arguments))
+        return lambda env: apply(env.get(SOURCES, _SYSTEM), *(needed(argument(env)) for argument in arguments))
     match arguments:
         case [one]:
 
             def unary(env: Env) -> Any:
                 value = one(env)
                 if value is None:
-                    raise _no_value()
+                    raise no_value()
                 return apply(value)
 
             return unary
@@ -266,40 +277,24 @@ def _function(overload: Overload, arguments: list[Evaluate]) -> Evaluate:
             def binary(env: Env) -> Any:
                 left, right = one(env), two(env)
                 if left is None or right is None:
-                    raise _no_value()
+                    raise no_value()
                 return apply(left, right)
 
             return binary
         case _:
-            return lambda env: apply(*(_value(argument(env)) for argument in arguments))
-
-
-def _no_value() -> EvaluationError:
-    return EvaluationError("null where a value is needed")
-
-
-def _value(value: Any) -> Any:
-    if value is None:
-        raise _no_value()
-    return value
-
-
-def _truth(value: Any) -> bool:
-    if value is True or value is False:
-        return value is True
-    raise EvaluationError("null is no condition")
+            return lambda env: apply(*(needed(argument(env)) for argument in arguments))
 
 
 def _and(left: Evaluate, right: Evaluate) -> Evaluate:
     def both(env: Env) -> bool:
         try:
-            if not _truth(left(env)):
+            if not truth(left(env)):
                 return False
         except EvaluationError:
-            if not _truth(right(env)):
+            if not truth(right(env)):
                 return False
             raise
-        return _truth(right(env))
+        return truth(right(env))
 
     return both
 
@@ -307,20 +302,20 @@ def _and(left: Evaluate, right: Evaluate) -> Evaluate:
 def _or(left: Evaluate, right: Evaluate) -> Evaluate:
     def either(env: Env) -> bool:
         try:
-            if _truth(left(env)):
+            if truth(left(env)):
                 return True
         except EvaluationError:
-            if _truth(right(env)):
+            if truth(right(env)):
                 return True
             raise
-        return _truth(right(env))
+        return truth(right(env))
 
     return either
 
 
 def _in(left: Evaluate, right: Evaluate, plain: bool) -> Evaluate:
     def contained(env: Env) -> bool:
-        value, container = left(env), _value(right(env))
+        value, container = left(env), needed(right(env))
         if plain:
             return value in container
         if isinstance(container, dict) and (value is None or isinstance(value, str)):
@@ -334,7 +329,7 @@ def _in(left: Evaluate, right: Evaluate, plain: bool) -> Evaluate:
 
 def _index(left: Evaluate, right: Evaluate) -> Evaluate:
     def at(env: Env) -> Any:
-        container, index = _value(left(env)), _value(right(env))
+        container, index = needed(left(env)), needed(right(env))
         if isinstance(container, list) and type(index) is int and 0 <= index < len(container):
             return container[index]
         if isinstance(container, dict) and isinstance(index, str):
@@ -412,75 +407,3 @@ def _fails(operand: Evaluate) -> Evaluate:
         return False
 
     return fails
-
-
-# ── Macros ────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _comprehension(typed: Comprehension, model: Model) -> Evaluate:
-    range_, variable, counts = _compile(typed.range, model), typed.variable, is_counted(typed.range)
-    before = INSIDE.set(INSIDE.get() or counts)
-    try:
-        body = counted(_compile(typed.body, model), typed.body)
-        condition = None if typed.condition is None else _compile(typed.condition, model)
-    finally:
-        INSIDE.reset(before)
-
-    def each(env: Env, evaluate: Evaluate) -> Any:
-        """The value of an expression for one item after another."""
-        items = _value(range_(env))
-        inner, left = begun(env) if counts else (dict(env), _UNCOUNTED)
-        for item in items:
-            if counts:
-                spend(left, 1)
-            inner[variable] = item
-            yield item, evaluate(inner)
-
-    match typed.macro:
-        case "exists":
-            return _quantifier(range_, body, variable, True, counts)
-        case "all":
-            return _quantifier(range_, body, variable, False, counts)
-        case "exists_one":
-            return lambda env: sum(_truth(value) for _, value in each(env, body)) == 1
-        case "filter":
-            return lambda env: [item for item, value in each(env, body) if _truth(value)]
-        case "map" if condition is not None:
-            chosen: Evaluate = lambda env: (body(env),) if _truth(condition(env)) else ()  # noqa: E731
-            return lambda env: [value for _, values in each(env, chosen) for value in values]
-        case "map":
-            return lambda env: [value for _, value in each(env, body)]
-        case "sortBy":
-            return lambda env: _sorted(list(each(env, body)))
-        case "flatMap":
-            return lambda env: [value for _, values in each(env, body) for value in _value(values)]
-
-
-_UNCOUNTED: Final[list[int]] = []
-
-
-def _sorted(keyed: list[tuple[Any, Any]]) -> list[Any]:
-    return [item for item, key in sorted(keyed, key=lambda pair: (pair[1] is None, pair[1]))]
-
-
-def _quantifier(range_: Evaluate, body: Evaluate, variable: str, decisive: bool, counts: bool) -> Evaluate:
-    """`exists` is decided by one true, `all` by one false; only if nothing decides does an error count."""
-
-    def decide(env: Env) -> bool:
-        items = _value(range_(env))
-        inner, left = begun(env) if counts else (dict(env), _UNCOUNTED)
-        error: EvaluationError | None = None
-        for item in items:
-            if counts:
-                spend(left, 1)
-            inner[variable] = item
-            try:
-                if _truth(body(inner)) is decisive:
-                    return decisive
-            except EvaluationError as raised:
-                error = raised
-        if error is not None:
-            raise error
-        return not decisive
-
-    return decide

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from uuid import UUID
 
 import jsonschema_rs
@@ -34,6 +34,9 @@ from ninefold.values import (
     Text,
     Value,
 )
+
+Env: TypeAlias = Mapping[str, Any]
+Evaluate: TypeAlias = Callable[[Env], Any]
 
 MOST_ITEMS: Final = 40_000
 """Items of values that the macros of one expression look at. What a function is given for an item counts by its items,
@@ -87,6 +90,22 @@ def counted(evaluate: Callable[[Mapping[str, Any]], Any], typed: Typed) -> Calla
 
 class EvaluationError(Exception):
     """What CEL calls an error: the expression has no value for these values."""
+
+
+def no_value() -> EvaluationError:
+    return EvaluationError("null where a value is needed")
+
+
+def needed(value: Any) -> Any:
+    if value is None:
+        raise no_value()
+    return value
+
+
+def truth(value: Any) -> bool:
+    if value is True or value is False:
+        return value is True
+    raise EvaluationError("null is no condition")
 
 
 def _random_bytes(count: int) -> bytes:
@@ -221,6 +240,15 @@ def pattern(written: str) -> Callable[[object], bool]:
 
 def matches(text: str, written: str) -> bool:
     return pattern(written)(text)
+
+
+_NOT_UNRESERVED: Final = re.compile(rb"[^A-Za-z0-9._~-]")
+
+
+def escaped(text: str) -> str:
+    """As a value stands in the query of a URI (RFC 3986, 2.1)."""
+    written = text.encode("utf-8", "surrogatepass")
+    return _NOT_UNRESERVED.sub(lambda found: b"%%%02X" % found[0][0], written).decode("ascii")
 
 
 _SEPARATORS: Final = re.compile(r"[\W_]+")

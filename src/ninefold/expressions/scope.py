@@ -36,6 +36,13 @@ class Inferred(Enum):
 
 INFERRED: Final = Inferred.INFERRED
 
+BEFORE_IT: Final = "$before"
+AFTER_IT: Final = "$after"
+"""What stands before and after the value of the parameter that says at which page a list begins, in the path and the
+query of a request as it came: members of `page` that no expression can name, and `PAGE_AT` reads."""
+
+PAGE_AT: Final = "page.at"
+
 
 @dataclass(frozen=True, slots=True)
 class Log:

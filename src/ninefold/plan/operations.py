@@ -48,7 +48,8 @@ class Sort(msgspec.Struct, frozen=True):
 
 class Paging(msgspec.Struct, frozen=True, omit_defaults=True):
     """`maximum` None: no bound. With `by: none` the list is given whole. `at` gives a cursor, an offset or the number
-    of a page; these count from `first`. `places`: where each is stated."""
+    of a page; these count from `first`. `places`: where each is stated. `linked`: what a response shows leads to other
+    pages of the same request."""
 
     by: Literal["cursor", "offset", "page", "none"]
     default: int = 0
@@ -58,6 +59,7 @@ class Paging(msgspec.Struct, frozen=True, omit_defaults=True):
     at: str | None = None
     first: int = 0
     places: dict[str, Place] = {}
+    linked: bool = False
 
 
 class List(OfResource, frozen=True, tag="list"):

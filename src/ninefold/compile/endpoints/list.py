@@ -107,7 +107,17 @@ def _paging(operation: checked.List, perspective: Perspective) -> Paging:
     if pages.by == "none":
         return Paging(by="none")
     places = _page_places(operation, perspective)
-    return Paging(pages.by, pages.default, pages.minimum, pages.maximum, pages.size, pages.at, pages.first, places)
+    return Paging(
+        pages.by,
+        pages.default,
+        pages.minimum,
+        pages.maximum,
+        pages.size,
+        pages.at,
+        pages.first,
+        places,
+        operation.linked,
+    )
 
 
 def _page_places(operation: checked.List, perspective: Perspective) -> dict[str, Place]:

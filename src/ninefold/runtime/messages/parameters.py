@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import islice
-from typing import TypeAlias
-from urllib.parse import unquote
+from typing import Final, TypeAlias
+from urllib.parse import quote, unquote
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
@@ -14,6 +14,7 @@ from ninefold.plan import operations as plan
 from ninefold.plan.chosen import Choices, Expansion, Projection, Written, expanded, given, hidden
 from ninefold.plan.responses import In
 from ninefold.plan.routes import Parameter
+from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.problems import Failure, invalid
 from ninefold.runtime.messages.schemas import Schemas
 from ninefold.runtime.messages.violations import MOST, broken
@@ -118,6 +119,26 @@ class Page:
     at: int = 0
     cursor: str | None = None
     filters: dict[str, Value] = field(default_factory=dict)
+    around: tuple[str, str] | None = None
+    """What `around` gives of the request, where a response leads to other pages."""
+
+
+_OF_A_REFERENCE: Final = "!$&'()*+,;=:@/?%-._~"
+"""What stands in the path and the query of a reference as it is (RFC 3986, 3.3 and 3.4), a `%` of an escape with it."""
+
+
+def around(path: bytes, query: bytes, name: str) -> tuple[str, str]:
+    """What stands before and after the value of a parameter in the path and query of a request: every other parameter
+    is as it came. Where it did not come it stands at the end; where it came more than once, where it came first."""
+    before, after, came = list[bytes](), list[bytes](), False
+    for pair in query.split(b"&") if query else ():
+        if _decoded(pair.partition(b"=")[0].decode("utf-8", "surrogateescape")) == name:
+            came = True
+        elif pair:
+            (after if came else before).append(pair)
+    before.append(quote(name, safe="").encode() + b"=")
+    first = quote(path, safe=_OF_A_REFERENCE) + "?" + quote(b"&".join(before), safe=_OF_A_REFERENCE)
+    return first, quote(b"".join(b"&" + pair for pair in after), safe=_OF_A_REFERENCE)
 
 
 def _taken(query: Query, name: str, type_: Type, failures: list[Failure], written: Written | None = None) -> Value:
@@ -172,8 +193,14 @@ class PageReader:
         own = (operation.sort_parameter, paging.size, paging.at)
         self.names = self._filters.names | {name for name in own if name is not None}
 
-    def read(self, query: Query, env: Env, failures: list[Failure]) -> Page:
+    def read(self, query: Query, env: Env, failures: list[Failure], request: Request) -> Page:
         """What is asked for; what is wrong with it is added to `failures`."""
+        page = self._read(query, env, failures)
+        if not self._paging.linked:
+            return page
+        return replace(page, around=around(request.path, request.query, self._paging.at or ""))
+
+    def _read(self, query: Query, env: Env, failures: list[Failure]) -> Page:
         filters = self._filters.read(query, env, failures)
         paging, sort = self._paging, self._sort(query, failures)
         if paging.by == "none":

@@ -22,6 +22,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions.scope import AFTER_IT, BEFORE_IT
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
 from ninefold.plan.environment import Environment
@@ -282,6 +283,8 @@ def page_told(page: Page, by: str, count: int, total: object, more: bool, cursor
     if page.size is None:
         return told
     told |= {"size": page.size, "start": page.start, "number": page.at}
+    if page.around is not None:
+        told |= dict(zip((BEFORE_IT, AFTER_IT), page.around, strict=True))
     if isinstance(total, int):
         told["pages"] = -(-total // page.size) if page.size else None
     if by in ("page", "offset") and page.size:

@@ -95,7 +95,7 @@ def _read_operations(x: Exchange, call: Call, failures: list[Failure]) -> None:
     if isinstance(operation, Read | List) and operation.chooser is not None:
         x.env[environment.CHOSEN] = operation.chooser.read(x.query, failures)
     if isinstance(operation, List):
-        call.page = operation.pages.read(x.query, x.env, failures)
+        call.page = operation.pages.read(x.query, x.env, failures, x.request)
         if x.admission is not None:
             not_ours = operation.cursor(call)
             failures.extend(() if not_ours is None else (not_ours,))
