@@ -219,3 +219,50 @@ def test_every_contract_is_rewritten_once_and_stays_one_that_can_be_read() -> No
         if result.text.count("#") < text.count("#"):
             offenders.append(f"{path.parent.name}: a comment is lost")
     assert offenders == []
+
+
+def test_a_check_without_a_code_keeps_its_answer() -> None:
+    """Part 7 had a code for all of them, or of some rows; else a name is taken that part 7 does not have."""
+    old = """resources:
+  note: {invariants: [{when: note.a}]}
+  line: {invariants: [{when: line.a}]}
+endpoints:
+  PATCH /notes/{id}: {does: update note, when: note.b}
+errors:
+  codes:
+    full: {status: 409, when: [conflict, invariant note]}
+    odd: {status: 422, when: invariant}
+    cannot_update: {status: 400, when: invalid}
+"""
+    assert (
+        fixed(document("contract.yaml", old)[0]).text
+        == """resources:
+  note: {check: {that: note.a, else: full}}
+  line: {check: {that: line.a, else: odd}}
+endpoints:
+  PATCH /notes/{id}: {does: update note, check: {that: note.b, else: cannot_update_}}
+errors:
+  codes:
+    full: {status: 409, for: conflict}
+    odd: {status: 422}
+    cannot_update: {status: 400, for: invalid}
+"""
+    )
+
+
+def test_what_was_once_is_said_in_the_words_of_its_own_part() -> None:
+    result = fix(
+        "versioning",
+        """versions:
+  "1":
+    changes:
+      - {add: GET /old, endpoint: {does: list note, filters: {a: note.a == value}}}
+      - {change: note.closed, kind: {upon: remove note, when: note.a, payload: note}}
+      - {change: gone, code: {status: 404, when: missing}}
+""",
+    )
+    assert result.text.splitlines()[4:] == [
+        "        - {add: GET /old, was: {does: list note, query: {a: note.a == value}}}",
+        "        - {change: note.closed, was: {upon: delete note, where: note.a, payload: note}}",
+        "        - {change: gone, was: {status: 404, for: not found}}",
+    ]

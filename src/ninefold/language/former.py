@@ -25,8 +25,6 @@ from ninefold.syntax.nodes import Mapping as MappingNode
 At: TypeAlias = tuple[int, str]
 """A part, counted from 1, and the path of a key in it."""
 
-CASE: Final = "ENDPOINT.cases.CASE"
-
 RENAMED: Final[Mapping[At, str]] = {
     (2, "RESOURCE.identifier"): "primary key",
     (2, "RESOURCE.fields.FIELD.refers to"): "references",
@@ -232,8 +230,8 @@ def only_gone(document: Document) -> Document:
     name that nothing has."""
     parts = list(document.parts)
     for number, part in enumerate(parts, 1):
-        paths = [path for of, path in KEYS if of == number and stays((of, path))]
-        kept = {entry.key.span for path in paths for each in _both(path) for entry in entries_at(part.facts, each)}
+        paths = [path for at in KEYS if stays(at) for of, path in places(at) if of == number]
+        kept = {entry.key.span for path in paths for entry in entries_at(part.facts, path)}
         if kept:
             parts[number - 1] = replace(part, facts=_without(part.facts, kept))
     return replace(document, parts=tuple(parts))
@@ -283,11 +281,24 @@ def _entries_at(
                 yield from _entries_at(entry.value, tuple(rest), here, now)
 
 
-def _both(path: str) -> Iterator[str]:
-    """A path, and that of the same key in a case."""
-    yield path
-    if path.startswith("ENDPOINT."):
-        yield path.replace("ENDPOINT", CASE, 1)
+_CHANGE: Final = "versions.VERSION.changes.CHANGE"
+_AGAIN: Final = (
+    (4, "ENDPOINT", (4, "ENDPOINT.cases.CASE")),
+    (4, "ENDPOINT", (9, f"{_CHANGE}.endpoint")),
+    (6, "kinds.KIND", (9, f"{_CHANGE}.kind")),
+    (7, "codes.CODE", (9, f"{_CHANGE}.code")),
+    (2, "RESOURCE.fields.FIELD", (9, f"{_CHANGE}.schema")),
+)
+"""Which records stand at another place as well: in a case, and as they were in an older version."""
+
+
+def places(at: At) -> Iterator[At]:
+    """A place, and those where the same key stands as well."""
+    part, path = at
+    yield at
+    for of, record, (there, other) in _AGAIN:
+        if part == of and path.startswith(record + "."):
+            yield there, other + path.removeprefix(record)
 
 
 def named(document: Document, said: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -337,10 +348,9 @@ class _Met:
         return next(around, None)
 
     def _entries(self, at: At) -> Iterator[Entry]:
-        part, path = at
-        now = {each: word for (of, each), word in RENAMED.items() if of == part}
-        for each in _both(path):
-            yield from entries_at(self._facts[part], each, now)
+        for part, path in places(at):
+            now = {each: word for (of, each), word in RENAMED.items() if of == part}
+            yield from entries_at(self._facts[part], path, now)
 
     def _key(self, at: At, now: str) -> None:
         parent, _, word = at[1].rpartition(".")

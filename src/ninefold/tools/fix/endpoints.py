@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from ninefold.language import former
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar
 from ninefold.tools.fix import words
 from ninefold.tools.fix.layout import key_of
 from ninefold.tools.fix.rewriting import Rewriting, action_of, entries_of, is_none, text_of
+
+_COMPUTED: Final = re.compile(r"^[A-Za-z_]\w*[.(]|^now\b")
+"""How an expression begins that reads something, or calls."""
 
 
 def endpoints(fix: Rewriting, facts: Mapping) -> None:
@@ -38,11 +44,11 @@ def endpoint(fix: Rewriting, mapping: Mapping) -> None:
             fix.layout.rename(case, "all others")
         if isinstance(case.value, Mapping):
             fix.effects(case.value, resource)
-            fix.check(case.value, f"no_{case.name}")
+            fix.check(case.value, f"no_{case.name}", f"guard {resource}")
             outcomes(fix, case.value, verb)
     fix.words(does, words.action)
     fix.effects(mapping, resource)
-    fix.check(mapping, f"cannot_{(verb or 'do').replace(' ', '_')}")
+    fix.check(mapping, f"cannot_{(verb or 'do').replace(' ', '_')}", f"guard {resource}")
     outcomes(fix, mapping, verb)
     fix.row(mapping, resource)
     if (validators := mapping.get("validators")) is not None:
@@ -114,6 +120,12 @@ def parameters(fix: Rewriting, mapping: Mapping) -> None:
                 continue
             more[key_of(name)] = choice(fix, chosen.value, word)
             dropped.append(chosen)
+        elif chosen is not None and is_none(chosen.value):
+            dropped.append(chosen)
+        elif chosen is not None:
+            fix.leave(
+                chosen, f"which members may be chosen is not shown: a parameter under `query` with `{word}` says it"
+            )
     if (sorts := mapping.get("sorts")) is not None and isinstance(sorts.value, Mapping):
         parameter, offered, default = (sorts.value.get(key) for key in ("parameter", "offered", "default"))
         if (
@@ -125,6 +137,8 @@ def parameters(fix: Rewriting, mapping: Mapping) -> None:
             more[fix.layout.scalar(parameter.value)] = f"{{sorts: {fix.layout.scalar(offered.value)}}}"
         if default := sorts.value.get("default"):
             fix.layout.merge(mapping, [sorts], "sort", fix.layout.scalar(default.value))
+    elif sorts is not None:
+        fix.layout.rename(sorts, "sort")
     if filters is not None and query is None:
         fix.layout.rename(filters, "query")
         query = filters
@@ -159,6 +173,8 @@ def filtered(fix: Rewriting, entry: Entry) -> None:
         for each in entry.value.entries:
             if each.name == "is":
                 fix.layout.rename(each, "where")
+            elif each.name == "default" and isinstance(each.value, Scalar) and _COMPUTED.search(each.value.text):
+                fix.leave(each, "a default is a constant: the endpoint's `where` says one that is worked out")
             elif each.name == "written":
                 fix.layout.rename(each, "explode")
                 fix.words(each, _exploded)

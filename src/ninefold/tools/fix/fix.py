@@ -11,12 +11,12 @@ from typing import Final
 
 from ninefold.diagnostics.source import Span
 from ninefold.language.former import only_gone
-from ninefold.syntax.nodes import Document
+from ninefold.syntax.nodes import Document, Mapping
 from ninefold.tools.fix.endpoints import endpoints
 from ninefold.tools.fix.layout import Layout
 from ninefold.tools.fix.meanings import otherwise_meant
 from ninefold.tools.fix.parts import authentication, errors, events, limits, resources, states, versioning
-from ninefold.tools.fix.rewriting import Left, Rewriting
+from ninefold.tools.fix.rewriting import Left, Rewriting, entries_of, scalars_of
 from ninefold.tools.propose.edits import Edit, moved
 
 _PARTS: Final = (resources, states, endpoints, authentication, events, errors, limits, versioning)
@@ -41,7 +41,12 @@ def fixed(document: Document) -> Fixed:
     """The document in the second words, as far as these are in force. Whose words are the second ones already comes
     back as it is."""
     text = document.source.text
-    fix = Rewriting(Layout(text))
+    codes = document.part("errors").facts.get("codes")
+    fix = Rewriting(Layout(text), taken={each.name for each in entries_of(codes)})
+    for code in entries_of(codes):
+        when = code.value.get("when") if isinstance(code.value, Mapping) else None
+        for condition in scalars_of(when.value) if when is not None else ():
+            fix.codes.setdefault(condition.text, code.name)
     for part, function in zip(only_gone(document).parts[1:], _PARTS, strict=True):
         function(fix, part.facts)
     after, edits = fix.layout.done(), tuple(fix.layout.edits)

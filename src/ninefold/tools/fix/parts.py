@@ -6,9 +6,9 @@ import re
 from typing import Final
 
 from ninefold.language import former
-from ninefold.syntax.nodes import Entry, Mapping, Scalar, Sequence
+from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 from ninefold.tools.fix import expressions, words
-from ninefold.tools.fix.endpoints import sizes
+from ninefold.tools.fix.endpoints import endpoint, sizes
 from ninefold.tools.fix.rewriting import Rewriting, entries_of, scalars_of, text_of
 
 _READS_CALLER: Final = re.compile(r"(?<![\w.])caller\b")
@@ -20,7 +20,7 @@ def resources(fix: Rewriting, facts: Mapping) -> None:
             for type_ in entries_of(entry):
                 shared_type(fix, type_)
         elif entry.name != "terms" and isinstance(entry.value, Mapping):
-            resource(fix, entry.value)
+            resource(fix, entry.name, entry.value)
 
 
 def shared_type(fix: Rewriting, entry: Entry) -> None:
@@ -29,12 +29,12 @@ def shared_type(fix: Rewriting, entry: Entry) -> None:
         fix.layout.add_before(entry.value, fields, "type", "object")
 
 
-def resource(fix: Rewriting, mapping: Mapping) -> None:
+def resource(fix: Rewriting, name: str, mapping: Mapping) -> None:
     fix.rename(mapping, "resource")
     for each in entries_of(mapping.get("fields")):
         if isinstance(each.value, Mapping):
             field_of(fix, each.value)
-    fix.check(mapping, "refused")
+    fix.check(mapping, "refused", f"invariant {name}")
     if (records := mapping.get("records")) is not None and isinstance(records.value, Mapping):
         rows = fix.layout.items([each.value for each in records.value.entries])
         fix.layout.write(mapping, records, rows)
@@ -65,7 +65,7 @@ def states(fix: Rewriting, facts: Mapping) -> None:
         for transition in entries_of(entry.value.get("transitions")):
             if isinstance(transition.value, Mapping):
                 fix.effects(transition.value, entry.name)
-                fix.check(transition.value, f"cannot_{transition.name}")
+                fix.check(transition.value, f"cannot_{transition.name}", f"guard {entry.name}")
 
 
 def authentication(fix: Rewriting, facts: Mapping) -> None:
@@ -91,10 +91,9 @@ def authentication(fix: Rewriting, facts: Mapping) -> None:
 
 
 def events(fix: Rewriting, facts: Mapping) -> None:
-    for kind in entries_of(facts.get("kinds")):
-        if isinstance(kind.value, Mapping):
-            fix.rename(kind.value, "kind")
-            fix.words(kind.value.get("upon"), words.action)
+    for each in entries_of(facts.get("kinds")):
+        if isinstance(each.value, Mapping):
+            kind(fix, each.value)
     delivery, log = facts.get("delivery"), facts.get("log")
     kept: str | None = None
     if log is not None and isinstance(log.value, Mapping) and (lasts := log.value.get("lasts")):
@@ -105,6 +104,11 @@ def events(fix: Rewriting, facts: Mapping) -> None:
         fix.layout.drop(facts, log)
     if kept is not None and facts.entries:
         fix.layout.add(facts, delivery or facts.entries[-1], "kept", "all" if kept == "none" else kept)
+
+
+def kind(fix: Rewriting, mapping: Mapping) -> None:
+    fix.rename(mapping, "kind")
+    fix.words(mapping.get("upon"), words.action)
 
 
 def delivery_of(fix: Rewriting, mapping: Mapping) -> str | None:
@@ -136,13 +140,35 @@ def errors(fix: Rewriting, facts: Mapping) -> None:
             fix.say(node, expressions.renamed(node.text))
     for code in entries_of(facts.get("codes")):
         if isinstance(code.value, Mapping):
-            fix.rename(code.value, "code")
-            fix.words(code.value.get("when"), words.condition)
+            code_of(fix, code.value)
     for message in entries_of(facts.get("messages")):
         if message.name in words.RULES:
             fix.layout.rename(message, words.RULES[message.name])
     if (precedence := facts.get("precedence")) is not None:
         fix.words(precedence, words.condition)
+
+
+def code_of(fix: Rewriting, mapping: Mapping) -> None:
+    fix.rename(mapping, "code")
+    fix.words(mapping.get("when"), words.condition)
+    checked(fix, mapping)
+
+
+def checked(fix: Rewriting, mapping: Mapping) -> None:
+    """What refuses by a check names its code there: no code is for all of them any more."""
+    when = mapping.get("when")
+    items = when.value.items if when is not None and isinstance(when.value, Sequence) else (when.value,) if when else ()
+    kept = [each for each in items if not (isinstance(each, Scalar) and is_check(former.condition(each.text)))]
+    if when is None or len(kept) == len(items):
+        return
+    if kept:
+        fix.layout.write(mapping, when, fix.layout.items(kept) if len(kept) > 1 else fix.layout.scalar(kept[0]))
+    else:
+        fix.layout.drop(mapping, when)
+
+
+def is_check(condition: str) -> bool:
+    return condition == "check" or condition.startswith("check ")
 
 
 def limits(fix: Rewriting, facts: Mapping) -> None:
@@ -184,9 +210,24 @@ def versioning(fix: Rewriting, facts: Mapping) -> None:
                 change_of(fix, change)
 
 
+def was(fix: Rewriting, key: str, value: Node) -> None:
+    """What something was in an older version is said in the words of its own part."""
+    if isinstance(value, Mapping):
+        match key:
+            case "endpoint":
+                endpoint(fix, value)
+            case "kind":
+                kind(fix, value)
+            case "code":
+                code_of(fix, value)
+            case "schema":
+                field_of(fix, value)
+
+
 def change_of(fix: Rewriting, mapping: Mapping) -> None:
     for key in ("schema", "endpoint", "view", "kind", "code"):
         if entry := mapping.get(key):
+            was(fix, key, entry.value)
             fix.become(mapping, entry, "was")
     if permissions := mapping.get("permissions"):
         fix.leave(permissions, "who may call an endpoint of an older version is a line of part 5 now")

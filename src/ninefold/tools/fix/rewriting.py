@@ -26,11 +26,14 @@ class Left:
 
 @dataclass
 class Rewriting:
-    """A document while it is rewritten. `names`: the keys that a mapping has, and is given."""
+    """A document while it is rewritten. `names`: the keys that a mapping has, and is given. `codes`: those that part 7
+    has for a condition, by it; `taken`: all of its codes."""
 
     layout: Layout
     left: list[Left] = field(default_factory=list)
     names: dict[Span, set[str]] = field(default_factory=dict)
+    codes: dict[str, str] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
 
     def leave(self, node: Entry | Node, message: str) -> None:
         self.left.append(Left(node.span, message))
@@ -62,33 +65,43 @@ class Rewriting:
                 if isinstance(item, Scalar) and of(item.text) != item.text:
                     self.layout.replace(item.span, of(item.text))
 
-    def check(self, mapping: Mapping, name: str) -> None:
-        """`when` with `otherwise`, and `guards` or `invariants`, as `check`: one, or a list in written order."""
+    def check(self, mapping: Mapping, name: str, refused: str) -> None:
+        """`when` with `otherwise`, and `guards` or `invariants`, as `check`: one, or a list in written order. `refused`
+        is the condition of what one without a code refuses."""
         named = next((each for key in ("guards", "invariants") if (each := mapping.get(key))), None)
         when, otherwise = mapping.get("when"), mapping.get("otherwise")
         merged = [each for each in (when, otherwise, named) if each is not None]
         checks: list[Pairs] = []
         if when is not None:
-            checks.append({"that": when.value, "else": self.code(otherwise, name)})
+            checks.append({"that": when.value, "else": self.code(otherwise, name, refused)})
         items = named.value.items if named is not None and isinstance(named.value, Sequence) else ()
         for item in items:
             if isinstance(item, Mapping) and (that := item.get("when")):
-                checks.append({"that": that.value, "else": self.code(item.get("otherwise"), name)})
+                checks.append({"that": that.value, "else": self.code(item.get("otherwise"), name, refused)})
         if len(checks) == 1:
             self.layout.merge(mapping, merged, "check", checks[0])
         elif checks:
             self.layout.merge(mapping, merged, "check", self.layout.items(checks))
 
-    def code(self, otherwise: Entry | None, name: str) -> Node | str:
-        """The code of a check. One that had none was a bare 409, as one is whose code part 7 does not have."""
-        return otherwise.value if otherwise is not None else name.replace(" ", "_").lower()
+    def code(self, otherwise: Entry | None, name: str, refused: str) -> Node | str:
+        """The code of a check. One that had none was told by the code that part 7 has for it, and without one it was a
+        bare 409, as one is whose code part 7 does not have."""
+        if otherwise is not None:
+            return otherwise.value
+        own = self.codes.get(refused) or self.codes.get(refused.partition(" ")[0])
+        if own is not None:
+            return own
+        name = name.replace(" ", "_").lower()
+        while name in self.taken:
+            name += "_"
+        return name
 
     def effects(self, mapping: Mapping, resource: str) -> None:
         """`then` as `also`: `does` says what is done, `where` to which row, and `this` is the row acted on."""
         then = mapping.get("then")
-        if then is not None and isinstance(then.value, Sequence):
+        if then is not None:
             self.layout.rename(then, "also")
-            for item in then.value.items:
+            for item in then.value.items if isinstance(then.value, Sequence) else ():
                 if isinstance(item, Mapping):
                     self.effect(item, resource)
 

@@ -1,0 +1,48 @@
+"""Each key, verb, condition and word that is gone is met by an error at its place, which names what it is now."""
+
+from __future__ import annotations
+
+from tests.fix.test_former import WORDS_THERE, document
+
+from ninefold.language.former import ACTIONS, CONDITIONS_AT, KEYS, WORDS, action, condition, stays, stays_word
+from ninefold.language.table import key_named
+from ninefold.pipeline import compile_document
+
+
+def helps(text: str) -> list[str]:
+    loaded = compile_document("contract.yaml", text.encode())
+    return [help for each in loaded.diagnostics for help in each.help]
+
+
+def test_each_key_that_is_gone_is_met() -> None:
+    offenders = []
+    for part, path in KEYS:
+        under, _, last = path.rpartition(".")
+        above = (part, under)
+        if stays((part, path)) or (above in KEYS and not stays(above)) or _is_not_there(part, under):
+            continue  # in force still; or what it stands under is told of in its place, or not in force yet
+        word = last.lower() if last.isupper() else last
+        if f"`{word}` is now {KEYS[part, path]}" not in helps(document((part, path))[1]):
+            offenders.append(f"{part} {path}")
+    assert offenders == []
+
+
+def _is_not_there(part: int, under: str) -> bool:
+    """Whether a mapping is nothing that the table has."""
+    segments = [each for each in under.split(".") if each]
+    paths = (".".join(segments[: n + 1]) for n in range(len(segments)) if not segments[n].isupper())
+    return any(key_named(part, *path.rpartition(".")[::2]) is None and (part, path) not in KEYS for path in paths)
+
+
+def test_each_word_that_is_gone_is_met() -> None:
+    offenders = []
+    for at, old, new in WORDS_THERE:
+        if at in WORDS and stays_word(*at):
+            continue
+        if (at in ACTIONS and action(old) == old) or (at in CONDITIONS_AT and condition(old) == old):
+            continue
+        if _is_not_there(at[0], at[1]):
+            continue
+        if f"`{old}` is now `{new}`" not in helps(document(at, value=old)[1]):
+            offenders.append(f"{at[0]} {at[1]}: {old}")
+    assert offenders == []
