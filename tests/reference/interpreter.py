@@ -337,8 +337,9 @@ class _Asking:
                 assert work.row is not None
                 return self._shown_row(endpoint, work.row, self._not_modified(endpoint, work.row))
         put = None if self.endpoint is None else self.endpoint.operation
-        if isinstance(put, Ensure) and work.row is not None and work.leaves_it(given):
-            same = replace(endpoint, operation=replace(endpoint.operation, response=put.outcomes[-1]))
+        unchanged = put.outcomes.get("unchanged") if isinstance(put, Ensure) else None
+        if unchanged is not None and work.row is not None and work.leaves_it(given):
+            same = replace(endpoint, operation=replace(endpoint.operation, response=unchanged))
             return self._shown_row(same, work.row, False)
         before = self.rows
         self.rows = work.reading.rows.copied()

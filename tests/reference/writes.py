@@ -21,7 +21,7 @@ from ninefold.checked.operations import Create, Delete, Ensure, PathName, Update
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import All, Call, Comprehension, MakeArray, MakeObject, Select, Typed, Variable
-from ninefold.language.verbs import VERBS
+from ninefold.language.verbs import KINDS
 from ninefold.values import Row as RowType
 
 _OF_BOTH = (
@@ -116,9 +116,12 @@ class Work:
         )
         stated = {each: getattr(mutation, each) for each in _OF_BOTH}
         if row is None or self.on_the_way:
-            made_new = Create(kind=VERBS["create"], response=mutation.outcomes[0], **stated)
-            return replace(self, endpoint=replace(self.endpoint, operation=made_new))
-        changed = Update(kind=VERBS["replace"], response=mutation.outcomes[1], **stated)
+            made_new = Create(kind=KINDS["create"], response=mutation.ends_well[0], **stated)
+            work = replace(self, endpoint=replace(self.endpoint, operation=made_new))
+            if "created" not in mutation.outcomes and not self.on_the_way:
+                work.presence = [Failure("missing", self.resource.name)]
+            return work
+        changed = Update(kind=KINDS["replace"], response=mutation.outcomes.get("replaced", mutation.response), **stated)
         work = replace(self, endpoint=replace(self.endpoint, operation=changed), row=row)
         condition = None if admission.of_request else admission.condition
         if not self.is_seen(row):

@@ -57,16 +57,16 @@ States: none.
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
 produces: application/json
 POST /people: {does: create person, body: [name, role], responses: {201: {id: person.id, token: issued.token}}}
-PUT /shelves/{name}: {does: ensure shelf, body: [note], responses: {created: {201: shelf}, unchanged: {200: shelf}}}
-DELETE /shelves/{name}: {does: remove shelf, responses: {removed: {200: shelf}, absent: {204: none}}}
+PUT /shelves/{name}: {does: put shelf, body: [note], responses: {created: {201: shelf}, unchanged: {200: shelf}}}
+DELETE /shelves/{name}: {does: delete shelf, responses: {deleted: {200: shelf}, absent: {204: none}}}
 PUT /shelves/{shelf.name}/marks:
-  does: ensure mark
+  does: put mark
   body: [kind]
   responses: {created: {201: {id: mark.id, marks: mark.shelf.marks.size()}}, unchanged: {200: {id: mark.id}}}
 DELETE /shelves/{shelf.name}/likes:
-  does: remove mark
+  does: delete mark
   where: "mark.person == caller.person && mark.kind == 'like'"
-  responses: {200: {was: mark.kind, marks: mark.shelf.marks.size()}}
+  responses: {deleted or absent: {200: {was: mark.kind, marks: mark.shelf.marks.size()}}}
 ```
 
 ## 5. Authentication
@@ -84,7 +84,7 @@ unseen rows: forbidden
 ## 6. Events
 
 ```yaml
-kinds: {shelf.made: {upon: ensure shelf, payload: shelf}, shelf.gone: {upon: remove shelf, payload: shelf}}
+kinds: {shelf.made: {upon: create shelf, payload: shelf}, shelf.gone: {upon: delete shelf, payload: shelf}}
 delivery: {stream: not shown}
 kept: P1D
 ```
@@ -159,7 +159,7 @@ TAGGED = (
         "    note:  {type: string}\n  views: {whole: [name, {marks: shelf.marks.size()}]}\n",
     )
     .replace("body: [note], responses", "body: [note], etag: true, responses")
-    .replace("{does: remove shelf,", "{does: remove shelf, etag: true,")
+    .replace("{does: delete shelf,", "{does: delete shelf, etag: true,")
     .replace(
         "DELETE /shelves/{name}:",
         "GET /shelves/{name}: {does: read shelf, etag: true, responses: {200: whole(shelf)}}\nDELETE /shelves/{name}:",

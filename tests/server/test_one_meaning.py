@@ -39,7 +39,7 @@ endpoints:
     responses: {201: {note: note, low: "-note.num", neg: note.neg, same: "note.num == note.neg"}}
   GET /notes/fixed/first: {does: list note, sorts: {default: [name]}, responses: {200: page.items}}
   GET /notes/{note.name}: {does: read note, responses: {200: note}}
-  DELETE /notes/{note.name}: {does: remove note, responses: {removed: {200: note}, absent: {204: none}}}
+  DELETE /notes/{note.name}: {does: delete note, responses: {deleted: {200: note}, absent: {204: none}}}
   GET /notes:
     does: list note
     filters: {text: note.text == value, num: note.num == value}

@@ -179,9 +179,9 @@ endpoints:
   PATCH /seats/{seat.id}: {does: update seat, patch: merge, body: [hall, row, name], responses: {200: seat}}
   PATCH /edits/{seat.id}: {does: update seat, patch: json-patch, body: [hall, row, name, tags], responses: {200: seat}}
   PUT /wrapped/{seat.id}:
-    does: replace seat
+    does: put seat
     body: {data: {name: seat.name, where: {hall: seat.hall, row: seat.row}}}
-    responses: {200: seat}
+    responses: {replaced: {200: seat}}
 authentication: {schemes: none, rows: any, permissions: {all others: anyone}}
 events: none
 errors:

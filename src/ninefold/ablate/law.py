@@ -32,7 +32,6 @@ from ninefold.language.conditions import STATUSES
 from ninefold.language.fact import value_of
 from ninefold.language.key import Key, Kind
 from ninefold.language.table import key_named
-from ninefold.language.verbs import kind_of
 from ninefold.pipeline import Loaded
 from ninefold.plan.places import Place
 from ninefold.questions.question import OpenQuestion
@@ -330,7 +329,8 @@ class _Case:
         """The endpoints that tell of events, that read the log, or that take who wants to be told."""
         endpoints = value_of(self.whole.loaded.contract.endpoints.endpoints) or ()
         does = {each.key: value_of(each.does) or () for each in endpoints}
-        told = {key for key, done in does.items() if any(kind_of(each.verb).acts_on == "events" for each in done)}
+        subscription = Survey(self.whole.loaded.contract).graph.subscription
+        told = {key for key, done in does.items() if any(each.resource == subscription for each in done)}
         return frozenset((*told, *Survey(self.whole.loaded.contract).reading_back))
 
     def _is_bare(self, new: Seen, old: Seen) -> bool:

@@ -325,29 +325,29 @@ class Delete(_Mutation):
 
 @dataclass(frozen=True, kw_only=True)
 class Ensure(_Mutation):
-    """`outcomes` answer, one by one, the good ends of its verb. `known_by` are the fields that say which row is meant:
-    those that the path does not name are made as on create."""
+    """`outcomes`: what answers each that is stated. `known_by` are the fields that say which row is meant: those that
+    the path does not name are made as on create."""
 
-    outcomes: tuple[Response, ...]
+    outcomes: Mapping[str, Response]
     known_by: tuple[str, ...] = ()
     sets: tuple[tuple[str, Typed], ...] = ()
     further: tuple[Transition, ...] = ()
 
     @property
     def ends_well(self) -> tuple[Response, ...]:
-        return self.outcomes
+        return tuple(self.outcomes.values())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Remove(_Mutation):
     """`outcomes`, `known_by`: as of `ensure`; `()`: `row` or `where` says which row is meant."""
 
-    outcomes: tuple[Response, ...]
+    outcomes: Mapping[str, Response]
     known_by: tuple[str, ...] = ()
 
     @property
     def ends_well(self) -> tuple[Response, ...]:
-        return self.outcomes
+        return tuple(self.outcomes.values())
 
 
 @dataclass(frozen=True)

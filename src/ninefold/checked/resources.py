@@ -148,6 +148,8 @@ class Resource:
     creation_stopped: tuple[str, ...] = ()
     expiry: Expiry | None = None
     log: bool = False
+    subscriptions: bool = False
+    """It is the built-in resource of who is told of events."""
 
     @property
     def key(self) -> Field:

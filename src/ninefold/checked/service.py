@@ -329,6 +329,11 @@ class Checked:
         return endpoint.requests or self.requests
 
     @property
+    def takes_subscriptions(self) -> bool:
+        """Whether there is the built-in resource of who is told of events."""
+        return any(each.subscriptions for each in self.resources.values())
+
+    @property
     def in_all_versions(self) -> tuple[Endpoint, ...]:
         """Every endpoint that some version serves."""
         older = () if self.versions is None else self.versions.older

@@ -37,6 +37,7 @@ from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
 from ninefold.language.expressions import expressions_in
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, is_open, value_of
+from ninefold.language.verbs import kind_of
 from ninefold.plan.events import EVENT, SUBSCRIPTION
 from ninefold.questions.ask import accepted_proposals
 from ninefold.questions.question import OpenQuestion
@@ -211,7 +212,7 @@ def _operator_values(findings: Findings) -> Iterator[OperatorValue]:
     envelope = None if delivery is None else value_of(delivery.envelope)
     for name, _ in _operator_names(envelope):
         # Without the source of its envelope no event can be sent.
-        streams = (each.key for each in findings.survey.endpoints if "stream events" in verbs(each))
+        streams = (each.key for each in findings.survey.endpoints if any(kind_of(verb).streams for verb in verbs(each)))
         endpoints.setdefault(name, set()).update(streams)
     for name, spans in sorted(places.items()):
         blocks = []

@@ -42,7 +42,7 @@ from ninefold.language import routes
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Shown, StatedNone, value_of
 from ninefold.language.verbs import kind_of
-from ninefold.questions.events import about_log
+from ninefold.questions.events import about_built_in
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
 from ninefold.values import Boolean, Row
@@ -118,7 +118,7 @@ def _given(doing: Doing, plain: Vocabulary, showing: Showing) -> Given:
         check_made_with(dict(sets), endpoint.sets, resource, kind.makes, showing.vocabulary, findings)
         if kind.makes and segments is not None:
             check_required(endpoint, resource, body, segments, dict(sets), findings)
-        if kind.outcomes and segments is not None:
+        if kind.may_be_absent and segments is not None:
             known = known_by(endpoint, kind, resource, segments, body or (), dict(sets), findings)
     issues = check_issues(endpoint, kind.name, resource, findings)
     ends = check_ends(endpoint, kind.name, resource, findings)
@@ -196,11 +196,11 @@ def _check_events(open_questions: tuple[OpenQuestion, ...], events: Events, find
     """Events are streamed where it is stated, and all shown, how that is done; and nobody subscribes to none."""
     no_kinds = isinstance(findings.contract.events.kinds, StatedNone)
     open_keys = {key for question in open_questions for key in question.blocks}
-    reads_log = frozenset(about_log(findings.survey))
+    about = frozenset(about_built_in(findings.survey))
     for endpoint in findings.survey.endpoints:
         verbs = {action.verb for action in value_of(endpoint.does) or ()}
-        about_events = any(kind_of(each).acts_on == "events" for each in verbs) or endpoint.key in reads_log
-        needs = (about_events and no_kinds) or ("stream events" in verbs and events.stream is None)
+        about_events = any(kind_of(each).streams for each in verbs) or endpoint.key in about
+        needs = (about_events and no_kinds) or (any(kind_of(each).streams for each in verbs) and events.stream is None)
         if needs and endpoint.key not in open_keys:
             _needs_what_is_none(endpoint, findings)
             findings.stop(endpoint.key, "it needs what is `none`", endpoint.span)
@@ -264,7 +264,7 @@ def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
     etag = endpoint.etag
     if endpoint.case is not None and isinstance(etag, Shown) and not all(kind_of(each.verb).writes for each in actions):
         yield "`etag` where cases choose what is shown", etag.span
-    if endpoint.case is not None and any(action.verb == "stream events" for action in actions):
+    if endpoint.case is not None and any(kind_of(action.verb).streams for action in actions):
         yield "`cases` of a stream", endpoint.case.span
     if endpoint.case is not None and any(action.verb == "grant token" for action in actions):
         yield "`cases` of a grant", endpoint.case.span

@@ -35,7 +35,6 @@ from ninefold.language import events as stated
 from ninefold.language.actions import Action
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import BuiltIn, Fact, Gap, Proposal, Shown, StatedNone, value_of
-from ninefold.language.verbs import kind_of
 from ninefold.plan.events import EVENT, SECRET, SUBSCRIPTION
 from ninefold.values import Array, Boolean, Digest, Object, Row, Text, Timestamp, Type
 
@@ -58,10 +57,13 @@ _TYPES: Mapping[str, Type] = {"id": Text(), "url": Text(), "kinds": Array(items=
 
 
 def has_subscriptions(contract: Contract) -> Span | None:
-    """Where the contract first makes, ends or shows subscriptions; None: it has none."""
+    """Where the contract first makes, ends or shows subscriptions; None: it has none, or it has a `subscription` of
+    its own."""
+    if any(each.name == SUBSCRIPTION for each in value_of(contract.resources.resources) or ()):
+        return None
     for endpoint in value_of(contract.endpoints.endpoints) or ():
         for action in value_of(endpoint.does) or ():
-            if SUBSCRIPTION in (kind_of(action.verb).built_in, action.subject):
+            if action.subject == SUBSCRIPTION:
                 return action.span
     return None
 
@@ -100,7 +102,7 @@ def subscription(span: Span, findings: Findings) -> Resource:
         )
         for name, type_ in _TYPES.items()
     }
-    return Resource(SUBSCRIPTION, place, ("id",), fields)
+    return Resource(SUBSCRIPTION, place, ("id",), fields, subscriptions=True)
 
 
 # ── Kinds and delivery ────────────────────────────────────────────────────────────────────────────────────────

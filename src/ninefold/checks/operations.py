@@ -54,7 +54,7 @@ from ninefold.language import endpoints as stated
 from ninefold.language.actions import Action
 from ninefold.language.fact import Name, Shown, value_of
 from ninefold.language.states import Machine
-from ninefold.language.verbs import TRANSITION, VERBS, Verb, done_as, kind_of
+from ninefold.language.verbs import KINDS, TRANSITION, Verb, kind_of
 from ninefold.values import Object as ObjectType
 
 
@@ -82,7 +82,7 @@ def doing_of(endpoint: stated.Endpoint, resources: Mapping[str, Resource]) -> Do
     actions = value_of(endpoint.does)
     if not actions:
         return None
-    kind, resource = done_as(actions[0].verb), resources.get(actions[0].resource or "")
+    kind, resource = kind_of(actions[0].verb), resources.get(actions[0].resource or "")
     machine = resource.machine if kind is TRANSITION and resource is not None else None
     transition = None if machine is None else machine.transitions.get(actions[0].verb)
     follows = further(actions, resource)
@@ -202,7 +202,7 @@ def _shows(common: Common, selection: Selection, digested: bool, rows: Chosen) -
     if common["kind"].name == "read":
         return Read(**common, digested=digested, projection=selection.projection, expansion=selection.expansion)
     if rows.sorts is None or rows.pages is None:
-        return Stream(**common) if common["kind"].name == "stream events" else Compute(**common)
+        return Stream(**common) if common["kind"].streams else Compute(**common)
     return List(
         **common,
         filters=rows.filters,
@@ -240,10 +240,12 @@ def _changes(
             of_all=of_all,
         )
     known = given.known_by
-    if kind.may_make:
-        return Ensure(**common, then=then, sets=sets, outcomes=ends, known_by=known, further=further)
-    if kind.outcomes:
-        return Remove(**common, then=then, outcomes=ends, known_by=known)
+    if kind.may_be_absent:
+        stated = (each for each in kind.outcomes if each in doing.endpoint.outcomes)
+        outcomes = dict(zip(stated, ends, strict=True))
+        if kind.removes:
+            return Remove(**common, then=then, outcomes=outcomes, known_by=known)
+        return Ensure(**common, then=then, sets=sets, outcomes=outcomes, known_by=known, further=further)
     match kind.name:
         case "create":
             return Create(**common, then=then, sets=sets, issues=given.issues, further=further)
@@ -277,9 +279,9 @@ def _stand_together(endpoint: stated.Endpoint, actions: Sequence[Action], findin
         instead = "what happens to other rows is an effect, whose `where` says which: `then: [{update: …, where: …}]`"
         findings.say(NOT_AMONG_SEVERAL, message, Label(of_all.span, "acts on many rows"), help=(instead,))
         return False
-    alone = next((each for each in actions if each.verb in VERBS and not VERBS[each.verb].is_first), None)
+    alone = next((each for each in actions if each.verb in KINDS and not KINDS[each.verb].is_first), None)
     if alone is not None:
-        why, instead = VERBS[alone.verb].by_itself
+        why, instead = KINDS[alone.verb].by_itself
         message = f"`{alone.written}` does not stand among several operations"
         findings.say(NOT_AMONG_SEVERAL, message, Label(alone.span, why), help=(instead,))
         return False
@@ -314,7 +316,7 @@ def _follow(actions: Sequence[Action], machine: Machine | None, findings: Findin
     at = value_of(machine.initial) if kind_of(actions[0].verb).makes else None
     before = actions[0]
     for action in actions:
-        if action.verb in VERBS:
+        if action.verb in KINDS:
             continue
         taken = transitions.get(action.verb)
         origins = None if taken is None else value_of(taken.origin)
@@ -347,4 +349,4 @@ def _effect(action: Action) -> str:
         return f"{{create: {action.subject}, sets: {{…}}}}"
     if kind_of(action.verb).as_effect:
         return f"{{{action.verb}: {action.subject}, row: …, sets: {{…}}}}"
-    return f"{{take: {action.written}, row: …}}" if action.verb not in VERBS else f"{{update: {action.subject}, …}}"
+    return f"{{take: {action.written}, row: …}}" if action.verb not in KINDS else f"{{update: {action.subject}, …}}"

@@ -1,4 +1,4 @@
-"""Which row an endpoint acts on: names in its path, and the fields by which `ensure` and `remove` know one."""
+"""Which row an endpoint acts on: names in its path, and the fields by which `put` knows one."""
 
 from __future__ import annotations
 
@@ -293,7 +293,7 @@ def _reads(value: Ast, name: str) -> bool:
     return any(isinstance(node, Name) and node.name == name for node in every(value))
 
 
-# ── ensure and remove ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── put, and delete where there may be none ──────────────────────────────────────────────────────────────────────
 
 
 def known_by(
@@ -313,7 +313,7 @@ def known_by(
     in_path = {(*name.through, name.field)[0] for name in names}
     for name in names:
         field = resource.fields[(*name.through, name.field)[0]]
-        if kind.may_make and ((field.serial and not name.through) or resource.is_state(field.name)):
+        if "created" in endpoint.outcomes and ((field.serial and not name.through) or resource.is_state(field.name)):
             message = f"`{resource.name}.{field.name}` {resource.made_otherwise(field, numbers=not name.through)}"
             findings.say(NOT_THE_CLIENTS, message, Label(endpoint.span, "no client can set it"))
             return None

@@ -64,32 +64,36 @@ def check_responses(
                 else ("it ends well in one way: write the status alone",),
             )
             return None
-    by_outcome = [[each for each in responses if each.outcome is not None and each.outcome.text == end] for end in ends]
+    by_outcome = [
+        several
+        for end in ends
+        if (several := [each for each in responses if each.outcome is not None and each.outcome.text == end])
+    ]
     without = [each for each in responses if each.outcome is None]
     if len(without) > 1 or (without and any(by_outcome)) or any(len(several) > 1 for several in by_outcome):
         findings.say(
             SEVERAL_RESPONSES,
-            f"`{endpoint.key}` has {len(responses)} responses, and "
+            f"`{endpoint.key}` has {len({each.span for each in responses})} responses, and "
             + (f"it is not said which of its {_IN_WORDS[len(ends)]} ends each is of" if ends else "one good end"),
             *(Label(each.span) for each in responses[:2]),
-            help=(f"write `{{{ends[0]}: {{201: …}}, {ends[1]}: {{200: …}}}}`",)
+            help=(f"write `{{{ends[0]}: {{201: …}}, {ends[-1]}: {{200: …}}}}`",)
             if ends
             else ("errors and their statuses are part 7's",),
         )
         return None
-    if not without and not (by_outcome and all(by_outcome)):
+    if bool(ends) != bool(by_outcome) or (not ends and not without):
         return None  # that an end has no response has been asked for
-    found = [
-        _response(endpoint, each, verb, resource, known, showing)
-        for each in (without or [each for [each] in by_outcome])
-    ]
-    for made, stated_one in zip(found, without or [each for [each] in by_outcome], strict=True):
+    told = without or [each for [each] in by_outcome]
+    apart = {each.span: each for each in told}
+    shown = {span: _response(endpoint, each, verb, resource, known, showing) for span, each in apart.items()}
+    found = [shown[each.span] for each in told]
+    for made, stated_one in ((shown[span], each) for span, each in apart.items()):
         if made is not None and (resource is None or len(resource.fields) <= MOST_COLUMNS):  # else that has been told
             _columns(endpoint, made, stated_one, findings)
     known_ends = tuple(each for each in found if each is not None)
     if len(known_ends) < len(found):
         return None
-    return known_ends * len(ends) if without and ends else known_ends
+    return known_ends
 
 
 def _columns(
@@ -115,7 +119,7 @@ def _response(
     showing: Showing,
 ) -> Response | None:
     findings, content = showing.findings, stated_response.content
-    if not _has_its_form(endpoint, stated_response, verb == "stream events", findings):
+    if not _has_its_form(endpoint, stated_response, kind_of(verb).streams, findings):
         return None
     scope, place = _response_scope(endpoint, verb, resource, known, showing), findings.place(stated_response.span)
     template, headers = value_of(content), tuple(_headers(endpoint, scope, findings))
@@ -173,7 +177,7 @@ def _has_its_form(endpoint: stated.Endpoint, response: responses.Response, is_st
             if is_stream
             else f"`{endpoint.key}` does not stream events, and its response is a stream",
             Label(response.span, "here"),
-            help=("`does: stream events` and `responses: {200: stream}` go together",),
+            help=("`does: stream event` and `responses: {200: stream}` go together",),
         )
         return False
     return True

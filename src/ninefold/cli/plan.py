@@ -241,7 +241,7 @@ def _operation(operation: Operation) -> Iterator[str]:
                 yield "beside the rows"
                 yield from _indent(_statement(operation.head), 1)
         case Stream():
-            yield "stream events"
+            yield "stream event"
             yield from _indent(_statement(operation.select), 1)
         case Compute():
             yield "compute"

@@ -24,7 +24,6 @@ from ninefold.expressions.tree import Constant
 from ninefold.plan.events import (
     BATCH,
     SERVER_SENT_EVENTS,
-    SUBSCRIPTION,
     WEBSOCKET,
     Broker,
     Called,
@@ -162,7 +161,7 @@ def _unversioned(checked: Checked) -> str | None:
 
 
 def _delivered(checked: Checked) -> bool:
-    return checked.events.webhooks is not None and SUBSCRIPTION in checked.resources
+    return checked.events.webhooks is not None and checked.takes_subscriptions
 
 
 def _statement(text: Fragment, columns: Sequence[ResultColumn]) -> Statement:
@@ -185,7 +184,7 @@ def _snapshot(resource: Resource, checked: Checked) -> Fragment:
 
 
 def stream(operation: Operation, admission: Admission, perspective: Perspective) -> Stream:
-    """`stream events`. What is not seen is passed over, and its position counts all the same."""
+    """`stream event`. What is not seen is passed over, and its position counts all the same."""
     stated = perspective.checked.events.stream
     assert stated is not None
     version = perspective.checked.version

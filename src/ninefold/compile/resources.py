@@ -14,7 +14,6 @@ from ninefold.compile.credentials import issued_to, scoped
 from ninefold.compile.subscribers import subscribers
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.environment import ENTERED_COLUMN
-from ninefold.plan.events import SUBSCRIPTION
 from ninefold.plan.schema import Column, Held, Index, Machine, Reference, Schema, Stored, Table
 from ninefold.plan.statement import ResultColumn
 from ninefold.sql.fragment import identifier
@@ -27,7 +26,7 @@ def schema(checked: Checked) -> Schema:
         tuple(_table(resource, checked) for resource in checked.resources.values() if not resource.log),
         idempotency=any(endpoint.idempotency_key is not None for endpoint in checked.in_all_versions),
         events=events,
-        subscriptions=SUBSCRIPTION in checked.resources or to is not None,
+        subscriptions=checked.takes_subscriptions or to is not None,
         credentials=issued_to(checked),
         versions=events and checked.versions is not None,
         broker=None if not checked.events.kinds or checked.events.broker is None else checked.events.broker.operator,
@@ -39,8 +38,8 @@ def schema(checked: Checked) -> Schema:
 
 def _are_kept(checked: Checked) -> bool:
     """Whether there is a log of events: some arise, or something reads it, be there a kind in force or none."""
-    streams = any(endpoint.verb == "stream events" for endpoint in checked.in_all_versions)
-    return bool(checked.events.kinds) or SUBSCRIPTION in checked.resources or streams or _is_read(checked)
+    streams = any(endpoint.kind.streams for endpoint in checked.in_all_versions)
+    return bool(checked.events.kinds) or checked.takes_subscriptions or streams or _is_read(checked)
 
 
 def _is_read(checked: Checked) -> bool:
@@ -172,7 +171,7 @@ _SAYS_NOTHING = frozenset(
 
 def stored(checked: Checked) -> Iterator[Stored]:
     for resource in checked.resources.values():
-        fields = [] if resource.log or resource.name == SUBSCRIPTION else [*_held(resource)]
+        fields = [] if resource.log or resource.subscriptions else [*_held(resource)]
         if fields:
             columns = [*resource.primary_key, *(each.column.name for each in fields)]
             # SQLite's own count of rows goes by three names, of which a field may take some (https://sqlite.org/rowidtable.html).

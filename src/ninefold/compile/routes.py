@@ -83,7 +83,7 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
 
 
 def _offers(endpoint: Endpoint, responses: Sequence[Response], checked: Checked) -> str | None:
-    if endpoint.verb == "stream events":
+    if endpoint.kind.streams:
         stream = checked.events.stream
         told = stream is not None and SERVER_SENT_EVENTS in stream.over
         return EVENT_STREAM + checked.media_type_parameter if told else None

@@ -10,7 +10,7 @@ from ninefold.checked.service import Checked
 from ninefold.compile import inputs
 from ninefold.compile.perspective import OPERATOR, Perspective
 from ninefold.expressions.tree import Constant
-from ninefold.plan.events import SUBSCRIPTION, Subscribers, Tell
+from ninefold.plan.events import Subscribers, Tell
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Subscription
 from ninefold.sql.dialect import Dialect
@@ -28,8 +28,9 @@ def subscribers(checked: Checked) -> checked.Subscribers | None:
 def subscription(resource: Resource, checked: Checked) -> Subscription | None:
     """What is kept of a row that is created: whoever is told of events is told in the version in which it was made.
     None: nothing is."""
-    to, is_own = subscribers(checked), resource.name == SUBSCRIPTION
-    version = checked.version if resource.name == (SUBSCRIPTION if to is None else to.resource) else None
+    to, is_own = subscribers(checked), resource.subscriptions
+    is_told = is_own if to is None else resource.name == to.resource
+    version = checked.version if is_told else None
     return Subscription(version, is_own) if is_own or version is not None else None
 
 

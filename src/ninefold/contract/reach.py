@@ -30,7 +30,7 @@ from ninefold.language.expressions import Items, Leaf, Members, Template
 from ninefold.language.fact import StatedNone, value_of
 from ninefold.language.requests import Body
 from ninefold.language.resources import Field, Resource
-from ninefold.language.verbs import LOG
+from ninefold.language.verbs import LOG, SUBSCRIPTION
 
 MACROS = frozenset({"exists", "exists_one", "all", "filter", "map", "flatMap", "sortBy"})
 
@@ -48,6 +48,11 @@ class Graph:
     def log(self) -> str | None:
         """What the log of events is called as a resource; None: the contract has a resource of that name."""
         return None if LOG in self.resources else LOG
+
+    @property
+    def subscription(self) -> str | None:
+        """What subscriptions to events are called as a resource; None: the contract has a resource of that name."""
+        return None if SUBSCRIPTION in self.resources else SUBSCRIPTION
 
     @cached_property
     def of_types(self) -> Mapping[str, frozenset[str]]:

@@ -246,10 +246,15 @@ class Survey:
         return seen
 
     def _tells_events(self, endpoint: Endpoint, seen: Walk) -> bool:
-        about = any(
-            kind_of(action.verb).acts_on == "events" and action.verb != "unsubscribe" for action in actions(endpoint)
+        streams = any(kind_of(action.verb).streams for action in actions(endpoint))
+        return streams or self.subscribes(endpoint) or self.graph.log in seen.reached
+
+    def subscribes(self, endpoint: Endpoint) -> bool:
+        """Whether it says who is told of which events."""
+        return any(
+            action.subject == self.graph.subscription and kind_of(action.verb).gives_values
+            for action in actions(endpoint)
         )
-        return about or self.graph.log in seen.reached
 
     def _payloads(self) -> Iterator[tuple[Template, dict[str, str]]]:
         for kind in value_of(self.contract.events.kinds) or ():

@@ -1,5 +1,5 @@
 """What operations give the rows that they write, and what other rows have to do with it: what is unique, what has to be
-there, and what falls with a deletion; the fields by which the row of `ensure` and `remove` is known; and the fields
+there, and what falls with a deletion; the fields by which the row of `put` is known; and the fields
 that a body gives, and where in it."""
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def gives_values(endpoint: Endpoint) -> bool:
 @dataclass(frozen=True)
 class Change:
     """A row of `resource` that an operation makes (`inserts`) or changes: fields that the body gives, those that the
-    contract `sets`, and, of a new row, the references that the path sets; the fields by which `ensure` knows its row;
+    contract `sets`, and, of a new row, the references that the path sets; the fields by which `put` knows its row;
     of an effect, those that are set to a member `of_request`. `several`: it is of all of
     them. `after`: how many operations are done before."""
 

@@ -17,7 +17,7 @@ from ninefold.diagnostics.suggest import there_are
 from ninefold.language.codes import NOT_AN_ACTION, UNDECLARED
 from ninefold.language.fact import Fact, Shown
 from ninefold.language.reading import Read, Reading, Slot, quoted, shortened
-from ninefold.language.verbs import ALL, BUILT_IN, READ_ONLY, VERBS, kind_of
+from ninefold.language.verbs import ALL, BUILT_IN, KINDS, READ_ONLY, VERBS, kind_by, kind_of
 from ninefold.language.written import singulars
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 
@@ -35,17 +35,17 @@ class Action:
     @property
     def written(self) -> str:
         """As a contract has it."""
-        return " ".join(filter(None, (self.verb, "all" if self.all else None, self.subject)))
+        verb = kind_of(self.verb).of or self.verb
+        return " ".join(filter(None, (verb, "all" if self.all else None, self.subject)))
 
     @property
     def resource(self) -> str | None:
-        """The resource that it acts on, which a few verbs do not name."""
-        kind = kind_of(self.verb)
-        return self.subject if kind.acts_on == "a resource" else kind.built_in
+        """The resource that it acts on."""
+        return self.subject if kind_of(self.verb).acts_on == "a resource" else None
 
     @property
     def is_transition(self) -> bool:
-        return self.verb not in VERBS
+        return self.verb not in KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +319,15 @@ def alternatives(found: Iterable[str]) -> tuple[str, ...]:
     return (f"did you mean {listed}?",) if listed else ()
 
 
+def of_kind(does: Fact[tuple[Action, ...]] | None, outcomes: Collection[str]) -> Fact[tuple[Action, ...]] | None:
+    """What an endpoint does, whose responses state these outcomes: `put` and `delete` are of several kinds."""
+    if not isinstance(does, Shown):
+        return does
+    first, *rest = does.value
+    kind = first.verb if first.all else kind_by(first.verb, outcomes)
+    return does if kind == first.verb else replace(does, value=(replace(first, verb=kind), *rest))
+
+
 # Functions that endpoints call, and which endpoint calls which
 
 
@@ -347,7 +356,7 @@ def apart(r: Reading, does: Fact[tuple[Action, ...]] | None) -> tuple[Action | N
             NOT_AN_ACTION,
             f"`{rest[0].written}` does not follow a call",
             Label(rest[0].span, "what a function gives has nothing to do there"),
-            help=("`create`, `update`, `replace`, `delete` and transitions of one row do",),
+            help=("`create`, `update`, `delete` and transitions of one row do",),
         )
         rest = [Action("compute", None, first.span)]
     return first, replace(does, value=tuple(rest))

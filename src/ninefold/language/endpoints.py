@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, routes, shapes
-from ninefold.language.actions import Action, apart, deeds
+from ninefold.language.actions import Action, apart, deeds, of_kind
 from ninefold.language.cases import BY, CASE, Case, in_cases
 from ninefold.language.check import GUARDS, OTHERWISE, WHEN, Check, guards_of
 from ninefold.language.declaration import (
@@ -70,7 +70,7 @@ T = TypeVar("T")
 ENDPOINTS = Question("endpoints", 4, "which endpoints there are", "blocks", "everything: there is nothing to serve")
 BODY = Question(
     "body", 4, "the body of {}, or none", "blocks", "E", "E",
-    "where it takes values: create, update, replace, ensure, sign in, subscribe, call, a transition, or compute, "
+    "where it takes values: create, update, put, sign in, call, a transition, or compute, "
     "by a method other than GET and DELETE")
 PATCH = Question("patch", 4, "how a patch is read by {}", "blocks", "E", "E", "of each update with a body")
 ENDED = Question("ended", 4, "which credentials {} ends", "blocks", "E", "E", "of each sign out")
@@ -226,6 +226,11 @@ class Endpoint:
         return any(each.all for each in value_of(self.does) or ())
 
     @property
+    def outcomes(self) -> frozenset[str]:
+        """The outcomes that have an answer."""
+        return frozenset(each.outcome.text for each in value_of(self.responses) or () if each.outcome is not None)
+
+    @property
     def declared(self) -> tuple[Parameter, ...]:
         """What of a request expressions may read, as far as it is shown."""
         return tuple(each for fact in (self.path, self.query, self.request_headers) for each in value_of(fact) or ())
@@ -251,7 +256,7 @@ def _in_a_case(key: Key) -> Key:
 
 def endpoint(r: Reading, entry: Entry, route: Route | None) -> Endpoint:
     """An endpoint. Where its key cannot be read it has no segments; its facts are read all the same."""
-    return _endpoint(r.keyed(entry.value, keys_of(Endpoint), entry.name), entry, route)
+    return _of_kind(_endpoint(r.keyed(entry.value, keys_of(Endpoint), entry.name), entry, route))
 
 
 def _endpoint(level: Level, entry: Entry, route: Route | None) -> Endpoint:
@@ -265,7 +270,12 @@ def _endpoint(level: Level, entry: Entry, route: Route | None) -> Endpoint:
 def _in_its_cases(r: Reading, entry: Entry, route: Route | None) -> tuple[Endpoint, ...]:
     """The same, once for each of its cases."""
     level = r.keyed(entry.value, keys_of(Endpoint), entry.name)
-    return in_cases(level, _endpoint(level, entry, route), _said_in_a_case)
+    return tuple(map(_of_kind, in_cases(level, _endpoint(level, entry, route), _said_in_a_case)))
+
+
+def _of_kind(endpoint: Endpoint) -> Endpoint:
+    """With what it does, now that its responses say of which kind its verb is."""
+    return replace(endpoint, does=of_kind(endpoint.does, endpoint.outcomes))
 
 
 def _said_in_a_case(r: Reading, entry: Entry) -> dict[str, Any]:

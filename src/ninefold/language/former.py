@@ -135,6 +135,9 @@ VERBS: Final[Mapping[str, Verb]] = {
 }
 """The verbs that are gone, and what says the same; the last three say themselves what they are done to."""
 
+_CAUSES: Final[Mapping[str, str]] = {"ensure": "create", "replace": "update", "remove": "delete"}
+"""What events arise upon that arose upon verbs which are gone."""
+
 CONDITIONS: Final[Mapping[str, str]] = {
     "missing": "not found",
     "stale": "precondition failed",
@@ -204,6 +207,12 @@ def word(part: int, path: str) -> Callable[[str], str]:
     if stays_word(part, path):
         return lambda text: text
     return lambda text: words.get(text, text)
+
+
+def cause(text: str) -> str:
+    """What an event arises upon, as it is called now: what `put` made was created, or else updated."""
+    verb, space, resource = text.partition(" ")
+    return f"{_CAUSES[verb]}{space}{resource}" if verb in _CAUSES and verb not in IN_FORCE else action(text)
 
 
 # What is in force still: it is nothing else yet

@@ -4,6 +4,7 @@ may do with them."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -30,7 +31,8 @@ SHOWN = shapes.OneOf((shapes.Template(shapes.Sight.CALLERS), shapes.Word(("strea
 OF_AN_OUTCOME = shapes.MappingOf("statuses to what is shown")
 RESPONSE_ROWS = (
     named("STATUS", Kind.ASKED, "What a response with that status shows.", "A gap: E is not served.", SHOWN, RESPONSES),
-    named("OUTCOME", Kind.ASKED, "The response of one good end: " + ", ".join(f"`{word}`" for word in OUTCOMES) + ".",
+    named("OUTCOME", Kind.ASKED, "The response of an outcome of `put` or `delete`: "
+          f"{', '.join(f'`{each}`' for each in OUTCOMES)}; those with one answer share a key: `created or unchanged`.",
           "A gap: E is not served.", OF_AN_OUTCOME, RESPONSES),
     named("OUTCOME.STATUS", Kind.ASKED, "What that response shows.", "A gap: E is not served.", SHOWN, RESPONSES),
 )
@@ -51,6 +53,9 @@ class Response:
 
 _STATUS = re.compile(r"[1-9][0-9]{2}")
 
+OR = " or "
+"""Between outcomes that have one answer."""
+
 
 def read_responses(r: Reading, node: Node, slot: Slot) -> tuple[Response, ...] | None:
     if not isinstance(node, Mapping):
@@ -59,15 +64,26 @@ def read_responses(r: Reading, node: Node, slot: Slot) -> tuple[Response, ...] |
         return None
     found: list[Response] = []
     for entry in node.entries:
-        if entry.name not in OUTCOMES:
+        outcomes = entry.name.split(OR)
+        if not any(each in OUTCOMES for each in outcomes):
             found += response(r, entry, None)
         elif isinstance(entry.value, Mapping):
-            outcome = Name(entry.name, entry.key.span)
+            named = _outcomes(r, entry, outcomes)
             with r.proposing(entry.proposed or entry.value.proposed):
-                found += (each for below in entry.value.entries for each in response(r, below, outcome))
+                answers = [each for below in entry.value.entries for each in response(r, below, None)]
+            found += (replace(each, outcome=outcome) for outcome in named for each in answers)
         elif r.states(entry.value, entry.proposed):
             r.wrong_shape(entry.value, Slot(entry.name, OF_AN_OUTCOME))
     return tuple(found)
+
+
+def _outcomes(r: Reading, entry: Entry, written: list[str]) -> list[Name]:
+    """The outcomes that share an answer: `created or unchanged`."""
+    for each in written:
+        if each not in OUTCOMES:
+            help = r.did_you_mean(each, OUTCOMES) or (f"outcomes are {', '.join(f'`{one}`' for one in OUTCOMES)}",)
+            r.say(NOT_A_STATUS, f"{quoted(each)} is no outcome", Label(entry.key.span), help=help)
+    return [Name(each, entry.key.span) for each in dict.fromkeys(written) if each in OUTCOMES]
 
 
 def response(r: Reading, entry: Entry, outcome: Name | None) -> tuple[Response, ...]:

@@ -6,7 +6,7 @@ else has to be kept alike, and is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
@@ -36,26 +36,21 @@ class Verb:
     told: str
     page: Page
     row: Which
+    of: str = ""
+    """The verb that a contract writes, where its responses say which of several kinds it is; none: its own name."""
     also: tuple[str, ...] = ()
     """What others call it."""
     meanings: tuple[str, ...] = ()
     """The fixed meanings that say more of it."""
 
     acts_on: Literal["a resource", "a function", "events", "nothing"] = "a resource"
-    built_in: str | None = None
-    """The resource that it acts on where it names none."""
-    done_as: str | None = None
-    """The verb that does the same to a resource, where it is another."""
     arises: tuple[str, ...] = ()
     """The verbs whose events arise of it, by its good ends; none: its own."""
-
-    tells_events: bool = False
-    """Whether somebody is told of events by it."""
 
     @property
     def streams(self) -> bool:
         """Whether events are told as they happen, over the connection of the request."""
-        return self.tells_events and not self.writes
+        return self.acts_on == "events"
 
     does: Literal["makes", "changes", "removes"] | None = None
     """What becomes of a row of the contract's own."""
@@ -122,6 +117,11 @@ class Verb:
     def may_make(self) -> bool:
         """Whether it makes a row where there is none yet, and finds the one that there is."""
         return self.row == "known" and self.makes
+
+    @property
+    def may_be_absent(self) -> bool:
+        """Whether a row that is not there is no error by itself."""
+        return self.row == "known"
 
     @property
     def compares(self) -> bool:
@@ -195,8 +195,8 @@ _ROWS: tuple[Verb, ...] = (
             "their values.",
             _NAMED, "the fields that clients may change, or `none`", "the row, as it has become")),
     Verb(
-        name="replace", word="replaces", told="replaces one `{}`", row="named", does="changes", is_whole=True,
-        also=("overwrite",),
+        name="replace", of="put", word="replaces", told="replaces one `{}`", row="named", does="changes", is_whole=True,
+        outcomes=("replaced",), arises=("update",),
         takes_values=True, sets=True, effects=True, issues=True, ends=True,
         is_first=True, after_call=True, answer="the row",
         page=Page(
@@ -205,33 +205,39 @@ _ROWS: tuple[Verb, ...] = (
             _NAMED, "the fields that clients give", "the row, as it has become")),
     Verb(
         name="delete", word="deletes", told="deletes one `{}`", row="named", does="removes",
-        also=("destroy", "drop", "erase"),
+        also=("destroy", "drop", "erase", "remove"),
         effects=True, of_all=True, as_effect=True, after_call=True, by_itself=_NO_ROW_LEFT, answer="nothing",
-        page=Page("Deletes a row, and what `on delete: cascade` takes with it.", _NAMED, _NONE, _AS_IT_WAS)),
+        page=Page(
+            "Deletes a row, and what `on delete: cascade` takes with it. Where `responses` names `absent` beside "
+            "`deleted`, that there is no such row is as good.",
+            f"{_NAMED}; with `absent`, as of `put`, or `row`", _NONE, _AS_IT_WAS)),
     Verb(
-        name="ensure", word="creates", told="creates one `{}`, or compares the one that is there and leaves it",
-        row="known", does="makes", is_whole=True, outcomes=("created", "unchanged"), also=("upsert",),
+        name="ensure", of="put", word="creates",
+        told="creates one `{}`, or compares the one that is there and leaves it",
+        row="known", does="makes", is_whole=True, outcomes=("created", "unchanged"), arises=("create",),
         takes_values=True, is_given_once=True, sets=True, effects=True, is_first=True,
         page=Page(
-            "Makes a row, or finds the same one there already: then nothing changes. One that is there and has other "
-            "values is `different`. Good ends: `created`, `unchanged`.",
-            "by its primary key or unique fields, from the path, the body and `on create`",
-            "as of `create`", "the row")),
+            "Makes a row, or finds the same one there already.", "as of `put`", "as of `create`", "the row")),
     Verb(
         name="put", word="creates or replaces", told="creates one `{}`, replaces the one that is there, or leaves it",
         row="known", does="makes", is_whole=True, outcomes=("created", "replaced", "unchanged"),
+        also=("ensure", "replace", "upsert", "overwrite"),
         arises=("create", "update"), takes_values=True, sets=True, effects=True,
-        by_itself=("may find the row in any state", "what else is to change can be said by `then`"), answer="the row",
+        by_itself=("may find the row in any state", "what else is to change can be said by `also`"),
         page=Page(
-            "Makes a row where there is none, changes the one that is there in whole, as `replace` does, or finds it "
-            "as it is wanted: then nothing changes. Good ends: `created`, `replaced`, `unchanged`.",
-            "as of `ensure`", "the fields that clients give, or `none`", "the row, as it has become")),
+            "Makes a row where there is none (`created`), changes the one that is there in whole (`replaced`: a field "
+            "of the body that the request leaves out becomes what its `on create` says, or has no value; fields that "
+            "the body does not name keep theirs), or finds it as it is wanted (`unchanged`: nothing changes). An "
+            "outcome that `responses` does not name is refused: `created` as `not found`; `unchanged` is `replaced` "
+            "where that is named, else `conflict`; `replaced` as `different` where `unchanged` is named, else as "
+            "`conflict`.",
+            "by its primary key or unique fields, from the path, the body, `sets` and `on create`; where `replaced` "
+            "alone is named, the one that the path names, or `row`",
+            "the fields that clients give, or `none`", "the row, as it has become")),
     Verb(
-        name="remove", word="deletes", told="deletes one `{}`, if there is one", row="known", does="removes",
-        outcomes=("removed", "absent"), effects=True, by_itself=_NO_ROW_LEFT, answer="nothing",
-        page=Page(
-            "Deletes a row, or finds that there is none. Good ends: `removed`, `absent`.", "as of `ensure`, or `row`",
-            _NONE, _AS_IT_WAS)),
+        name="remove", of="delete", word="deletes", told="deletes one `{}`, if there is one", row="known",
+        does="removes", outcomes=("deleted", "absent"), arises=("delete",), effects=True, by_itself=_NO_ROW_LEFT,
+        page=Page("Deletes a row, or finds that there is none.", "as of `put`, or `row`", _NONE, _AS_IT_WAS)),
     Verb(
         name="sign in", word="signs in to", told="signs in to one `{}`", row="found",
         also=("login", "log in", "signin", "authenticate"),
@@ -265,20 +271,9 @@ _ROWS: tuple[Verb, ...] = (
             "Shows what expressions make of the request, of the caller and of `all(R)`. Nothing changes.", "none",
             "by other methods than GET and DELETE: `none`, or a shared schema", "any template")),
     Verb(
-        name="subscribe", word="makes", told="makes a subscription to events", row="new",
-        meanings=("who is told of events", "subscriptions", "deliveries"),
-        acts_on="events", built_in="subscription", done_as="create", tells_events=True, takes_values=True, effects=True,
-        page=Page(
-            "Makes a `subscription`: an address, and the kinds of events that are sent to it.",
-            "a new `subscription`", "`subscription.url` and `subscription.kinds`", "`subscription`, `issued.secret`")),
-    Verb(
-        name="unsubscribe", word="ends", told="ends a subscription to events", row="named", meanings=("subscriptions",),
-        acts_on="events", built_in="subscription", done_as="delete", effects=True, answer="nothing",
-        page=Page("Ends a subscription.", "the `subscription` that the path names", _NONE, _NONE)),
-    Verb(
-        name="stream events", word="streams", told="streams events", row="none",
+        name="stream event", word="streams", told="streams events", row="none",
         meanings=("who is told of events", "streams"),
-        acts_on="events", tells_events=True, writes=False, guarded=False, etag=False,
+        acts_on="events", writes=False, guarded=False, etag=False,
         page=Page(
             "Tells of events as they happen, as long as the caller listens (part 6).", "none", _NONE, "`stream`")),
     Verb(
@@ -286,12 +281,17 @@ _ROWS: tuple[Verb, ...] = (
         takes_values=True,
         page=Page(
             "Calls a function of the operator's (`functions`), outside of every transaction. Alone, it shows what the "
-            "function gives; before `create`, `update`, `replace`, `delete` or a transition, these have it.",
+            "function gives; before `create`, `update`, `put` of `replaced` alone, `delete` or a transition, these "
+            "have it.",
             "none", "as of `compute`, or of what follows", "`result.NAME`; and what follows shows")),
 )  # fmt: skip
 
-VERBS: Final[Mapping[str, Verb]] = {verb.name: verb for verb in _ROWS}
-"""What an endpoint may do, besides the contract's own transitions, by name."""
+KINDS: Final[Mapping[str, Verb]] = {verb.name: verb for verb in _ROWS}
+"""What an endpoint may do, besides the contract's own transitions, by name; `put` and `delete` in each of their
+kinds."""
+
+VERBS: Final[Mapping[str, Verb]] = {name: verb for name, verb in KINDS.items() if not verb.of}
+"""The same, as a contract writes it."""
 
 TRANSITION: Final = Verb(
     name="transition", word="takes a transition of", told="takes the transition `{}` of one `{}`", row="named",
@@ -306,19 +306,23 @@ TRANSITION: Final = Verb(
 OUTCOMES: Final = tuple(dict.fromkeys(outcome for verb in _ROWS for outcome in verb.outcomes))
 """The good ends of operations that have several."""
 
-UPON: Final = tuple(verb.name for verb in _ROWS if verb.writes and verb.acts_on == "a resource" and not verb.arises)
+UPON: Final = tuple(
+    verb.name for verb in VERBS.values() if verb.writes and verb.acts_on == "a resource" and not verb.arises
+)
 """What an event may arise upon, besides the contract's own transitions."""
 
 
 def kind_of(verb: str) -> Verb:
     """The row of a verb as an action has it; what is no verb of the list is a transition."""
-    return VERBS.get(verb, TRANSITION)
+    return KINDS.get(verb, TRANSITION)
 
 
-def done_as(verb: str) -> Verb:
-    """The row of the verb that does the same to a resource: whoever subscribes creates a subscription."""
-    kind = kind_of(verb)
-    return kind if kind.done_as is None else VERBS[kind.done_as]
+def kind_by(verb: str, outcomes: Collection[str]) -> str:
+    """Which kind of a verb it is whose responses state these outcomes: `put` that replaces nothing compares, one that
+    does nothing else changes a row that is there, and `delete` may find none where `absent` has an answer."""
+    if verb == "put" and outcomes:
+        return "replace" if {*outcomes} == {"replaced"} else verb if "replaced" in outcomes else "ensure"
+    return "remove" if verb == "delete" and "absent" in outcomes else verb
 
 
 # The resources that the language has itself
@@ -343,9 +347,8 @@ READ_ONLY: Final = {LOG: tuple(verb.name for verb in VERBS.values() if verb.read
 
 
 def arises(verb: str) -> tuple[str, ...]:
-    """What an event arises upon where it is done: whoever subscribes creates a subscription."""
-    kind = kind_of(verb)
-    return kind.arises or (kind.done_as or verb,)
+    """What an event arises upon where it is done: what `put` makes is created."""
+    return kind_of(verb).arises or (verb,)
 
 
 _OF_ALL_ROWS: Final = Page(
@@ -359,10 +362,10 @@ _OF_ALL_ROWS: Final = Page(
 
 def table() -> Iterator[tuple[str, ...]]:
     """How each is written (R stands for a resource), what it does, which row, the body and what may be shown."""
-    for verb in _ROWS:
+    for verb in VERBS.values():
         what = "" if verb.stands_alone else " NAME" if verb.acts_on == "a function" else " R"
         yield _row(f"`{verb.name}{what}`", verb.page)
-        if verb.name == "remove":
+        if verb.name == "delete":
             yield _row("a transition: `close note`", TRANSITION.page)
             yield _row("`update all R`, `delete all R`, `close all note`", _OF_ALL_ROWS)
 

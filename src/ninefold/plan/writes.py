@@ -263,10 +263,11 @@ class Create(WithValues, frozen=True, kw_only=True, tag="create"):
 
 
 class Ensure(WithValues, frozen=True, kw_only=True, tag="ensure"):
-    """A new row, or one that is there already as it is wanted: `untouched`. Only if that finds nothing either, the
-    judge is asked."""
+    """A new row, unless none may be made, or one that is there already as it is wanted: `untouched`; None: that has no
+    answer. Only if that finds nothing either, the judge is asked."""
 
-    untouched: Untouched
+    makes: bool = True
+    untouched: Untouched | None = None
     precondition: Precondition | None = None
 
 
@@ -277,7 +278,8 @@ class Put(Ensure, frozen=True, kw_only=True, tag="put"):
     def ends_well(self) -> tuple[Response, ...]:
         instead = self.step(Instead)
         replaced = self.response if instead is None else instead.write.response
-        return self.response, replaced, self.untouched.response
+        found = () if self.untouched is None else (self.untouched.response,)
+        return self.response, replaced, *found
 
     def of_end(self, end: int) -> Write | None:
         instead = self.step(Instead)

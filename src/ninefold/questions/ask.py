@@ -115,7 +115,7 @@ def _of_part(survey: Survey, part: Part) -> OpenQuestion:
                 return replace(blocking(question, part.name, at, keys), left_out=LEFT_OUT[part.name])
         case "events":
             left_out = leaving_out(question, part.name, at, LEFT_OUT[part.name])
-            return events.blocking_about(survey, events.EVENT_VERBS, left_out)
+            return events.blocking_about(survey, events.STREAMING, left_out, tuple(events.about_built_in(survey)))
     return leaving_out(question, part.name, at, LEFT_OUT[part.name])
 
 

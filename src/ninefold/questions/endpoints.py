@@ -123,12 +123,12 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
     if at := unanswered(endpoint.responses, span):
         yield blocking(RESPONSES, key, at, own)
     shown = value_of(endpoint.responses) or ()
-    outcomes = {response.outcome.text for response in shown if response.outcome is not None}
-    for verb in verbs if outcomes else ():
-        for outcome in kind_of(verb).outcomes:
-            if outcome not in outcomes:
-                words = f"what `{key}` answers where it is {outcome}"
-                yield blocking(RESPONSES, key, At(shown[0].span), own, words)
+    outcomes = endpoint.outcomes
+    if "put" in verbs and shown and not outcomes:
+        words = f"which outcomes of `{key}` are stated: `created`, `replaced`, `unchanged`"
+        yield blocking(RESPONSES, key, At(shown[0].span), own, words)
+    if "remove" in verbs and "deleted" not in outcomes:
+        yield blocking(RESPONSES, key, At(shown[0].span), own, f"what `{key}` answers where it is deleted")
     for response in shown:
         if at := unanswered(response.content, response.span):
             yield blocking(RESPONSES, key, at, own, f"what `{key}` answers with {response.status}")

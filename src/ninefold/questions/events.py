@@ -14,9 +14,7 @@ from ninefold.language.verbs import VERBS
 from ninefold.questions.open import elsewhere, missing, open_in
 from ninefold.questions.question import At, OpenQuestion, first_unanswered, leaving_out, unanswered
 
-STREAMING = frozenset({"stream events"})
-
-EVENT_VERBS = frozenset(verb.name for verb in VERBS.values() if verb.acts_on == "events")
+STREAMING = frozenset(verb.name for verb in VERBS.values() if verb.streams)
 """Verbs that do nothing where there are no events."""
 
 
@@ -27,17 +25,17 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
     going_back = survey.reading_back if has_kinds else ()
     for each in open_in(events, place, {KEPT.id: lambda _: going_back, DELIVERY.id: elsewhere}):
         about_events = each.question is KINDS
-        yield blocking_about(survey, EVENT_VERBS, each, tuple(about_log(survey))) if about_events else each
+        yield blocking_about(survey, STREAMING, each, tuple(about_built_in(survey))) if about_events else each
     if has_kinds and (at := unanswered(events.delivery, place)):
         yield _undelivered(survey, "delivery", at)
     elif has_kinds and isinstance(events.delivery, Shown):
         yield from _of_delivery(survey, events.delivery.value, events.delivery.span)
 
 
-def about_log(survey: Survey) -> Iterator[str]:
-    """The endpoints that act on the log of events, which are about nothing else."""
-    log = survey.graph.log
-    yield from (e.key for e in survey.endpoints if log is not None and any(a.resource == log for a in actions(e)))
+def about_built_in(survey: Survey) -> Iterator[str]:
+    """The endpoints that act on the log of events, or on subscriptions: they are about nothing else."""
+    built_in = {each for each in (survey.graph.log, survey.graph.subscription) if each is not None}
+    yield from (e.key for e in survey.endpoints if any(a.resource in built_in for a in actions(e)))
 
 
 def blocking_about(

@@ -27,7 +27,7 @@ from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.routes import PathName
-from ninefold.language.verbs import SUBSCRIPTION, kind_of
+from ninefold.language.verbs import kind_of
 from ninefold.refusals.refusal import Refusal
 
 
@@ -48,7 +48,7 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             yield Refusal("gone", Step.JUDGED, resource, fact=machine.gone.span, words=words, meanings=("gone rows",))
     done = verbs(endpoint)
     first = acted_on(endpoint)
-    if first is not None and any(kind_of(verb).outcomes for verb in done):
+    if first is not None and any(kind_of(verb).may_be_absent for verb in done):
         yield from _of_a_row_that_may_be_there(survey, endpoint, first, done)
     for number, action in enumerate(actions(endpoint)):
         each = survey.transition(action) if action.is_transition else None
@@ -92,7 +92,14 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
 def _of_a_row_that_may_be_there(
     survey: Survey, endpoint: Endpoint, resource: str, done: frozenset[str]
 ) -> Iterator[Refusal]:
-    """What refuses `ensure` and `remove` where the row is there."""
+    """What refuses `put`, and `delete` where there may be none, by whether the row is there."""
+    makes = any(kind_of(verb).may_make for verb in done)
+    if makes and "created" not in endpoint.outcomes:
+        words = f"the `{resource}` that the request names is not there"
+        yield Refusal("missing", Step.JUDGED, resource, fact=endpoint.span, words=words)
+    if makes and endpoint.outcomes == {"created"}:
+        words = f"the `{resource}` is there already"
+        yield Refusal("conflict", Step.JUDGED, resource, fact=endpoint.span, words=words)
     unseen = survey.contract.authentication.unseen_rows
     hidden = value_of(unseen) if _ruled(survey, endpoint, resource) else None
     if hidden is not None and (hidden.text == "forbidden" or any(kind_of(verb).may_make for verb in done)):
@@ -177,7 +184,9 @@ def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         yield from _of_change(survey, change, step, last)
     given = frozenset((each.resource.name, name) for each in written for name in each.body if each.inserts)
     own = acted_on(endpoint)
-    deletes = any(kind_of(each.verb).removes and each.resource != SUBSCRIPTION for each in actions(endpoint))
+    deletes = any(
+        kind_of(each.verb).removes and each.resource != survey.graph.subscription for each in actions(endpoint)
+    )
     for each in referring(survey, survey.graph.falling_with(own)) if deletes and own is not None else ():
         if each.word == "restrict":
             words = f"a row refers to it by `{each.subject}`"
@@ -193,7 +202,7 @@ def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         words = f"`{invariant.when.text}` would not hold any more of a `{resource}` that it is asked of again"
         yield _broken(resource, invariant, words, last)
     if own is not None and any(kind_of(each.verb).compares for each in actions(endpoint)):
-        if compared(survey, endpoint, own):
+        if "unchanged" in endpoint.outcomes and compared(survey, endpoint, own):
             words = f"the `{own}` is there, with other values than those that the request gives"
             yield Refusal("different", Step.JUDGED, own, fact=endpoint.span, words=words)
     for effect in survey.effects(endpoint):

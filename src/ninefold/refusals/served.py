@@ -227,9 +227,11 @@ def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
 
 
 def _judged(write: Write) -> Iterator[Condition]:
-    """What the judge of a write tells. `ensure` misses a row of its own only where that is there, and not seen."""
+    """What the judge of a write tells. What may make a row misses one of its own only where it is there, and not
+    seen."""
     for each in write.judge.conditions:
-        own = isinstance(write, Ensure) and each.condition == "missing" and each.subject == write.resource
+        makes = isinstance(write, Ensure) and write.makes
+        own = makes and each.condition == "missing" and each.subject == write.resource
         if not own or not set(write.seen).isdisjoint(each.trace):
             yield each
 

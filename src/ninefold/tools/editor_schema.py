@@ -82,7 +82,7 @@ PLACEHOLDERS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("RESOURCE", "FIELD", "VIEW", "TYPE", "TRANSITION"), _IDENTIFIER),
     "ENDPOINT": _ENDPOINT,
     "STATUS": "[23][0-9]{2}",
-    "OUTCOME": "|".join(OUTCOMES),
+    "OUTCOME": f"({'|'.join(OUTCOMES)})( or ({'|'.join(OUTCOMES)}))*",
     "CONDITION": _CONDITION,
     "RULE": "|".join(RULES),
     "HEADER": _TOKEN,

@@ -1,4 +1,4 @@
-"""`delete R`: a row that is there, gone for good; `remove R`: one if there is one, that there is none is as good."""
+"""`delete R`: a row that is there, gone for good; or, where `absent` has an answer, one if there is one."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def remove(operation: stated.Remove, admission: Admission, perspective: Perspect
     columns = row_columns(resource, perspective)
     shown = as_deleted(operation, resource)
     removed = answer(shown, columns, perspective)
-    absent_ = answer(operation, columns, perspective, operation.outcomes[-1])
+    absent_ = answer(operation, columns, perspective, operation.outcomes["absent"])
     read = "SELECT " + join(", ", columns.fragments or [Fragment("1")]) + " FROM " + as_removed(resource)
     required = [*on_the_way, *_of_the_row(resource, seen, of_the_row, perspective)]
     return Remove(
@@ -118,7 +118,7 @@ def remove(operation: stated.Remove, admission: Admission, perspective: Perspect
         precondition=precondition(operation, admission, resource, perspective),
         upholds=upheld(Change("delete", resource, found=found), operation, perspective),
         follows=in_order(
-            caused_by_deletion("remove", resource, which, perspective),
+            caused_by_deletion("delete", resource, which, perspective),
             ReadBack(Statement(pieces(read), tuple(columns.results))),
         ),
         was=shown_before(shown, resource, found, perspective),

@@ -1,4 +1,4 @@
-"""`ensure R`: a row that is created, or that is there already as it is wanted; `put R`: or that is changed.
+"""`put R`: a row that is created, or that is there already as it is wanted, or that is changed.
 
 Three texts are made of the same requirements. The insert asks them of the row as it would be; where the row is there,
 a select asks them of the row as it is; and where neither gives a row, the judge asks them of the one or the other and
@@ -84,7 +84,9 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
     held_values, held_to = making(operation, resource, perspective).as_made(made, of_row, not_there)
     columns = row_columns(resource, perspective)
     created = answer(operation, columns, perspective)
-    unchanged_ = answer(operation, columns, perspective, operation.outcomes[-1])
+    unchanged_ = None
+    if (same := operation.outcomes.get("unchanged")) is not None:
+        unchanged_ = answer(operation, columns, perspective, same)
     checks = invariants(resource, perspective)
     steps = (
         subscription(resource, perspective.checked),
@@ -121,7 +123,8 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
         resource=resource.name,
         response=created,
         statement=Statement(pieces(insert), results),
-        untouched=Untouched(Statement(pieces(found), results), unchanged_),
+        makes="created" in operation.outcomes,
+        untouched=None if unchanged_ is None else Untouched(Statement(pieces(found), results), unchanged_),
         judge=judged,
         assigns=assigns,
         held=made_columns(held_values, held_to, judged),
@@ -159,7 +162,7 @@ def _instead(
         place=operation.place,
         kind=_IN_WHOLE,
         resource=resource.name,
-        response=operation.outcomes[1],
+        response=operation.outcomes["replaced"],
         segments=by_identifier(resource, perspective.checked),
         validator=operation.validator,
         errors=operation.errors,
@@ -184,7 +187,7 @@ def _instead(
 
 
 def _requirements(
-    operation: Mutation,
+    operation: stated.Ensure,
     admission: Admission,
     resource: Resource,
     from_path: dict[str, Fragment],
@@ -198,6 +201,13 @@ def _requirements(
     required += belonging(operation, resource, perspective, Scope.EITHER)
     of_the_row = [*presence(operation, resource, perspective), *still_there(operation, resource, perspective)]
     required += _where(row, _Row.AS_IT_IS, of_the_row, resource)
+    if "created" not in operation.outcomes:
+        missing = Condition("missing", subject=resource.name, trace=traced(operation.place))
+        never = Requirement(missing, Fragment("FALSE"), Scope.EITHER)
+        required += _where(row, _Row.AS_IT_WOULD_BE, [never], resource)
+    if {*operation.outcomes} == {"created"}:
+        taken = Condition("conflict", subject=resource.name, trace=traced(operation.place))
+        required += _where(row, _Row.AS_IT_IS, [Requirement(taken, Fragment("FALSE"), Scope.EITHER)], resource)
     required += references_there(resource, given, from_path, made, perspective)
     required += _where(row, _Row.AS_IT_WOULD_BE, values_there(resource, by_statement, given), resource)
     required += permission(admission, resource, perspective, Scope.EITHER)
@@ -211,7 +221,7 @@ def _requirements(
     if row is _Row.EITHER and not operation.kind.compares:
         changed = uniques(operation, resource, perspective, on_update=True)
         required += _where(row, _Row.AS_IT_IS, changed, resource)
-    else:
+    elif "unchanged" in operation.outcomes:
         required += _where(row, _Row.AS_IT_IS, list(_same(operation, resource, made, perspective)), resource)
     return required
 

@@ -62,9 +62,13 @@ def _deed(action: Action) -> str:
 
 
 def _known_by(g: Grounds, endpoint: Endpoint) -> list[Item]:
-    """Of `ensure` and `remove`: the fields that say which row is meant."""
+    """Of `put`, and of `delete` where there may be none: the fields that say which row is meant."""
     own = g.acted_on(endpoint)
-    if own is None or endpoint.row is not None or not any(kind_of(each.verb).outcomes for each in actions(endpoint)):
+    if (
+        own is None
+        or endpoint.row is not None
+        or not any(kind_of(each.verb).may_be_absent for each in actions(endpoint))
+    ):
         return []
     fields = [f"`{own}.{name}`" for name in known_by(g.survey, endpoint, own)]
     return (

@@ -71,6 +71,8 @@ def outcomes(fix: Rewriting, mapping: Mapping, verb: str) -> None:
     if names is not None and responses is not None and isinstance(responses.value, Mapping):
         if all(entry.name.isdigit() for entry in responses.value.entries):
             fix.layout.wrap(responses, names)
+        elif (removed := responses.value.get("removed")) is not None:
+            fix.layout.rename(removed, "deleted")
 
 
 def narrowed(fix: Rewriting, mapping: Mapping) -> None:

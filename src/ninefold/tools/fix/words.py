@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ninefold.language.former import action, condition, outcomes, renamed
+from ninefold.language.former import action, cause, condition, outcomes, renamed
 
-__all__ = ["KEYS", "action", "condition", "outcomes"]
+__all__ = ["KEYS", "action", "cause", "condition", "outcomes"]
 
 RULES: Final[Mapping[str, str]] = {"refers to": "references", "otherwise": "all others"}
 """The rules that messages are for."""

@@ -4,6 +4,7 @@ operation."""
 from __future__ import annotations
 
 from ninefold.checked.contents import Response
+from ninefold.checked.operations import Ensure, Remove
 from ninefold.language.cases import Case
 from ninefold.language.fact import value_of
 from ninefold.plan.operations import Compute, List, Read, Stream
@@ -24,7 +25,7 @@ def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
         good: Json = {"description": words} | headers
         if response.content is not None and endpoint.route.offers is not None:
             good["content"] = {endpoint.route.offers: {"schema": value_or_null(response.content, service)}}
-        elif endpoint.checked.verb == "stream events" and endpoint.route.offers is not None:
+        elif endpoint.checked.verb == "stream event" and endpoint.route.offers is not None:
             # A stream of events never ends, and is no JSON: OpenAPI 3.1 has no schema for its pieces.
             good["content"] = {endpoint.route.offers: {"schema": TEXT}}
         if any(isinstance(each, Stream) and each.websocket for each in operations):
@@ -48,10 +49,13 @@ def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
 
 def _ends(endpoint: Endpoint) -> list[tuple[str, Response]]:
     """The good ends, each in words: some verbs have several, where the contract tells them apart."""
-    ends, outcomes = endpoint.checked.operation.ends_well, endpoint.checked.kind.outcomes
+    operation = endpoint.checked.operation
+    ends = operation.ends_well
+    if not isinstance(operation, Ensure | Remove):
+        return [(endpoint.does, end) for end in ends]
     if all(each == ends[0] for each in ends):
         return [(endpoint.does, ends[0])]
-    return [(f"{endpoint.does}: {outcome}", end) for outcome, end in zip(outcomes, ends, strict=True)]
+    return [(f"{endpoint.does}: {outcome}", end) for outcome, end in operation.outcomes.items()]
 
 
 def _headers(endpoint: Endpoint, service: Service) -> Json:

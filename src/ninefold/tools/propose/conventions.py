@@ -200,8 +200,8 @@ def _delivery(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     verbs = {action.verb for endpoint in survey.endpoints for action in actions(endpoint)}
     webhooks = tuple(_webhooks(value_of(delivery.webhooks) if delivery is not None else None))
     stream = tuple(_stream(delivery.stream if delivery is not None else None))
-    if subject == "delivery" and "stream events" in verbs:
-        return (*webhooks, *stream) if "subscribe" in verbs else stream
+    if subject == "delivery" and "stream event" in verbs:
+        return (*webhooks, *stream) if any(survey.subscribes(each) for each in survey.endpoints) else stream
     if subject == "stream":
         return stream
     if subject == "envelope":

@@ -61,15 +61,15 @@ def _answer(survey: Survey, endpoint: Endpoint, action: Action) -> tuple[str, st
     """The responses on one line, and their source."""
     own = survey.graph.resources.get(action.subject or "")
     match action.verb:
-        case "subscribe":
+        case "create" if action.subject == survey.graph.subscription:
             return _SUBSCRIBED, WEBHOOKS
-        case "stream events":
+        case "stream event":
             return "{200: stream}", EVENT_STREAM
         case "grant token":
             return _GRANTED, TOKEN
         case "sign in":
             return _SIGNED_IN, TOKEN
-        case "unsubscribe":
+        case "delete" if action.subject == survey.graph.subscription:
             return "{204: none}", DELETED
     if own is None or is_open(own.primary_key):
         return None  # what is known by nothing has no row to show yet
