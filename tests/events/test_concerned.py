@@ -44,7 +44,7 @@ endpoints:
   PATCH /people/{id}: {does: update person, body: [role], patch: merge, responses: {204: none}}
   POST /notes:  {does: create note, body: [owner], responses: {201: note}}
   PATCH /notes/{id}: {does: update note, body: [owner], patch: merge, responses: {204: none}}
-  GET /events:  {does: stream events, responses: {200: stream}}
+  GET /events:  {does: stream event, responses: {200: stream}}
 authentication:
   schemes:
     key: {type: http, scheme: bearer, matches: person.token}

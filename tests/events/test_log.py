@@ -50,7 +50,7 @@ GET /notes/{id}/history:
 
 def with_log(contract: str = CONTRACT, kept: str = "P30D", rule: str = "any", unseen: str = "missing") -> str:
     """A contract whose log can be read."""
-    stream = "GET /events: {does: stream events, responses: {200: stream}}\n"
+    stream = "GET /events: {does: stream event, responses: {200: stream}}\n"
     for written, instead in (
         (stream, stream + ENDPOINTS.lstrip()),
         ("  subscription: {token: any}\n", f"  subscription: {{token: any}}\n  event: {{token: {rule}}}\n"),

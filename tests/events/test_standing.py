@@ -68,9 +68,9 @@ endpoints:
   POST /members:         {does: create member, body: [club, person], responses: {201: member}}
   DELETE /members/{club}/{person}: {does: delete member, responses: {204: none}}
   POST /notes:           {does: create note, body: [club, owner], responses: {201: note}}
-  GET /events:           {does: stream events, responses: {200: stream}}
-  GET /club-events:      {does: stream events, responses: {200: stream}}
-  GET /staff-events:     {does: stream events, responses: {200: stream}}
+  GET /events:           {does: stream event, responses: {200: stream}}
+  GET /club-events:      {does: stream event, responses: {200: stream}}
+  GET /staff-events:     {does: stream event, responses: {200: stream}}
 authentication:
   schemes:
     key:   {type: http, scheme: bearer, matches: person.secret}

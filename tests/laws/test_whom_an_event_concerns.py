@@ -56,7 +56,7 @@ endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
   produces: application/json
   POST /notes: {does: create note, body: [id, owner, helper, kind, team, n, at, shared], responses: {201: note}}
-  GET /events: {does: stream events, responses: {200: stream}}
+  GET /events: {does: stream event, responses: {200: stream}}
 authentication:
   schemes: {key: {type: http, scheme: bearer, matches: person.token}}
   rows:

@@ -131,7 +131,7 @@ endpoints:
   GET /boards/{board.slug}/cards: {does: list card}
   POST /boards/{board.slug}/cards: {does: create card, body: [text]}
   GET /boards/{board.slug}/cards/{id}: {does: read card}
-  PUT /boards/{board.slug}/cards/{id}: {does: replace card, body: [text]}
+  PUT /boards/{board.slug}/cards/{id}: {does: put card, body: [text]}
   PATCH /boards/{board.slug}/cards/{id}: {does: update card, body: [text]}
   DELETE /boards/{board.slug}/cards/{id}: {does: delete card}
 authentication:

@@ -51,10 +51,10 @@ produces: application/json
 POST /shelves:     {does: create shelf, body: [name], responses: {201: shelf}}
 POST /books:       {does: create book, body: [shelf, hidden], responses: {201: book}}
 PUT /shelves/{id}:
-  does: replace shelf
+  does: put shelf
   body: [name]
   then: [{create: book, sets: {shelf: shelf, hidden: before.shelf.books > 1}}]
-  responses: {200: {was: before.shelf, is: shelf}}
+  responses: {replaced: {200: {was: before.shelf, is: shelf}}}
 GET /books/{id}:   {does: read book, responses: {200: book}}
 ```
 

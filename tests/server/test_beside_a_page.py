@@ -45,7 +45,7 @@ States: none.
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
 produces: application/json
 PUT /collections/{collection.id}:
-  does: ensure collection
+  does: put collection
   body: [title]
   responses: {created: {201: collection}, unchanged: {200: collection}}
 GET /collection:

@@ -43,7 +43,7 @@ States: none.
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
 produces: application/json
 PUT /documents/{document.id}:
-  does: ensure document
+  does: put document
   body: [texts, few, free, rows]
   responses: {created: {201: document}, unchanged: {200: document}}
 PATCH /documents/{document.id}:

@@ -82,7 +82,7 @@ GET /me:
       email:   caller.email
       uri:     caller.uri
       ip:      caller.ip
-GET /events: {does: stream events, responses: {200: stream}}
+GET /events: {does: stream event, responses: {200: stream}}
 ```
 
 ## 5. Authentication

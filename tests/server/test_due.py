@@ -83,7 +83,7 @@ POST /stays:           {does: create stay, body: [guest, by, hold], responses: {
 PATCH /stays/{id}:     {does: update stay, body: [guest, by], patch: merge, responses: {200: stay}}
 GET /stays/{id}:       {does: read stay, responses: {200: stay}}
 POST /stays/{id}/keep: {does: keep stay, body: none, responses: {200: stay}}
-GET /events:           {does: stream events, responses: {200: stream}}
+GET /events:           {does: stream event, responses: {200: stream}}
 ```
 
 ## 5. Authentication

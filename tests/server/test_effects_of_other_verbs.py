@@ -107,14 +107,14 @@ DELETE /sessions:
   then: [{create: note, sets: {user: user, text: "'out'"}}]
   responses: {204: none}
 PUT /likes/{thing}:
-  does: ensure like
+  does: put like
   body: none
   then: [{create: note, sets: {user: like.user, text: "'likes ' + like.thing"}}]
   responses: {created: {201: like}, unchanged: {200: like}}
 DELETE /likes/{thing}:
-  does: remove like
+  does: delete like
   then: [{create: note, sets: {user: like.user, text: "'no longer likes ' + like.thing"}}]
-  responses: {removed: {204: none}, absent: {204: none}}
+  responses: {deleted: {204: none}, absent: {204: none}}
 GET /notes:
   does: list note
   sorts: {default: id}

@@ -109,14 +109,14 @@ POST /orders:
       total: order.total
       lines: order.lines.sortBy(l, l.id).map(l, l.product.id)
 PUT /orders/{id}:
-  does: replace order
+  does: put order
   body: {$ref: "#/types/wanted_order"}
   then:
     - {delete: line, where: line.order == order}
     - create: line
       each: request.body.lines
       sets: {order: order, product: each.product, quantity: each.quantity}
-  responses: {200: {note: order.note, total: order.total}}
+  responses: {replaced: {200: {note: order.note, total: order.total}}}
 GET /orders/{id}:
   does: read order
   responses: {200: {total: order.total, lines: "shown(order.lines.sortBy(l, l.id))"}}

@@ -81,7 +81,7 @@ endpoints:
   GET /clients/{id}: {does: read client, responses: {200: {n: client.text.size()}}}
   POST /notes: {does: create note, body: [id, given], responses: {201: {n: note.text.size()}}}
   PUT /notes/{id}:
-    does: ensure note
+    does: put note
     body: [given]
     sets: {text: note.given + note.given + note.given + note.given}
     responses: {created: {201: {n: note.text.size()}}, unchanged: {200: {n: note.text.size()}}}

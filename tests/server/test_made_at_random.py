@@ -81,7 +81,7 @@ POST /changes:
   body: none
   then: [{update: one, where: one.id < 3, sets: {code: random(1)}}]
   responses: {201: host}
-PUT /named/{name}: {does: ensure named, body: none, responses: {created: {201: named}, unchanged: {200: named}}}
+PUT /named/{name}: {does: put named, body: none, responses: {created: {201: named}, unchanged: {200: named}}}
 ```
 
 ## 5. Authentication

@@ -80,9 +80,9 @@ POST /dear-lines:
   guards: [{when: line.price > 50}]
   responses: {201: line}
 PATCH /lines/{id}: {does: update line, body: [product, quantity], patch: merge, responses: {200: line}}
-PUT /lines/{id}: {does: replace line, body: [product, quantity], responses: {200: line}}
+PUT /lines/{id}: {does: put line, body: [product, quantity], responses: {replaced: {200: line}}}
 PUT /products/{product.id}/tags/{text}:
-  does: ensure tag
+  does: put tag
   body: [note]
   responses: {created: {201: tag}, unchanged: {200: tag}}
 ```

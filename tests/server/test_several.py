@@ -125,9 +125,9 @@ PATCH /orders/{id}:
   then: [{create: entry, sets: {order: order, text: "'paid, ' + order.status"}}]
   responses: {200: {id: order.id, status: order.status, moves: order.moves, key: issued.key}}
 PUT /orders/{id}:
-  does: [replace order, place order]
+  does: [put order, place order]
   body: [note, total, code]
-  responses: {200: seen(order)}
+  responses: {replaced: {200: seen(order)}}
 POST /orders/{id}/finish: {does: [place order, pay order], body: none, responses: {200: seen(order)}}
 POST /orders/{id}/drop: {does: [place order, cancel order], body: none, responses: {200: seen(order)}}
 GET /entries:
@@ -135,9 +135,9 @@ GET /entries:
   sorts: {default: id}
   pages: {by: none}
   responses: {200: "page.items.map(e, e.text)"}
-PUT /limits/{id}: {does: ensure limit, body: [most], responses: {200: limit}}
+PUT /limits/{id}: {does: put limit, body: [most], responses: {created or unchanged: {200: limit}}}
 PUT /carts/{id}:
-  does: [ensure cart, open cart]
+  does: [put cart, open cart]
   body: [owner]
   responses: {created: {201: cart}, unchanged: {200: cart}}
 POST /users: {does: create user, body: [name, password], responses: {201: {id: user.id, state: user.state}}}
@@ -165,7 +165,7 @@ rows: any
 ```yaml
 kinds:
   order.created: {upon: create order, payload: {status: order.status, total: order.total}}
-  order.changed: {upon: [update order, replace order], payload: {status: order.status, total: order.total}}
+  order.changed: {upon: [update order, update order], payload: {status: order.status, total: order.total}}
   order.moved:   {upon: [place order, pay order], payload: {status: order.status, total: order.total}}
   entry.made:    {upon: create entry, payload: {text: entry.text}}
 delivery: {stream: not shown}

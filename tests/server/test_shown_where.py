@@ -79,7 +79,7 @@ GET /chosen/{{id}}:
   does: read deal
   responses: {{200: "deal.kind == 'gift' ? {{'gift': deal.id}} : deal"}}
   projection: {{parameter: fields, offered: [id, kind], always: none, written: comma separated}}
-GET /events: {{does: stream events, responses: {{200: stream}}}}
+GET /events: {{does: stream event, responses: {{200: stream}}}}
 ```
 
 ## 5. Authentication
