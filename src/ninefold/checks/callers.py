@@ -152,8 +152,9 @@ def one_value(findings: Findings) -> None:
     for resource in findings.resources:
         for field in value_of(resource.fields) or ():
             computed = value_of(field.computed)
-            read = () if computed is None else sorted({"caller", "request"} & set(names_in(computed.ast)))
-            for name in read if computed is not None else ():
+            if computed is None:
+                continue
+            for name in sorted({"caller", "request"} & set(names_in(computed.ast))):
                 findings.say(
                     NOT_ONE_VALUE,
                     f"`{resource.name}.{field.name}` is another value for another {name}",
