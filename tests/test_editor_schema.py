@@ -24,7 +24,7 @@ from ninefold.tools.editor_schema import FORMS, block_of, plain_form
 
 LANGUAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
 REFERENCE = "".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / "reference").glob("*.md")))
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+EDITORS = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")
 
 
 @cache
@@ -193,9 +193,9 @@ def test_a_form_is_that_of_the_compiler(key: str, form: str, written: str) -> No
     assert bool(re.fullmatch(form, written)) is not has_errors(loaded.diagnostics)
 
 
-def test_the_settings_in_the_readme_are_right() -> None:
+def test_the_settings_for_editors_are_right() -> None:
     """The blocks of JSON are JSON, and the task's pattern finds what `ninefold check` prints."""
-    section = README.partition("## Editors\n")[2].partition("\n## ")[0]
+    section = EDITORS
     settings, task = (json.loads(block) for block in re.findall(r"^```json\n(.*?)^```", section, re.M | re.S))
     assert settings["yaml.customTags"] == [f"!proposed {kind}" for kind in ("scalar", "mapping", "sequence")]
     first, second = task["tasks"][0]["problemMatcher"]["pattern"]

@@ -20,6 +20,7 @@ from ninefold.language.shapes import describe
 from ninefold.language.table import SHAPES, shapes
 from ninefold.language.verbs import table as verbs_table
 from ninefold.meanings import meanings as fixed_meanings
+from ninefold.pages import CHEAT_SHEET, text_of
 from ninefold.questions.question import QUESTIONS
 from ninefold.syntax.nodes import TITLES
 from ninefold.tools import reference
@@ -35,6 +36,7 @@ PAGES = (
     *(reference.page_of(part) for part in range(2, len(TITLES) + 1)),
     reference.SHAPES_PAGE,
     SCHEMAS,
+    "cheat-sheet.md",
 )
 """The documents with generated stretches."""
 
@@ -171,6 +173,7 @@ _PARTS = range(2, len(TITLES) + 1)
 
 GENERATED: Mapping[str, Callable[[], str]] = {
     "letters": letters,
+    "cheat sheet": lambda: f"```yaml\n{text_of(CHEAT_SHEET)}```",
     "meanings": meanings,
     "conditions": conditions,
     "verbs": verbs,

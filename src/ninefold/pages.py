@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+CHEAT_SHEET = "cheat_sheet.yaml"
+"""The language on one screen: a contract that says a little of everything."""
+
 _SECTION = re.compile(r"^## (\w+): (.+)\n\n((?:(?!## \w+: ).*\n)*)", re.MULTILINE)
 
 

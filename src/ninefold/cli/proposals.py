@@ -14,6 +14,7 @@ from ninefold.cli.document import compiled, errors_of, read_bytes
 from ninefold.cli.terminal import Unusable, reason, remark, say
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.pages import CHEAT_SHEET, text_of
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.syntax.parser import BYTE_ORDER_MARK
 from ninefold.tools.blank import blank
@@ -69,6 +70,7 @@ def new(
     *,
     title: str = "Service Specification",
     proposed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    cheat_sheet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
 ) -> int:
     """Write a blank contract.
 
@@ -79,6 +81,7 @@ def new(
         ninefold new orders.md --title "Orders"
         ninefold new orders.md --proposed
         ninefold new - | less
+        ninefold new --cheat-sheet
 
     Parameters
     ----------
@@ -88,7 +91,12 @@ def new(
         What the contract is called in its first line.
     proposed
         With what conventions say already, marked as proposed: `ninefold propose` adds more as the contract grows.
+    cheat_sheet
+        Print the language on one screen instead: a contract that says a little of everything.
     """
+    if cheat_sheet:
+        sys.stdout.write(text_of(CHEAT_SHEET))
+        return 0
     text = blank(title) if file == "-" else blank(title, file)
     if proposed:
         text = proposals.propose(compile_document("contract.md", text.encode(), accept_proposals=True)).text
