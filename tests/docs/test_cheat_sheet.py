@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ninefold.cli.commands import main
+from ninefold.cli import main
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.pages import CHEAT_SHEET, text_of
 from ninefold.pipeline import compile_document
@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "cheat-sheet.md"
 
 def test_it_is_a_contract_that_is_served_whole() -> None:
     loaded = compile_document(CHEAT_SHEET, text_of(CHEAT_SHEET).encode())
-    assert [each for each in loaded.diagnostics if each.severity is not Severity.NOTE] == []
+    assert [each for each in loaded.diagnostics if each.code.severity is not Severity.NOTE] == []
     assert loaded.plan is not None and all(isinstance(route, Served) for route in loaded.plan.routes)
 
 
