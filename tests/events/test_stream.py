@@ -1,4 +1,4 @@
-"""`stream events`: what is written, who sees it, and how a stream is resumed."""
+"""`stream event`: what is written, who sees it, and how a stream is resumed."""
 
 from __future__ import annotations
 
