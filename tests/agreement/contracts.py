@@ -432,9 +432,7 @@ class Maker:
                 }
             codes = sorted(name for name, code in self.codes.items() if not {"headers", "detail"} & code.keys())
             match throws.randint(0, 3):
-                case 0 if codes:
-                    near["otherwise"] = throws.choice(codes)
-                case 1 if codes:
+                case 0 | 1 if codes:
                     endpoint["errors"] = {"missing path.near": throws.choice(codes)}
                 case 2 if codes and "data" in endpoint["responses"][200]:
                     endpoint["errors"] = {f"missing {made.name}": throws.choice(codes)}
@@ -519,7 +517,8 @@ class Maker:
         numbers = [name for name, kind in made.kinds.items() if kind.type == "integer"]
         if numbers and self.often(0.3):
             endpoint["query"] = {"least": {"type": "integer", "minimum": 0}}
-            endpoint["query"]["least"] |= {"otherwise": self._code("too_little")} if self.often(0.5) else {}
+            if self.often(0.5):
+                endpoint["errors"] = {"invalid query.least": self._code("too_little")}
             endpoint["where"] = f"!has(request.query.least) || {made.name}.{numbers[0]} >= request.query.least"
         if self.often(0.4):
             endpoint["pages"] = self._pages()

@@ -214,18 +214,13 @@ class _Asking:
         return [each for each in self.endpoint.segments if not isinstance(each, str)]
 
     def _declared_in_path(self, texts: list[str]) -> None:
-        """Meaning "values in paths": what is no such value is `missing`, of the resource and of the value, or has
-        its code."""
+        """Meaning "values in paths": what is no such value is `missing`, of the resource and of the value."""
         assert self.endpoint is not None
         declared = {each.name: each for each in self.endpoint.takes.path}
         for name, text in zip(self._in_braces(), texts, strict=True):
             if isinstance(name, PathValue):
-                for rule in self._declared(declared[name.text], [text], self.names["request"]["path"]):
-                    if (code := declared[name.text].code) is not None:
-                        self.failures.append(invalid("path", name.text, rule, code))
-                    else:
-                        subjects = (name.resource, f"path.{name.text}")
-                        self.failures += [Failure("missing", each) for each in subjects]
+                for _ in self._declared(declared[name.text], [text], self.names["request"]["path"]):
+                    self.failures += [Failure("missing", each) for each in (name.resource, f"path.{name.text}")]
 
     def _accept(self, endpoint: Endpoint) -> None:
         """Whether the client takes what is written here: the simple forms of Accept (RFC 9110 12.5.1)."""
@@ -272,7 +267,7 @@ class _Asking:
                 texts = self.query.get(each.name) if place == "query" else None if header is None else [header]
                 where = "query" if place == "query" else "header"
                 for rule in self._declared(each, texts, self.names["request"][place]):
-                    self.failures.append(invalid(where, each.name, rule, each.code))
+                    self.failures.append(invalid(where, each.name, rule))
         self.failures += [invalid("header", "Idempotency-Key", rule) for rule in self._broken_key(endpoint)]
         self.chosen = chosen.asked(endpoint, self.query, self.failures)
         return lists.asked(endpoint, self.query, self.all(), self.failures)

@@ -518,12 +518,9 @@ class Change:
             return Failure("invalid", resource.name, fields=(Broken(of, (), rule),))
         place, way = places[0]
         leaf = next((leaf.field for leaf in endpoint.takes.body or () if place == "body" and leaf.pointer == way), None)
-        parameters = {"query": endpoint.takes.query, "header": endpoint.takes.headers, "path": endpoint.takes.path}.get(
-            place, ()
-        )
-        code = next((each.code for each in parameters if (each.name,) == way), None)
-        subject = None if place != "body" else resource.name if leaf is None else f"{resource.name}.{leaf}"
-        return Failure("invalid", subject, code, (Broken(place, way, rule),))
+        named = f"{place}.{way[0]}" if place in ("query", "header") else None
+        subject = named if place != "body" else resource.name if leaf is None else f"{resource.name}.{leaf}"
+        return Failure("invalid", subject, fields=(Broken(place, way, rule),))
 
     def _of_request(self, typed: Typed, beyond: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Where the request gives what an expression reads."""

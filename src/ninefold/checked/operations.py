@@ -82,7 +82,6 @@ class Parameter:
     type: Type
     schema: Mapping[str, Any]
     required: bool
-    code: str | None
     place: Place
     rules: tuple[Rule, ...] = ()
 

@@ -203,9 +203,6 @@ def _named(findings: Findings) -> Iterator[tuple[str, str | None]]:
                     yield guard.otherwise.text, subject
             for condition, code in value_of(endpoint.errors) or ():
                 yield code.text, subject if _is_of_row(condition.text) else None
-        for parameter in endpoint.declared:
-            if parameter.otherwise is not None:
-                yield parameter.otherwise.text, None
     for resource in findings.resources:
         for invariant in value_of(resource.invariants) or ():
             if invariant.otherwise is not None:

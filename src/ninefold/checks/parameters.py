@@ -60,9 +60,8 @@ def check_declared(
         schema = each.schema.json
         if place != "path" and is_never_sent(each, place, findings):  # of the path it has been said
             continue
-        code = None if each.otherwise is None else each.otherwise.text
         found = rules.of_parameter(each.schema)
-        yield Parameter(each.name, from_schema(schema), schema, each.required, code, findings.place(each.span), found)
+        yield Parameter(each.name, from_schema(schema), schema, each.required, findings.place(each.span), found)
 
 
 def is_never_sent(parameter: requests.Parameter, place: Place, findings: Findings) -> bool:

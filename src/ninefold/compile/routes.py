@@ -171,7 +171,6 @@ def _parameter(stated: CheckedParameter, endpoint: Endpoint, key: str, checked: 
         stated.type,
         dict(stated.schema),
         stated.required,
-        stated.code,
         (*rules(stated.rules), *(Rule((), keyword, place) for keyword, place in required.items() if stated.required)),
         traced(stated.place),
     )

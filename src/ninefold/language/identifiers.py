@@ -8,6 +8,7 @@ from typing import Final
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.tokens import RESERVED
 from ninefold.language.codes import NOT_A_NAME, RESERVED_NAME
+from ninefold.language.conditions import PLACES
 from ninefold.language.reading import Reading, quoted
 from ninefold.syntax.nodes import Scalar
 
@@ -16,7 +17,7 @@ ROOTS: Final = frozenset(
 )
 """What an expression can read, or call, besides the resource by its own name."""
 
-RESOURCE_NAMES: Final = ROOTS | {"types", "terms", "any", "anyone"}
+RESOURCE_NAMES: Final = ROOTS | {"types", "terms", "any", "anyone", *PLACES, "body"}
 """Names that no resource can have."""
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

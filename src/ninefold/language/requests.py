@@ -130,7 +130,6 @@ class Parameter:
     name: str
     span: Span
     schema: Schema
-    otherwise: Name | None
     required: bool = False
 
 
@@ -141,22 +140,17 @@ def _rows(placeholder: Key, *own: Key) -> tuple[Key, ...]:
     return placeholder, *schemas, *(replace(key, path=f"{under}.{key.path}") for key in own)
 
 
-ERROR = shapes.Name("an error code")
 REQUIRED = named("required", Kind.RESTRICTS, "Whether a request has to give it.", "A request may leave it out.",
                  shapes.Boolean())
-OTHERWISE = named("otherwise", Kind.ADDS, "The error when its value is not as the schema says.",
-                  "Such a value is `invalid`.", ERROR)
-OF_THE_PATH = named("otherwise", Kind.ADDS, "The error when its text is not as the schema says.",
-                    "Such a text is `missing`.", ERROR)
 PATH_VALUES = _rows(
     named("NAME", Kind.NAMES, "A value in the path and its schema.",
-          "The name in braces is that of a field, else an error.", shapes.JSONSchema()), OF_THE_PATH)
+          "The name in braces is that of a field, else an error.", shapes.JSONSchema()))
 QUERY_PARAMETERS = _rows(
     named("PARAMETER", Kind.ADDS, "A query parameter and its schema.", "There is no such parameter.",
-          shapes.JSONSchema()), REQUIRED, OTHERWISE)
+          shapes.JSONSchema()), REQUIRED)
 REQUEST_HEADERS = _rows(
     named("PARAMETER", Kind.ADDS, "A request header and its schema.", "No such header is read.", shapes.JSONSchema()),
-    REQUIRED, OTHERWISE)
+    REQUIRED)
 
 IN_ITS_SCHEMA = "which are required is said in the schema of each: `{0}: {{type: string, required: true}}`"
 ALL_OF_A_PATH = "leave it out: a request gives everything that its path names"
@@ -176,7 +170,7 @@ def values_by_name(among: str, required: str, *own: Key) -> Read[tuple[Parameter
 
 
 def _parameter(r: Reading, entry: Entry, own: tuple[Key, ...]) -> Parameter | None:
-    """A schema, with `otherwise` beside it and, where a request may leave it out, `required` as a truth value."""
+    """A schema and, where a request may leave it out, `required` as a truth value."""
     shape = Slot(entry.name, shapes.JSONSchema())
     if not isinstance(entry.value, Mapping):
         r.wrong_shape(entry.value, shape)
@@ -185,13 +179,12 @@ def _parameter(r: Reading, entry: Entry, own: tuple[Key, ...]) -> Parameter | No
     if REQUIRED.name not in keys and (told := entry.value.get(REQUIRED.name)) is not None:
         r.unknown(told.key, entry.name, (), (ALL_OF_A_PATH,))
     beside = tuple(each for each in entry.value.entries if each.name in keys)
-    others = (each for each in entry.value.entries if each.name not in (REQUIRED.name, OTHERWISE.name))
+    others = (each for each in entry.value.entries if each.name != REQUIRED.name)
     level = r.keyed(Mapping(entry.value.span, beside), keys, entry.name)
     found: Schema | None = schema(r, Mapping(entry.value.span, tuple(others)), shape)
     if found is None:
         return None
-    code = level.inner(OTHERWISE.name, leaves.name)
-    return Parameter(entry.name, entry.key.span, found, code, level.inner(REQUIRED.name, _is_required) or False)
+    return Parameter(entry.name, entry.key.span, found, level.inner(REQUIRED.name, _is_required) or False)
 
 
 def _is_required(r: Reading, node: Node, slot: Slot) -> bool | None:
@@ -201,9 +194,9 @@ def _is_required(r: Reading, node: Node, slot: Slot) -> bool | None:
     return leaves.boolean(r, node, slot)
 
 
-read_path_values = values_by_name("names of the path", ALL_OF_A_PATH, OF_THE_PATH)
-read_query = values_by_name("parameters", IN_ITS_SCHEMA, REQUIRED, OTHERWISE)
-_headers = values_by_name("headers", IN_ITS_SCHEMA, REQUIRED, OTHERWISE)
+read_path_values = values_by_name("names of the path", ALL_OF_A_PATH)
+read_query = values_by_name("parameters", IN_ITS_SCHEMA, REQUIRED)
+_headers = values_by_name("headers", IN_ITS_SCHEMA, REQUIRED)
 
 
 def read_request_headers(r: Reading, node: Node, slot: Slot) -> tuple[Parameter, ...] | None:

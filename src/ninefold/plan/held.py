@@ -16,13 +16,12 @@ CANNOT_BE_MADE = "stored"
 
 
 class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where the request gives what a value is made of. `given`: only where its body gives this field. `subject` and
-    `code` are those with which the request is `invalid` there."""
+    """Where the request gives what a value is made of. `given`: only where its body gives this field. `subject`:
+    that with which the request is `invalid` there."""
 
     location: Location
     given: str | None = None
     subject: str | None = None
-    code: str | None = None
 
 
 class Held(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -51,8 +50,7 @@ class HeldColumns(msgspec.Struct, frozen=True, omit_defaults=True):
 def refusals(held: Held) -> tuple[Condition, ...]:
     """The conditions with which it may be refused."""
     found = [
-        Condition("invalid", each.subject, each.code, each.location, CANNOT_BE_MADE, held.trace)
-        for each in held.origins
+        Condition("invalid", each.subject, None, each.location, CANNOT_BE_MADE, held.trace) for each in held.origins
     ]
     if len({each.location for each in held.origins}) > 1:
         found.append(Condition("invalid", held.resource, trace=held.trace))

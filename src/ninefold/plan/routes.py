@@ -57,7 +57,6 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
     type: Type
     schema: dict[str, Any]
     required: bool = False
-    code: str | None = None
     rules: tuple[Rule, ...] = ()
     trace: tuple[Place, ...] = ()
 

@@ -97,10 +97,9 @@ def of_path(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             yield Refusal("missing", Step.PATH, resource, fact=segment.span, words=words, meanings=("paths",))
     for each in value_of(endpoint.path) or ():
         words = f"`{{{each.name}}}` is not as its schema says"
-        code = None if each.otherwise is None else each.otherwise.text
-        condition, resource = ("missing", acted_on(endpoint)) if code is None else ("invalid", None)
-        for subject in dict.fromkeys((resource, of_parameter(condition, "path", each.name) or resource)):
-            yield Refusal(condition, Step.PARAMETERS, subject, code, (), each.span, words, ("values in paths",))
+        resource = acted_on(endpoint)
+        for subject in dict.fromkeys((resource, of_parameter("missing", "path", each.name) or resource)):
+            yield Refusal("missing", Step.PARAMETERS, subject, None, (), each.span, words, ("values in paths",))
 
 
 def of_case_chosen(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
@@ -225,9 +224,8 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     for kind, place, fact in (("parameter", "query", endpoint.query), ("header", "header", endpoint.request_headers)):
         for each in value_of(fact) or ():
             words = f"the {kind} `{each.name}` is not as its rules say"
-            code = None if each.otherwise is None else each.otherwise.text
             named = of_parameter("invalid", place, each.name)
-            yield Refusal("invalid", Step.PARAMETERS, named, code, (), each.span, words, ("values",))
+            yield Refusal("invalid", Step.PARAMETERS, named, None, (), each.span, words, ("values",))
     own = acted_on(endpoint)
     if own is not None and any(kind_of(verb).may_make for verb in verbs(endpoint)):
         for name, span in stored_of_path(endpoint, own):

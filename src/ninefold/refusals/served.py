@@ -105,7 +105,7 @@ def _of_path(route: Served) -> Iterator[Refusal]:
         if isinstance(segment, PathParameter) and segment.name not in declared:
             yield Refusal("missing", Step.PATH, segment.resource, trace=route.trace)
     for each in route.stored:
-        yield Refusal("invalid", Step.PATH, code=each.code, trace=each.trace)
+        yield Refusal("invalid", Step.PATH, trace=each.trace)
 
 
 def _of_callers(
@@ -128,16 +128,15 @@ def _of_callers(
 
 def _of_parameters(route: Served, admissions: Sequence[Admission], resource: str | None) -> Iterator[Refusal]:
     for each in route.path:
-        condition = "missing" if each.code is None else "invalid"
         # By which rule a text is none that a row can have is not told: every one may be it.
-        stated = each.trace if each.code else (*route.trace, *each.trace, *(rule.place for rule in each.rules))
-        yield Refusal(condition, Step.PARAMETERS, None if each.code else resource, each.code, stated)
-        if (named := of_parameter(condition, "path", each.name)) is not None:
-            yield Refusal(condition, Step.PARAMETERS, named, each.code, stated)
+        stated = (*route.trace, *each.trace, *(rule.place for rule in each.rules))
+        yield Refusal("missing", Step.PARAMETERS, resource, trace=stated)
+        if (named := of_parameter("missing", "path", each.name)) is not None:
+            yield Refusal("missing", Step.PARAMETERS, named, trace=stated)
     for place, parameters in (("query", route.query), ("header", route.headers)):
         for each in parameters:
             named = of_parameter("invalid", place, each.name)
-            yield Refusal("invalid", Step.PARAMETERS, named, each.code, each.trace)
+            yield Refusal("invalid", Step.PARAMETERS, named, trace=each.trace)
     chosen = any(_takes_parameters(each.operation) for each in admissions)
     if route.unknown_parameters == "refused" or route.idempotency_key is not None or chosen:
         yield Refusal("invalid", Step.PARAMETERS)

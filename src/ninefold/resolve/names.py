@@ -227,7 +227,6 @@ class _Uses:
             *(listed(endpoint.query) or ()),
             *(listed(endpoint.request_headers) or ()),
         ):
-            self.use_code(parameter.otherwise)
             self.schema(parameter.schema)
         for condition, code in listed(endpoint.errors) or ():
             self.use_code(code)

@@ -20,6 +20,7 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import traced
 from ninefold.expressions.reads import computed_of, fields_read, may_fail
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable, parts
+from ninefold.language.conditions import of_parameter
 from ninefold.plan import environment
 from ninefold.plan.held import Held, HeldColumns, Origin
 from ninefold.plan.problems import Judge, Location
@@ -247,8 +248,8 @@ class Making:
         if part == "body":
             yield Origin(_location("body", names), subject=self._host.resource)
         else:
-            code = next((each.code for each in self._parameters(part) if names[:1] == (each.name,)), None)
-            yield Origin(_location(PLACES[part], names), code=code)
+            subject = of_parameter("invalid", PLACES[part], names[0]) if names else None
+            yield Origin(_location(PLACES[part], names), subject=subject)
 
     def _of_items(self, each: Typed, names: tuple[str, ...], beyond: frozenset[str]) -> Iterator[Origin]:
         array = _way(each)

@@ -97,7 +97,7 @@ class Declared:
                     rules = tuple(dict.fromkeys(rule for _, rule in islice(broken(schemas, value), MOST)))
             elif parameter.required:
                 rules = ("required",)
-            failures.extend(invalid(self._place, name, rule, parameter.code) for rule in rules)
+            failures.extend(invalid(self._place, name, rule) for rule in rules)
         return values
 
 

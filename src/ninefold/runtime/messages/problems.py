@@ -61,16 +61,14 @@ class Failure:
         return plan.names(self.condition, self.subject)
 
 
-def invalid(place: In, name: str, rule: str, code: str | None = None) -> Failure:
+def invalid(place: In, name: str, rule: str) -> Failure:
     """A parameter that is not as the contract says."""
-    return Failure("invalid", of_parameter("invalid", place, name), code, (field_failure(place, (name,), rule),))
+    return Failure("invalid", of_parameter("invalid", place, name), None, (field_failure(place, (name,), rule),))
 
 
 def no_value(failure: Failure, resource: str | None) -> tuple[Failure, ...]:
-    """What a text in the path is refused for that is none of what `path` says: its own code, if one stands there, else
-    that there is no such row; of that parameter, too, which may have a code."""
-    if failure.code is not None:
-        return (failure,)
+    """What a text in the path is refused for that is none of what `path` says: there is no such row; of that value,
+    too, which may have a code."""
     named = (of_parameter("missing", "path", each.name) for each in failure.fields)
     return tuple(Failure("missing", subject) for subject in (resource, *filter(None, named)))
 

@@ -93,7 +93,7 @@ class Held:
         if len(places) == 1:
             where = origin.location
             field = FieldFailure(where.place, where.pointer, where.name, rule)
-            return Failure("invalid", origin.subject, origin.code, (field,), planned.trace)
+            return Failure("invalid", origin.subject, None, (field,), planned.trace)
         place = next((each.place for each in places if each.place == "body"), origin.location.place)
         field = FieldFailure(place, "", place, rule)
         return Failure("invalid", planned.resource, fields=(field,), trace=planned.trace)

@@ -232,7 +232,6 @@ def _parameters(g: Grounds, kind: str, fact: Fact[tuple[Parameter, ...]] | None)
     for each in stated or ():
         facts = list(resources.asked(g, each.schema))
         facts += [g.item("required", each.span)] if each.required else []
-        facts += [g.item(f"else `{each.otherwise.text}`", each.otherwise.span)] if each.otherwise else []
         yield g.together(f"the {kind} `{each.name}`", each.span, facts)
 
 

@@ -280,8 +280,6 @@ def _uses(survey: Survey) -> Iterator[tuple[str, str]]:
     for endpoint in survey.endpoints:
         for guard in value_of(endpoint.guards) or ():
             yield from _named(guard.otherwise, "guard")
-        for parameter in (*(value_of(endpoint.query) or ()), *(value_of(endpoint.request_headers) or ())):
-            yield from _named(parameter.otherwise, "invalid")
         for condition, code in value_of(endpoint.errors) or ():
             yield code.text, condition.text
 
