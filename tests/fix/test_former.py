@@ -16,6 +16,7 @@ from ninefold.language.former import (
     CONDITIONS_AT,
     KEYS,
     NARROWED_AT,
+    UPON,
     VERBS,
     WORDS,
     At,
@@ -88,7 +89,10 @@ def test_an_error_at_a_mapping_that_is_none_any_more_says_it_too() -> None:
 
 WORDS_THERE = [
     *((at, old, new) for at, words in WORDS.items() for old, new in words.items()),
-    *((at, f"{old} note", f"{verb.word} note") for at in ACTIONS for old, verb in VERBS.items()),
+    *((at, f"{old} note", f"{verb.word} note") for at in ACTIONS if at != UPON for old, verb in VERBS.items()),
+    (UPON, "ensure note", "create note"),
+    (UPON, "replace note", "update note"),
+    (UPON, "remove note", "delete note"),
     *((at, old, new) for at in CONDITIONS_AT for old, new in CONDITIONS.items()),
     *((at, f"{old} note", f"{new} note") for at in CONDITIONS_AT for old, new in CONDITIONS.items()),
 ]

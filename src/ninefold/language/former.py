@@ -161,11 +161,12 @@ WORDS: Final[Mapping[At, Mapping[str, str]]] = {
 }
 """Words of closed lists."""
 
+UPON: Final[At] = (6, "kinds.KIND.upon")
 ACTIONS: Final[tuple[At, ...]] = (
     (3, "RESOURCE.transitions.TRANSITION.also.EFFECT.does"),
     (4, "ENDPOINT.does"),
     (4, "ENDPOINT.also.EFFECT.does"),
-    (6, "kinds.KIND.upon"),
+    UPON,
 )
 CONDITIONS_AT: Final[tuple[At, ...]] = ((5, "unseen rows"), (7, "codes.CODE.for"), (7, "precedence"))
 NARROWED_AT: Final[tuple[At, ...]] = ((4, "ENDPOINT.errors"),)
@@ -180,6 +181,8 @@ def renamed(part: int, under: str) -> Iterator[tuple[str, str]]:
 
 
 def outcomes(verb: str) -> str | None:
+    if verb == "put":
+        return "created or replaced or unchanged"
     return VERBS[verb].outcomes if verb in VERBS and verb not in IN_FORCE else None
 
 
@@ -341,7 +344,7 @@ class _Met:
         for at in WORDS:
             self._each_word(at, word(*at))
         for at in ACTIONS:
-            self._each_word(at, action)
+            self._each_word(at, cause if at == UPON else action)
         for at in CONDITIONS_AT:
             self._each_word(at, condition)
         for at in NARROWED_AT:

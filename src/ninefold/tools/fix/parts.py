@@ -108,7 +108,7 @@ def events(fix: Rewriting, facts: Mapping) -> None:
 
 def kind(fix: Rewriting, mapping: Mapping) -> None:
     fix.rename(mapping, "kind")
-    fix.words(mapping.get("upon"), words.action)
+    fix.words(mapping.get("upon"), words.cause)
 
 
 def delivery_of(fix: Rewriting, mapping: Mapping) -> str | None:
