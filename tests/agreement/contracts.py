@@ -238,14 +238,14 @@ class Maker:
     def _rules(self, made: Made) -> None:
         """Invariants, and the guards of transitions."""
         if self.often(0.3):
-            invariant: dict[str, Any] = {"when": self.condition(made, made.name, beyond=False)}
-            invariant |= {"otherwise": self._code("unruly")} if self.often(0.6) else {}
-            made.more["invariants"] = [invariant]
+            check: dict[str, Any] = {"that": self.condition(made, made.name, beyond=False)}
+            check |= {"else": self._code("unruly")} if self.often(0.6) else {}
+            made.more["check"] = [check]
         if made.machine is not None:
             for transition in made.machine["transitions"].values():
                 if self.often(0.3):
-                    transition["when"] = self.condition(made, made.name)
-                    transition |= {"otherwise": self._code("not_ready", made)} if self.often(0.5) else {}
+                    transition["check"] = {"that": self.condition(made, made.name)}
+                    transition["check"] |= {"else": self._code("not_ready", made)} if self.often(0.5) else {}
                 if self.often(0.3):
                     transition |= self._sets(made)
 
@@ -473,9 +473,9 @@ class Maker:
         if self.often(0.15):
             endpoint["idempotency key"] = self.random.choice(["optional", "optional", "required"])
         if self.often(0.25):
-            endpoint["when"] = self.condition(made, made.name)
+            endpoint["check"] = {"that": self.condition(made, made.name)}
             if self.often(0.6):
-                endpoint["otherwise"] = self._code("not_now", made)
+                endpoint["check"]["else"] = self._code("not_now", made)
         if self.codes and self.often(0.1):
             endpoint["errors"] = {
                 self.random.choice(["missing", "invalid", "conflict"]): self.random.choice([*self.codes])

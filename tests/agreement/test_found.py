@@ -51,7 +51,7 @@ def give(method: str, target: str, body: Any, **headers: str) -> Request:
 
 
 def test_a_guard_of_a_new_row_reads_a_number_that_is_still_to_come() -> None:
-    post = {"does": "create item", "body": ["a"], "when": "!(item.id == 3)", "responses": {201: "item"}}
+    post = {"does": "create item", "body": ["a"], "check": {"that": "!(item.id == 3)"}, "responses": {201: "item"}}
     said = contract({"item": {"fields": {**ITEM, "id": NUMBERED}}}, {"POST /items": post})
     assert [each.status for each in answers(said, [], give("POST", "/items", {"a": "x"}))] == [409]
 
@@ -161,7 +161,12 @@ def test_what_another_field_refers_to_is_judged_beside_members_that_are_not_know
 @pytest.mark.parametrize("unseen", ["missing", "forbidden"])
 def test_nothing_is_told_of_values_below_a_row_that_is_not_seen(unseen: str) -> None:
     fields = {"id": {"type": "string"}, "owner": {"references": "user"}}
-    post = {"does": "create item", "body": ["id"], "when": "item.owner.id == 'bob'", "responses": {201: "item"}}
+    post = {
+        "does": "create item",
+        "body": ["id"],
+        "check": {"that": "item.owner.id == 'bob'"},
+        "responses": {201: "item"},
+    }
     said = contract(
         {"user": {"fields": {"id": {"type": "string"}}}, "item": {"fields": fields}},
         {"POST /users/{owner.id}/items": post},
@@ -237,7 +242,7 @@ def test_what_is_made_of_a_valid_body_is_judged_beside_a_parameter_that_nobody_k
 
 def test_a_code_that_is_called_like_a_condition_does_not_move_the_others_that_it_answers() -> None:
     post = {"does": "create item", "body": ["id"], "responses": {201: "item"}}
-    post |= {"when": "item.a == 'x'", "errors": {"conflict": "guard"}}
+    post |= {"check": {"that": "item.a == 'x'"}, "errors": {"conflict": "guard"}}
     said = contract({"item": {"fields": ITEM}}, {"POST /items": post}, {"codes": {"guard": {"status": 400}}})
     told = answers(said, [("item", {"id": "1"})], give("POST", "/items", {"id": "1"}))
     assert [each.status for each in told] == [409], "the guard comes before the conflict, and has no code"

@@ -299,14 +299,14 @@ PLACES: Final[Mapping[tuple[int, str], Place]] = {
         {"PATCH /boxes/{id}": PATCH},
         {"m": {"type": "integer", "on change": COUNT}},
     ),
-    (2, "RESOURCE.invariants.INVARIANT.when"): Place(
+    (2, "RESOURCE.check.that"): Place(
         lambda ask: the_one(lambda n: ask("POST", "/boxes", {"id": f"new {n}", "m": n}).status == 201),
         {"POST /boxes": {**MAKES, "body": ["id", "m"]}},
         {"m": {"type": "integer"}},
-        {"invariants": [{"when": f"!has(box.m) || box.m == {COUNT}"}]},
+        {"check": {"that": f"!has(box.m) || box.m == {COUNT}"}},
     ),
-    (3, "RESOURCE.transitions.TRANSITION.when"): Place(
-        lambda ask: the_one(lambda n: opened(ask, n).status < 300), **opens(when=f"thing.n == {COUNT}")
+    (3, "RESOURCE.transitions.TRANSITION.check.that"): Place(
+        lambda ask: the_one(lambda n: opened(ask, n).status < 300), **opens(check={"that": f"thing.n == {COUNT}"})
     ),
     (3, "RESOURCE.transitions.TRANSITION.sets.FIELD"): Place(
         lambda ask: opened(ask).body["n"], **opens(sets={"n": COUNT})
@@ -322,9 +322,8 @@ PLACES: Final[Mapping[tuple[int, str], Place]] = {
         (3, f"RESOURCE.transitions.TRANSITION.then.EFFECT.{key}"): Place(nines(opens_one, found), **of_transition(part))
         for key, (part, found) in EFFECTS.items()
     },
-    (4, "ENDPOINT.when"): Place(succeeds("GET", "/boxes/1"), {"GET /boxes/{id}": {**READ, **ASKS_FOR, "when": BOXED}}),
-    (4, "ENDPOINT.guards.GUARD.when"): Place(
-        succeeds("GET", "/boxes/1"), {"GET /boxes/{id}": {**READ, **ASKS_FOR, "guards": [{"when": BOXED}]}}
+    (4, "ENDPOINT.check.that"): Place(
+        succeeds("GET", "/boxes/1"), {"GET /boxes/{id}": {**READ, **ASKS_FOR, "check": {"that": BOXED}}}
     ),
     (4, "ENDPOINT.sets.FIELD"): Place(changed, {"PATCH /boxes/{id}": {**PATCH, "sets": {"n": COUNT}}}),
     **{
@@ -438,7 +437,7 @@ PLACES: Final[Mapping[tuple[int, str], Place]] = {
     ),
     (7, "codes.CODE.detail"): Place(
         lambda ask: int(ask("GET", "/boxes/1").body["detail"]),
-        {"GET /boxes/{id}": {**READ, "guards": [{"when": "box.id == 'no'", "otherwise": "no"}]}},
+        {"GET /boxes/{id}": {**READ, "check": {"that": "box.id == 'no'", "else": "no"}}},
         parts={
             "errors": {
                 "codes": {"no": {"status": 409, "detail": f"box.id == '' ? '' : string({COUNT})"}},
@@ -448,7 +447,7 @@ PLACES: Final[Mapping[tuple[int, str], Place]] = {
     ),
     (7, "codes.CODE.headers.HEADER"): Place(
         lambda ask: int(ask("GET", "/boxes/1").headers["x-told"]),
-        {"GET /boxes/{id}": {**READ, "guards": [{"when": "box.id == 'no'", "otherwise": "no"}]}},
+        {"GET /boxes/{id}": {**READ, "check": {"that": "box.id == 'no'", "else": "no"}}},
         parts={
             "errors": {"codes": {"no": {"status": 409, "headers": {"X-Told": f"box.id == '' ? '' : string({COUNT})"}}}}
         },

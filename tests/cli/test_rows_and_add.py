@@ -42,8 +42,7 @@ person:
     salary:   {type: integer}
     author:   {type: string, on create: caller.person.name}
   required: [name, author]
-  invariants:
-    - {when: "person.salary == null || person.salary > 0"}
+  check: {that: "person.salary == null || person.salary > 0"}
 ```
 
 ## 3. States and transitions

@@ -21,7 +21,7 @@ seat:
     name: {type: string, unique: true}
     row:  {type: integer}
   required: [name, row]
-  invariants: [{when: seat.row > 0, otherwise: nowhere}]
+  check: {that: seat.row > 0, else: nowhere}
 ```
 
 ## 3. States and transitions

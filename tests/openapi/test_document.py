@@ -225,10 +225,10 @@ def test_who_may_call() -> None:
 def test_what_openapi_has_no_words_for_has_its_line() -> None:
     lines = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8").splitlines()
     place = ORDERS["POST /orders/{id}/place"]["x-ninefold"]
-    assert place["transition"]["when"] == "order.total > 0"
+    assert place["transition"]["check"][0]["that"] == "order.total > 0"
     assert "order.total > 0" in lines[place["transition"]["line"] - 1]
-    guard = ORDERS["PATCH /orders/{id}"]["x-ninefold"]["guards"][0]
-    assert guard["when"] in lines[guard["line"] - 1]
+    guard = ORDERS["PATCH /orders/{id}"]["x-ninefold"]["check"][0]
+    assert guard["that"] in lines[guard["line"] - 1]
     for rules in ORDERS_DOCUMENT["x-ninefold"]["rows"].values():
         for rule in rules:
             assert rule["who"] in lines[rule["line"] - 1] and rule.get("when", "") in lines[rule["line"] - 1]

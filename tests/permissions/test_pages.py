@@ -58,7 +58,7 @@ note:
   states: [draft, public, hidden]
   gone: [hidden]
   transitions:
-    publish: {from: draft, to: public, when: "note.text.size() > 0 && note.status != 'hidden'"}
+    publish: {from: draft, to: public, check: {that: "note.text.size() > 0 && note.status != 'hidden'"}}
     hide:    {from: [draft, public], to: hidden}
 ```
 

@@ -142,7 +142,7 @@ def test_a_condition_that_cannot_arise_needs_no_code(orders: str, asked: Asked) 
 
 
 def test_a_guard_without_a_code_of_its_own_needs_one(orders: str, asked: Asked) -> None:
-    (only,) = asked(instead(orders, ", otherwise: empty_order}", "}"))
+    (only,) = asked(instead(orders, ", else: empty_order}", "}"))
     assert only.subject == "guard"
 
 
@@ -228,7 +228,7 @@ def test_an_update_whose_method_has_no_body_is_no_patch(conduit: str, asked: Ask
 
 
 def test_not_shown_is_a_gap_for_a_key_that_nobody_asks_for(orders: str, asked: Asked) -> None:
-    (guard,) = asked(instead(orders, 'when: "order.total > 0", otherwise: empty_order', "when: not shown"))
+    (guard,) = asked(instead(orders, 'check: {that: "order.total > 0", else: empty_order}', "check: not shown"))
     assert (guard.effect, guard.blocks) == ("blocks", ("POST /orders/{id}/place",))
     (header,) = asked(instead(orders, """headers: {Location: "'/orders/' + order.id"}""", "headers: not shown"))
     assert (header.effect, header.left_out) == ("leaves out", "`POST /orders.headers`")

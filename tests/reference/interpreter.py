@@ -423,7 +423,7 @@ class _Asking:
 
     def _broken_invariants(self, row: Row) -> list[Any]:
         reading = self.all().also(**{row.resource.name: at_hand(row)})
-        return [each for each in row.resource.invariants if not reading.holds(each.when)]
+        return [each for each in row.resource.invariants if not reading.holds(each.that)]
 
     def _listed(self, endpoint: Endpoint, work: writes.Work, page: Page) -> Response:
         assert endpoint.resource is not None

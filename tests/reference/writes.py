@@ -233,9 +233,9 @@ class Work:
         if transition is not None and machine is not None:
             if row.fields[machine.field] not in transition.origins:
                 failures.append(Failure("illegal transition", self.resource.name))
-            if transition.guard is not None:
-                failures += self._guarded([transition.guard], row)
         failures += self._guarded(self.endpoint.operation.guards, row)
+        if transition is not None and machine is not None:
+            failures += self._guarded(transition.guards, row)
         if self.endpoint.verb == "delete":
             failures += self._referred_to(row)
         elif self.endpoint.verb != "read" and given.readable:
@@ -268,8 +268,8 @@ class Work:
             failures += self._guarded(self.endpoint.operation.guards, change.row)
         return failures
 
-    def _guarded(self, guards: tuple[Guard, ...] | list[Guard], row: Row) -> list[Failure]:
-        return [Failure("guard", self.resource.name, each.code) for each in guards if not self._holds(each.when, row)]
+    def _guarded(self, guards: tuple[Guard, ...], row: Row) -> list[Failure]:
+        return [Failure("guard", self.resource.name, each.code) for each in guards if not self._holds(each.that, row)]
 
     def _of_values(self, change: Change, given: Given, was: Row | None) -> list[Failure]:
         """What is wrong with the values that would be stored: of those that are known, whatever the others are."""

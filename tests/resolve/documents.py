@@ -41,7 +41,7 @@ states:
     initial: draft
     states: [draft, sent]
     transitions:
-      send: {from: draft, to: sent, when: note.text.size() > 0, otherwise: empty}
+      send: {from: draft, to: sent, check: {that: note.text.size() > 0, else: empty}}
 endpoints:
   requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
   produces: application/json

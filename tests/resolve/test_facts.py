@@ -94,19 +94,19 @@ def test_an_endpoint_that_is_none_is_not_there() -> None:
     assert "GET /notes/{id}" not in keys
 
 
-def test_when_and_otherwise_are_one_guard() -> None:
+def test_a_check_may_stand_alone() -> None:
     found = resolve(document((EXAMPLES / "orders.md").read_text(encoding="utf-8"), Form.LITERATE)).value
     (patch,) = [each for each in value_of(found.endpoints.endpoints) or () if each.method == "PATCH"]
-    (guard,) = value_of(patch.guards) or ()
-    assert guard.when.text == "order.status == 'draft'"
-    assert guard.otherwise is not None and guard.otherwise.text == "not_a_draft"
+    (guard,) = value_of(patch.check) or ()
+    assert guard.that.text == "order.status == 'draft'"
+    assert guard.code is not None and guard.code.text == "not_a_draft"
 
 
-def test_guards_are_several() -> None:
-    guards = 'guards: [{when: "true", otherwise: empty}, {when: "false"}]'
+def test_checks_are_several() -> None:
+    guards = 'check: [{that: "true", else: empty}, {that: "false"}]'
     text = PLAIN.replace("does: read note,", f"does: read note, {guards},")
     (found,) = [each for each in value_of(contract(text).endpoints.endpoints) or () if each.key == "GET /notes/{id}"]
-    assert [guard.when.text for guard in value_of(found.guards) or ()] == ["true", "false"]
+    assert [guard.that.text for guard in value_of(found.check) or ()] == ["true", "false"]
 
 
 def admitted(written: str) -> list[tuple[str, str]]:

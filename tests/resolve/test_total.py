@@ -94,11 +94,11 @@ STANDS_FOR = {
     "RULE": "pattern",
     "VERSION": "1",
 }
-SAID_ELSEWHERE = {"types", "terms", "terms.TERM", "ENDPOINT.otherwise", "ENDPOINT.cases.CASE.otherwise"}
+SAID_ELSEWHERE = {"types", "terms", "terms.TERM"}
 """`types: not shown` is a gap of each field that refers to a type, a term that is one a gap of each fact
-that reads it; `otherwise` alone is an error, or nothing in a case."""
+that reads it."""
 
-ITEMS = {"GUARD", "INVARIANT", "CHANGE", "RECORD"}
+ITEMS = {"CHANGE", "RECORD"}
 
 
 def under(key: Key, value: Node) -> Mapping:

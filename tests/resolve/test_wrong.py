@@ -21,7 +21,6 @@ CASES = [
     ("allow: 10", "allow: 0", "NF0303", "0", ""),
     ("required: [text]", "required: text", "NF0303", "text", ""),
     ("required: [text]", "required:", "NF0303", "", "a list"),
-    ("body: [text],", 'body: [text], guards: {when: "true"},', "NF0303", '{when: "true"}', "`[{…}]`"),
     ("body: [text]", "body: text", "NF0303", "text", "`[text]`"),
     ("on create: uuid()", "on create: []", "NF0303", "[]", '`"[]"`'),
     ("{201: note}", "note", "NF0303", "note", "`{200: note}`"),
@@ -93,7 +92,7 @@ CASES = [
     ("required: [number]", "required: [numbr]", "NF0312", "numbr", "did you mean `number`?"),
     ("initial: draft", "initial: drft", "NF0312", "drft", "did you mean `draft`?"),
     ("to: sent", "to: snt", "NF0312", "snt", "did you mean `sent`?"),
-    ("otherwise: empty", "otherwise: emty", "NF0312", "emty", "did you mean `empty`?"),
+    ("else: empty", "else: emty", "NF0312", "emty", "did you mean `empty`?"),
     ("does: read note", "does: read nte", "NF0312", "nte", "did you mean `note`?"),
     ("sorts: {default: [text]}", "sorts: {default: [-txt]}", "NF0312", "txt", "did you mean `text`?"),
     ("matches: person.key", "matches: person.kee", "NF0312", "kee", "did you mean `key`?"),
@@ -137,8 +136,7 @@ CASES = [
     # Statuses, contradictions, changes
     ("{201: note}", "{404: note}", "NF0318", "404", "part 7"),
     ("{201: note}", "{craeted: {201: note}}", "NF0318", "craeted", "did you mean `created`?"),
-    ("body: [text],", "body: [text], otherwise: empty,", "NF0323", "otherwise", "`when: …`"),
-    ("body: [text],", 'body: [text], when: "true", guards: [{when: "true"}],', "NF0319", "when", ""),
+    ("body: [text],", "body: [text], check: {else: empty},", "NF0323", "{else: empty}", "`that: …`"),
     (", to: body}", "}", "NF0320", "rename", "`to: …`"),
     ("{rename: note.text, to: body}", "{to: body}", "NF0320", "{to: body}", ""),
     ("{rename: note.text, to: body}", "{rename: note.text, remove: note.text, to: body}", "NF0320",
@@ -149,7 +147,7 @@ CASES = [
      "invalid", ""),
     # Expressions
     ("title: error.title", "title: Not found", "NF0401", "found", "`\"'Not found'\"`"),
-    ("when: note.text.size() > 0", 'when: "note.text ="', "NF0401", "=", ""),
+    ("that: note.text.size() > 0", 'that: "note.text ="', "NF0401", "=", ""),
 ]  # fmt: skip
 
 

@@ -52,7 +52,7 @@ resources:
       changed:  {type: string, format: date-time, on change: now}
     required: [club, name, password]
     unique: [[club, name]]
-    invariants: [{when: "member.name != 'nobody'", otherwise: no_name}, {when: member.visits < 3, otherwise: too_often}]
+    check: [{that: "member.name != 'nobody'", else: no_name}, {that: member.visits < 3, else: too_often}]
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}

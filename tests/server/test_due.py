@@ -205,8 +205,8 @@ def test_a_time_that_has_passed_is_due_when_the_row_enters(tmp_path: Path) -> No
         ("after: PT1H", "after: loan.soon", "NF0570"),
         ("after: PT1H", "after: 30m", "NF0305"),
         ("after: PT1H", "after: P1M", "NF0305"),
-        ("  invariants:", "  expires: loan.fee\n  invariants:", "NF0408"),
-        ("  invariants:", "  expires: {after: PT1H}\n  invariants:", "NF0301"),
+        ("  check:", "  expires: loan.fee\n  check:", "NF0408"),
+        ("  check:", "  expires: {after: PT1H}\n  check:", "NF0303"),
     ],
 )
 def test_what_is_no_time_of_the_row_is_told(written: str, wrong: str, code: str) -> None:

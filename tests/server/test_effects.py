@@ -34,7 +34,7 @@ product:
     stock: {type: integer}
     price: {type: integer}
   required: [stock, price]
-  invariants: [{when: product.stock >= 0, otherwise: sold_out}]
+  check: {that: product.stock >= 0, else: sold_out}
 sale:
   primary key: id
   fields:
@@ -82,7 +82,7 @@ parcel:
   initial: open
   states: [open, sealed]
   transitions:
-    seal: {from: open, to: sealed, when: parcel.note != 'broken', otherwise: broken}
+    seal: {from: open, to: sealed, check: {that: parcel.note != 'broken', else: broken}}
 ```
 
 ## 4. Endpoints

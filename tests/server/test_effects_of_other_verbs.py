@@ -135,8 +135,7 @@ PATCH /tasks/{id}:
   does: update task
   patch: merge
   body: {$ref: "#/types/several_tasks"}
-  when: request.body.reason != 'none'
-  otherwise: no_reason
+  check: {that: request.body.reason != 'none', else: no_reason}
   then:
     - update: task
       where: has(request.body.ids) && request.body.ids.exists(i, i == task.id)

@@ -35,7 +35,7 @@ order:
     note:  {type: string}
     total: {type: integer, computed: "order.lines.map(l, l.amount).sum()"}
     state: {state: true}
-  invariants: [{when: order.lines.size() <= 4, otherwise: too_many}]
+  check: {that: order.lines.size() <= 4, else: too_many}
 line:
   primary key: id
   fields:
@@ -48,9 +48,9 @@ line:
     state:    {state: true}
   required: [order, product, quantity]
   unique: [[order, product]]
-  invariants:
-    - {when: line.quantity <= 100, otherwise: too_many}
-    - {when: "!has(before.line) || line.quantity - before.line.quantity < 40", otherwise: too_much}
+  check:
+    - {that: line.quantity <= 100, else: too_many}
+    - {that: "!has(before.line) || line.quantity - before.line.quantity < 40", else: too_much}
   views: {shown: [product, state, changed, quantity]}
 address:
   primary key: [owner, number]
@@ -85,7 +85,7 @@ line:
   initial: waiting
   states: [waiting, shipped, lost]
   transitions:
-    ship: {from: waiting, to: shipped, when: line.quantity < 50, otherwise: too_heavy}
+    ship: {from: waiting, to: shipped, check: {that: line.quantity < 50, else: too_heavy}}
     lose: {from: [waiting, shipped], to: lost}
 ```
 

@@ -18,7 +18,7 @@ CONTRACT = contract(
         "    primary key: id",
         "    fields: {id: {type: integer}, strict: {type: boolean}}",
         "    required: [strict]",
-        "    invariants: [{when: '!owner.strict || owner.papers.size() > 0', otherwise: without}]",
+        "    check: {that: '!owner.strict || owner.papers.size() > 0', else: without}",
         "  paper:",
         "    primary key: id",
         "    fields:",

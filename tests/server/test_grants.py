@@ -55,8 +55,7 @@ endpoints:
     does: grant token client
     requests: {media type: application/x-www-form-urlencoded, unknown members: ignored}
     body: {client_id: client.NAME, client_secret: client.secret}
-    when: "!client.blocked"
-    otherwise: unauthorized_client
+    check: {that: "!client.blocked", else: unauthorized_client}
     sets: {asked: client.asked + 1}
     issues: app
     responses:

@@ -47,7 +47,7 @@ line:
     number:   {type: integer, on create: "all(line).size() + 1"}
     code:     {type: string, unique: true, on create: line.product.code}
   required: [product, quantity, price]
-  invariants: [{when: line.total < 1000}]
+  check: {that: line.total < 1000}
 tag:
   primary key: [product, text]
   fields:
@@ -77,7 +77,7 @@ POST /lines:
 POST /dear-lines:
   does: create line
   body: [product, quantity]
-  guards: [{when: line.price > 50}]
+  check: {that: line.price > 50}
   responses: {201: line}
 PATCH /lines/{id}: {does: update line, body: [product, quantity], patch: merge, responses: {200: line}}
 PUT /lines/{id}: {does: put line, body: [product, quantity], responses: {replaced: {200: line}}}

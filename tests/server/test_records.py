@@ -42,7 +42,7 @@ plan:
     changed:  {type: string, format: date-time, on change: now}
     note:     {type: [string, "null"]}
   required: [price]
-  invariants: [{when: plan.price < 1000}]
+  check: {that: plan.price < 1000}
   records:
     - {name: free, currency: EUR, price: 0}
     - name: " pro "

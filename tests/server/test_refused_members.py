@@ -88,7 +88,9 @@ def _new(**more: Any) -> dict[str, Any]:
     return {"does": "create w", "responses": {201: "w"}} | more
 
 
-REFUSED = {"otherwise": "refused"}
+def _check(that: str) -> dict[str, Any]:
+    return {"check": {"that": that, "else": "refused"}}
+
 
 USER = {"name": "ann", "password": "a long secret of hers"}
 SIGN_IN: dict[str, Any] = {
@@ -113,9 +115,9 @@ PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     "sets": ("POST", _new(sets={"n": "X * 2"})),
     "sets of a required one": ("POST", _new(sets={"r": "X * 2"})),
     "sets of other rows": ("POST", _new(sets={"n": "all(w).filter(o, o.n > X).size()"})),
-    "guard of a new row": ("POST", _new(when="X > 1 && w.n > -1") | REFUSED),
-    "guard of a row": ("PATCH", _one("update w", patch="merge", sets={"n": "1"}, when="w.n + X > 0") | REFUSED),
-    "guard of a read": ("GET", _one("read w", when="X > 1") | REFUSED),
+    "guard of a new row": ("POST", _new(**_check("X > 1 && w.n > -1"))),
+    "guard of a row": ("PATCH", _one("update w", patch="merge", sets={"n": "1"}, **_check("w.n + X > 0"))),
+    "guard of a read": ("GET", _one("read w", **_check("X > 1"))),
     "where of an update": ("PATCH", _one("update w", where="w.id == X", patch="merge", sets={"n": "1"})),
     "where of a read": ("GET", _one("read w", where="w.id == X")),
     "where of a list": (
@@ -149,7 +151,7 @@ PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "computed": ("POST", {"does": "compute", "responses": {200: {"x": "X * 2"}}}),
     "permission": ("POST", _new()),
-    "detail": ("POST", _new(when="X > 9", otherwise="told")),
+    "detail": ("POST", _new(check={"that": "X > 9", "else": "told"})),
     "ensure": (
         "PUT",
         {
@@ -175,14 +177,14 @@ PLACES: dict[str, tuple[str, dict[str, Any]]] = {
         "PATCH",
         _one("update w", patch="merge", body=["n", "free"], sets={"r": "w.n + X"}, responses={200: "w"}),
     ),
-    "guard of a merge patch": ("PATCH", _one("update w", patch="merge", body=["n"], when="w.n + X > 0") | REFUSED),
+    "guard of a merge patch": ("PATCH", _one("update w", patch="merge", body=["n"], **_check("w.n + X > 0"))),
     "sets beside a JSON Patch": ("PATCH", _one("update w", patch="json-patch", body=["n"], sets={"r": "w.n + X"})),
     "sets of a sign in": ("POST", SIGN_IN | {"sets": {"n": "u.n + X"}}),
-    "guard of a sign in": ("POST", SIGN_IN | {"when": "u.n + X > 0"} | REFUSED),
+    "guard of a sign in": ("POST", SIGN_IN | _check("u.n + X > 0")),
     "effect of a sign in": ("POST", SIGN_IN | {"then": [{"create": "v", "sets": {"n": "X"}}]}),
     "guard of a deletion": (
         "DELETE",
-        {"does": "delete w", "where": "w.id == X", "when": "X > 1", "responses": {204: "none"}} | REFUSED,
+        {"does": "delete w", "where": "w.id == X", "responses": {204: "none"}} | _check("X > 1"),
     ),
 }
 """Where an expression reads the request, which stands there as X."""
@@ -306,7 +308,8 @@ class Combined:
 
     @property
     def stated(self) -> dict[str, Any]:
-        facts = PLACES[self.place][1] | {"otherwise": self.code} if self.place == "detail" else PLACES[self.place][1]
+        facts = PLACES[self.place][1]
+        facts = facts | {"check": facts["check"] | {"else": self.code}} if self.place == "detail" else {}
         takes_none = self.method != "GET" and self.method != "DELETE"
         read: dict[str, Any] = _reading(facts, self.of.read)
         none = {"body": "none"} if takes_none and "body" not in self.of.stated and "body" not in read else {}

@@ -44,7 +44,7 @@ garden:
     low:     {type: integer, on create: "0"}
     high:    {type: integer, on create: "10"}
   required: [name, town]
-  invariants: [{when: garden.low <= garden.high, otherwise: upside_down}]
+  check: {that: garden.low <= garden.high, else: upside_down}
 bed:
   primary key: [garden, place]
   fields:

@@ -37,9 +37,9 @@ order:
     moves:     {type: integer, on create: "0", on change: order.moves + 1}
     key:       {type: string, secret: token, on change: token()}
   required: [total]
-  invariants:
-    - {when: "order.status != 'draft' || order.total < 1000", otherwise: too_much}
-    - {when: "order.status != 'placed' || order.total < 500", otherwise: too_much}
+  check:
+    - {that: "order.status != 'draft' || order.total < 1000", else: too_much}
+    - {that: "order.status != 'placed' || order.total < 500", else: too_much}
   views:
     seen: [id, note, total, code, status, moves]
 entry:
@@ -54,8 +54,7 @@ limit:
     id:   {type: string}
     most: {type: integer}
   required: [most]
-  invariants:
-    - {when: "size(all(order).filter(o, o.status == 'paid')) <= limit.most", otherwise: all_paid}
+  check: {that: "size(all(order).filter(o, o.status == 'paid')) <= limit.most", else: all_paid}
 cart:
   primary key: id
   fields:
@@ -86,14 +85,13 @@ order:
     place:
       from: draft
       to: placed
-      when: order.total > 0
-      otherwise: nothing_in_it
+      check: {that: order.total > 0, else: nothing_in_it}
       sets: {placed_at: now}
       then: [{create: entry, sets: {order: order, text: "'placed at ' + string(order.total)"}}]
     pay:
       from: placed
       to: paid
-      when: order.total <= 100 && order.placed_at != null
+      check: {that: order.total <= 100 && order.placed_at != null}
     cancel: {from: [draft, placed], to: cancelled}
 cart:
   initial: closed

@@ -82,7 +82,7 @@ POST /changes:
   cases:
     by: request.body.kind
     label: {body: {$ref: "#/types/relabelling"}, responses: {200: {labelled: page.total}}}
-    price: {body: {$ref: "#/types/pricing"}, when: "place.cents == 0", responses: {200: {priced: page.items}}}
+    price: {body: {$ref: "#/types/pricing"}, check: {that: "place.cents == 0"}, responses: {200: {priced: page.items}}}
 POST /notes:
   does: create note
   body: [text, under]

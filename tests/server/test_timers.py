@@ -48,7 +48,7 @@ loan:
     closed:   {type: string, format: date-time}
     changed:  {type: string, format: date-time, on change: now}
   required: [item]
-  invariants: [{when: loan.fee < 100, otherwise: too_dear}]
+  check: {that: loan.fee < 100, else: too_dear}
 ```
 
 ## 3. States and transitions
@@ -59,7 +59,7 @@ loan:
   states: [out, late, lost, back]
   transitions:
     remind: {from: out,         to: late, after: PT1H, sets: {reminded: now, fee: loan.fee + 10}}
-    lose:   {from: late,        to: lost, after: PT30M, when: "!loan.kept", sets: {closed: now}}
+    lose:   {from: late,        to: lost, after: PT30M, check: {that: "!loan.kept"}, sets: {closed: now}}
     return: {from: [out, late], to: back, sets: {closed: now}}
     renew:  {from: [out, late], to: out}
 ```
@@ -311,7 +311,7 @@ def test_a_unique_value_that_is_taken_keeps_it(tmp_path: Path) -> None:
 def test_a_guard_that_reads_the_time(tmp_path: Path) -> None:
     """Rows are asked as of when they fell due, and later as of now."""
     hands = Hands()
-    text = LOANS.replace('when: "!loan.kept"', "when: \"now >= timestamp('2026-03-01T20:00:00Z')\"")
+    text = LOANS.replace('that: "!loan.kept"', "that: \"now >= timestamp('2026-03-01T20:00:00Z')\"")
     with lending(tmp_path, hands, text) as service:
         loan = service.lend("tent")
         hands.move(hours=2)

@@ -78,7 +78,7 @@ class Field:
 class Guard:
     """`code` None: the condition `guard` (or `invariant`) speaks for it."""
 
-    when: Typed
+    that: Typed
     code: str | None
     place: Place
 
@@ -92,7 +92,7 @@ class Transition:
     origins: tuple[str, ...]
     to: str
     place: Place
-    guard: Guard | None = None
+    guards: tuple[Guard, ...] = ()
     sets: tuple[tuple[str, Typed], ...] = ()
     after: int | Typed | None = None
     then: tuple[Effect, ...] = ()

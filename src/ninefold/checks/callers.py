@@ -194,9 +194,8 @@ def _of_endpoint(endpoint: Endpoint, survey: Survey) -> Iterator[tuple[Expressio
         yield expression, True
     for action in value_of(endpoint.does) or ():
         transition = survey.transition(action)
-        guard = None if transition is None else value_of(transition.when)
-        if guard is not None:
-            yield guard, True
+        for guard in (value_of(transition.check) or ()) if transition is not None else ():
+            yield guard.that, True
         created = survey.graph.resources.get(action.subject or "")
         if kind_of(action.verb).makes and created is not None:
             yield from ((each, True) for each in _needed(endpoint, created))

@@ -156,11 +156,11 @@ def _computed(expressions: Iterable[Typed], model: Model) -> Iterator[tuple[str,
 def _refusing(endpoint: Endpoint, resource: Resource) -> Iterator[tuple[Typed, str]]:
     """The conditions of an endpoint that refuse a request by an error of their own; each with what tells."""
     taken = None if endpoint.mutation is None else endpoint.mutation.transition
-    for guard in (*endpoint.operation.guards, None if taken is None else taken.guard):
+    for guard in (*endpoint.operation.guards, *(() if taken is None else taken.guards)):
         if guard is not None:
-            yield guard.when, _error(guard.code, "guard")
+            yield guard.that, _error(guard.code, "guard")
     for invariant in resource.invariants if endpoint.kind.gives_values else ():
-        yield invariant.when, _error(invariant.code, "invariant")
+        yield invariant.that, _error(invariant.code, "invariant")
 
 
 def _error(code: str | None, condition: str) -> str:

@@ -278,13 +278,13 @@ def _idempotency_key(endpoint: stated.Endpoint) -> Literal["optional", "required
 def _guards(
     endpoint: stated.Endpoint, scope: Scope, listed: Resource | None, known: tuple[Way, ...], findings: Findings
 ) -> Iterator[Guard]:
-    for each in value_of(endpoint.guards) or ():
-        holds = condition(each.when, scope, findings)
+    for each in value_of(endpoint.check) or ():
+        holds = condition(each.that, scope, findings)
         if holds is not None and listed is not None:
-            holds = of_list(holds, each.when, endpoint.key, listed.name, known, findings, WHICH_ARE_LISTED)
+            holds = of_list(holds, each.that, endpoint.key, listed.name, known, findings, WHICH_ARE_LISTED)
         if holds is not None:
-            code = None if each.otherwise is None else each.otherwise.text
-            yield Guard(holds, code, findings.place(each.when.span))
+            code = None if each.code is None else each.code.text
+            yield Guard(holds, code, findings.place(each.that.span))
 
 
 def _row(expression: Expression, resource: Resource | None, scope: Scope, findings: Findings) -> Typed | None:

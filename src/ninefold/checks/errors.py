@@ -198,18 +198,19 @@ def _named(findings: Findings) -> Iterator[tuple[str, str | None]]:
     """Each code that is named beside what it is answered for, with the resource whose rows that is about."""
     for endpoint in findings.survey.endpoints:
         for subject in [each.subject for each in value_of(endpoint.does) or ()] or [ANY]:
-            for guard in value_of(endpoint.guards) or ():
-                if guard.otherwise is not None:
-                    yield guard.otherwise.text, subject
+            for guard in value_of(endpoint.check) or ():
+                if guard.code is not None:
+                    yield guard.code.text, subject
             for condition, code in value_of(endpoint.errors) or ():
                 yield code.text, subject if _is_of_row(condition.text) else None
     for resource in findings.resources:
-        for invariant in value_of(resource.invariants) or ():
-            if invariant.otherwise is not None:
-                yield invariant.otherwise.text, resource.name
+        for invariant in value_of(resource.check) or ():
+            if invariant.code is not None:
+                yield invariant.code.text, resource.name
     for name, transition in findings.transitions:
-        if (otherwise := value_of(transition.otherwise)) is not None:
-            yield otherwise.text, name
+        for guard in value_of(transition.check) or ():
+            if guard.code is not None:
+                yield guard.code.text, name
 
 
 def unused_codes(findings: Findings) -> None:

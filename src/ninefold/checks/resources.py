@@ -156,13 +156,13 @@ def _mistyped(schema: Schema | None) -> bool:
 
 
 def _invariants(resource: stated.Resource, vocabulary: Vocabulary, findings: Findings) -> Iterator[Guard]:
-    for each in value_of(resource.invariants) or ():
-        holds = condition(each.when, vocabulary.scope_of_change(resource.name), findings)
-        if holds is not None and not _was_alone(holds, each.when, resource.name, vocabulary, findings):
+    for each in value_of(resource.check) or ():
+        holds = condition(each.that, vocabulary.scope_of_change(resource.name), findings)
+        if holds is not None and not _was_alone(holds, each.that, resource.name, vocabulary, findings):
             continue
         if holds is not None:
-            code = None if each.otherwise is None else each.otherwise.text
-            yield Guard(holds, code, findings.place(each.when.span))
+            code = None if each.code is None else each.code.text
+            yield Guard(holds, code, findings.place(each.that.span))
 
 
 def _was_alone(holds: Typed, stated_one: Expression, resource: str, vocabulary: Vocabulary, findings: Findings) -> bool:

@@ -72,13 +72,11 @@ def _transition(
     transition: stated.Transition, resource: Resource, vocabulary: Vocabulary, findings: Findings
 ) -> Transition | None:
     scope = vocabulary.scope(resource.name)
-    guard = None
-    when = value_of(transition.when)
-    if when is not None:
-        holds = condition(when, scope, findings)
-        otherwise = value_of(transition.otherwise)
-        if holds is not None:
-            guard = Guard(holds, None if otherwise is None else otherwise.text, findings.place(when.span))
+    guards = tuple(
+        Guard(holds, None if each.code is None else each.code.text, findings.place(each.that.span))
+        for each in value_of(transition.check) or ()
+        if (holds := condition(each.that, scope, findings)) is not None
+    )
     sets = tuple(check_sets(transition.sets, resource, vocabulary, findings))
     check_made_with(dict(sets), transition.sets, resource, False, vocabulary, findings)
     origin, to = value_of(transition.origin), value_of(transition.to)
@@ -89,7 +87,7 @@ def _transition(
     after: int | Typed | None = stated_after if isinstance(stated_after, int) else None
     if isinstance(stated_after, Expression):
         after = time_of_row(stated_after, resource.name, (Timestamp(), Duration()), vocabulary, findings)
-    return Transition(transition.name, tuple(each.text for each in origin), to.text, place, guard, sets, after)
+    return Transition(transition.name, tuple(each.text for each in origin), to.text, place, guards, sets, after)
 
 
 def check_sets(
@@ -198,16 +196,15 @@ def _reached(
     taken = None if resource.machine is None else resource.machine.transitions.get(transition)
     if taken is None:
         return
-    if taken.guard is not None:
-        yield taken.guard.when
+    yield from (guard.that for guard in taken.guards)
     yield from dict(taken.sets).values()
     yield from _made(resource, taken.sets)
     for effect in taken.then:
         yield from (each for each in (effect.row, effect.where, effect.each) if each is not None)
         yield from dict(effect.sets).values()
-    invariants = value_of(findings.survey.graph.resources[resource.name].invariants) or ()
+    invariants = value_of(findings.survey.graph.resources[resource.name].check) or ()
     if len(invariants) == len(resource.invariants):
-        yield from (each.when for each in resource.invariants)
+        yield from (each.that for each in resource.invariants)
     for effect in taken.then:
         other = resources[effect.resource]
         if other.machine is not None and effect.verb in other.machine.transitions:

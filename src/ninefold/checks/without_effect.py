@@ -57,7 +57,7 @@ USES: Mapping[str, Use] = {
         "says which rows are listed or acted on",
         {"create": "what has to hold of the new row is said by `when`"},
     ),
-    "guards": Use(lambda verb: verb.guarded, "judges the row that is acted on", {"list": WHICH_ARE_LISTED}),
+    "check": Use(lambda verb: verb.guarded, "judges the row that is acted on", {"list": WHICH_ARE_LISTED}),
     "sets": Use(lambda verb: verb.sets, "gives values to a row"),
     "then": Use(lambda verb: verb.effects, "says what else changes"),
     "ends": Use(
@@ -122,7 +122,7 @@ def _endpoint(endpoint: Endpoint, findings: Findings) -> None:
         if key == "idempotency_key" and endpoint.call is not None:
             continue  # a call is done once
         if isinstance(fact, Shown) and verbs and not any(map(use.of, about)) and key not in of_all:
-            written = "when" if key == "guards" else key.replace("_", " ")
+            written = key.replace("_", " ")
             findings.say(
                 SAYS_NOTHING,
                 f"`{written}` says nothing of `{endpoint.key}`",

@@ -69,7 +69,7 @@ def _told(operation: Operation) -> Iterator[Typed]:
 
 def _asked(operation: Mutation, resource: Resource, perspective: Perspective) -> Iterator[Typed]:
     """What the contract reads by its own authority."""
-    yield from (each.when for each in resource.invariants)
+    yield from (each.that for each in resource.invariants)
     transitions = () if resource.machine is None else resource.machine.transitions.values()
     for effect in (*operation.effects, *operation.then, *(each for taken in transitions for each in taken.then)):
         yield from _of_effect(effect)

@@ -154,9 +154,9 @@ def permission_by_way(
 
 def guard(stated: Guard, resource: Resource, perspective: Perspective, scope: Scope = Scope.ROW) -> Requirement:
     """What reads the body is judged once all of that is there."""
-    if any(isinstance(node, Select) and _is_body(node) for node in walk(stated.when)):
+    if any(isinstance(node, Select) and _is_body(node) for node in walk(stated.that)):
         scope = Scope.VALUES
-    holds = perspective.holds(stated.when, {resource.name: resource.name})
+    holds = perspective.holds(stated.that, {resource.name: resource.name})
     return Requirement(Condition("guard", resource.name, code=stated.code, trace=traced(stated.place)), holds, scope)
 
 

@@ -56,8 +56,9 @@ def _timer(
     entered = column(resource.name, ENTERED_COLUMN)
     until = entered + " <= " + bind(inputs.DUE_UNTIL)
     due = [in_state, until, entered + " > " + bind(inputs.DUE_BEYOND)]
-    if transition.guard is not None and not by_the_clock:
-        due.append("(" + perspective.holds(transition.guard.when, {resource.name: resource.name}) + ")")
+    if not by_the_clock:
+        for guard in transition.guards:
+            due.append("(" + perspective.holds(guard.that, {resource.name: resource.name}) + ")")
     name = identifier(resource.name)
     source = f" FROM {name} AS {name} WHERE "
     keys = [column(resource.name, each) for each in resource.primary_key]
@@ -94,8 +95,9 @@ def _timer_of_row(
         at = later
     where = [column(resource.name, machine.field) + " = " + bind(Constant(origin, Text()))]
     asked = list(where)
-    if transition.guard is not None and not by_the_clock:
-        asked.append("(" + perspective.holds(transition.guard.when, {resource.name: resource.name}) + ")")
+    if not by_the_clock:
+        for guard in transition.guards:
+            asked.append("(" + perspective.holds(guard.that, {resource.name: resource.name}) + ")")
     statements = _due(resource, at, entered, where, asked)
     return Timer(
         resource=resource.name,
@@ -179,8 +181,8 @@ def _everybody(place: Place) -> Admission:
 
 def _reads_now(resource: Resource, transition: Transition, model: Model) -> bool:
     """Whether what the transition asks of the row changes with the time alone."""
-    asked = [] if transition.guard is None else [transition.guard.when]
-    return any(_now_is_in(each, model) for each in (*asked, *(invariant.when for invariant in resource.invariants)))
+    asked = [guard.that for guard in transition.guards]
+    return any(_now_is_in(each, model) for each in (*asked, *(invariant.that for invariant in resource.invariants)))
 
 
 def _now_is_in(typed: Typed, model: Model) -> bool:

@@ -61,7 +61,7 @@ def upheld(change: Change, operation: Operation, perspective: Perspective) -> tu
     falling: tuple[_Falling, ...] | None = None
     for resource in perspective.checked.resources.values():
         for invariant in resource.invariants:
-            if reads_beyond(invariant.when, (resource.name,), perspective.checked.model):
+            if reads_beyond(invariant.that, (resource.name,), perspective.checked.model):
                 if falling is None:
                     deletes = change.kind == "delete"
                     falling = tuple(_falling(change.resource, perspective.checked.resources)) if deletes else ()
@@ -74,7 +74,7 @@ def upheld(change: Change, operation: Operation, perspective: Perspective) -> tu
 def _affected(
     change: Change, falling: tuple[_Falling, ...], resource: Resource, invariant: Guard, perspective: Perspective
 ) -> Iterator[_Affected]:
-    found = dependencies(invariant.when, resource.name, perspective.checked.model)
+    found = dependencies(invariant.that, resource.name, perspective.checked.model)
     resources = perspective.checked.resources
     if change.kind == "delete":
         for fallen in falling:
@@ -283,7 +283,7 @@ def _upheld(
     number = resource.invariants.index(invariant)
     condition = Condition("invariant", resource.name, code=invariant.code, trace=traced(invariant.place))
     rows = {resource.name: resource.name}
-    holds = perspective.holds(unwritten(invariant.when), rows)
+    holds = perspective.holds(unwritten(invariant.that), rows)
     names, columns, which = list[ResultColumn](), list[Fragment](), list[Fragment]()
     for index, each in enumerate(affected):
         if each.column is None:

@@ -68,8 +68,8 @@ def upheld_by(survey: Survey, endpoint: Endpoint) -> tuple[tuple[str, Check], ..
 
 def _reading_others(survey: Survey) -> Iterator[tuple[str, Check, tuple[Read, ...]]]:
     for name, each in survey.graph.resources.items():
-        for invariant in value_of(each.invariants) or ():
-            reads = reads_of(invariant.when.ast, name, survey.graph)
+        for invariant in value_of(each.check) or ():
+            reads = reads_of(invariant.that.ast, name, survey.graph)
             if any(read.way != "own" for read in reads):
                 yield name, invariant, reads
 

@@ -338,8 +338,8 @@ class Survey:
         """What decides on a request or gives values, and reads all rows: guards, permissions, `sets`."""
         if endpoint.case is not None and (by := value_of(endpoint.case.by)) is not None:
             yield by
-        for guard in value_of(endpoint.guards) or ():
-            yield guard.when
+        for guard in value_of(endpoint.check) or ():
+            yield guard.that
         for assignment in (*(value_of(endpoint.sets) or ()), *(value_of(endpoint.called_with) or ())):
             yield assignment.value
         for scheme in self.schemes if endpoint.issues is not None else ():
@@ -351,8 +351,8 @@ class Survey:
                 yield condition
         for action in actions(endpoint):
             transition = self.transition(action)
-            if transition is not None and (when := value_of(transition.when)) is not None:
-                yield when
+            for guard in (value_of(transition.check) or ()) if transition is not None else ():
+                yield guard.that
 
     def _looked_up(self, endpoint: Endpoint) -> set[str]:
         """The resources that the callers of an endpoint are rows of."""

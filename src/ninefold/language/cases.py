@@ -117,7 +117,7 @@ def _cases(r: Reading, node: Node, read: Read) -> _Cases | None:
 
 def _holding_nowhere(r: Reading, level: Level, said: tuple[tuple[Entry, Mapping[str, Any]], ...]) -> None:
     """Says what stands beside the cases, and in each of them as well: it would hold in none."""
-    for key, name in (("body", "body"), ("sets", "sets"), ("when", "guards"), ("guards", "guards"),
+    for key, name in (("body", "body"), ("sets", "sets"), ("check", "check"),
                       ("responses", "responses"), ("headers", "headers")):  # fmt: skip
         beside = level.known.get(key)
         if beside is not None and all(name in facts for _, facts in said) and any(e.name == OTHERWISE for e, _ in said):

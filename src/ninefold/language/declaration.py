@@ -24,7 +24,7 @@ from ninefold.language.fact import Shown, is_open
 from ninefold.language.key import Key, Kind, falling_back
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Read, Reading, Refused, Slot
-from ninefold.language.shapes import ListOf, MappingOf, Members, Shape
+from ninefold.language.shapes import ListOf, MappingOf, Members, OneOf, Shape
 from ninefold.syntax.nodes import Entry, Node
 
 T = TypeVar("T")
@@ -62,14 +62,18 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A list of such mappings, `row` being that of an item. It stands inside a fact: the members of its records are no
-    facts, but values, and what is not shown in one leaves the whole list open. `admits`: whether what is read of an
-    item says enough to count; what it lacks is said there."""
+    """A list of such mappings, `row` being that of an item, where it has one. It stands inside a fact: the members of
+    its records are no facts, but values, and what is not shown in one leaves the whole list open. `admits`: whether
+    what is read of an item says enough to count; what it lacks is said there. `alone`: one may stand without a list."""
 
     record: type
-    row: Key
+    row: Key | None
     admits: Callable[[Reading, Node, Slot, Any], bool] | None = None
-    shape: Shape = ListOf(Members())
+    alone: bool = False
+
+    @property
+    def shape(self) -> Shape:
+        return OneOf((Members(), ListOf(Members()))) if self.alone else ListOf(Members())
 
 
 Holding: TypeAlias = One | Each | Several

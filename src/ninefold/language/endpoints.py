@@ -12,7 +12,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, routes, shapes
 from ninefold.language.actions import Action, apart, deeds, of_kind
 from ninefold.language.cases import BY, CASE, Case, in_cases
-from ninefold.language.check import GUARDS, OTHERWISE, WHEN, Check, guards_of
+from ninefold.language.check import CHECKS, Check
 from ninefold.language.declaration import (
     Each,
     One,
@@ -163,9 +163,9 @@ class Endpoint:
         "sets", shapes.MappingOf("fields to expressions"), "Values that it gives.", "It gives the body's values.",
         below=(named("FIELD", Kind.ADDS, "The value that it gives the field.", "It gives no value of its own.",
                      shapes.Expression()),))
-    guards: Fact[tuple[Check, ...]] | None = restricts(
-        "guards", GUARDS, "Several guards, each with its error.", "Every row is admitted.", beside=(WHEN, OTHERWISE),
-        whole=guards_of)
+    check: Fact[tuple[Check, ...]] | None = restricts(
+        "check", CHECKS, "What has to hold of the row, as it was; of one that is made, as it would be.",
+        "Every row is admitted.")
     patch: Fact[Name] | None = asked(
         "patch", shapes.Word(("merge", "json-patch")),
         "How an update is read: RFC 7396 (`merge`) or RFC 6902 (`json-patch`).", PATCH, NOT_SERVED,
@@ -210,7 +210,7 @@ class Endpoint:
                   "An error where the function takes it.", shapes.Expression(shapes.Sight.NONE)),))
     then: Fact[tuple[Effect, ...]] | None = adds("then", EFFECTS, OTHER_ROWS, NO_OTHER_ROW)
     case: Case | None = adds(
-        "cases", shapes.Members(), "Bodies, values, guards and responses that an expression chooses.",
+        "cases", shapes.Members(), "Bodies, values, checks and responses that an expression chooses.",
         "There is one case: what the endpoint states.", below=(BY, CASE), whole=lambda _: None)
     projection: Fact[Projection] | None = adds(
         "projection", One(Projection), "The caller chooses which members of a row are shown.", "All members are shown.")
@@ -238,7 +238,7 @@ class Endpoint:
 
 
 
-IN_A_CASE = ("body", "sets", "guards", "responses", "headers", "then")
+IN_A_CASE = ("body", "sets", "check", "responses", "headers", "then")
 """What a case may say in the place of its endpoint, by the names that these things have there."""
 
 

@@ -122,8 +122,8 @@ def of_records(holding: Holding) -> Read[Any]:
                     return None
                 named = [entry for entry in node.entries if admits is None or admits(r, entry)]
                 return r.each(named, partial(of_entry(holding), r))
-            case Several(record, _, admits):
-                items = r.items(node, slot)
+            case Several(record, _, admits, alone):
+                items = (node,) if alone and isinstance(node, MappingNode) else r.items(node, slot)
                 if items is None:
                     return None
                 every = ((item, _values(record, r.keyed(item, keys_of(record), slot.called))) for item in items)

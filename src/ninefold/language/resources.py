@@ -10,7 +10,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
-from ninefold.language.check import INVARIANTS, Check
+from ninefold.language.check import CHECKS, Check
 from ninefold.language.codes import WRONG_SHAPE
 from ninefold.language.declaration import Each, When, adds, asked, named, names, restricts, tells, together
 from ninefold.language.expressions import Expression, Items, Leaf, Member, Members, Template, template
@@ -245,7 +245,7 @@ class Resource:
         "What a row holds.", FIELDS, "endpoints that read or write R are not served", main=True)
     includes: Fact[tuple[Name, ...]] | None = names(
         "includes", shapes.Names("a resource", alone=True),
-        "Other resources, whose fields it has before its own, with what their `required`, `unique` and `invariants` "
+        "Other resources, whose fields it has before its own, with what their `required`, `unique` and `check` "
         "say of them, and with their views; in these, the other's name means this resource. One that has no "
         "primary key, and is included, is no resource itself.",
         "It has its own fields alone; each use of what it took over is an error.")
@@ -255,8 +255,8 @@ class Resource:
         "unique", shapes.ListOf(A_FIELD),
         "Lists of fields; no two rows have the same values in all fields of a list. Nulls are distinct.",
         "Rows may have the same values.", read=unique_lists)
-    invariants: Fact[tuple[Check, ...]] | None = restricts(
-        "invariants", INVARIANTS, "What holds of every row after every write.", "No write is refused for it.")
+    check: Fact[tuple[Check, ...]] | None = restricts(
+        "check", CHECKS, "What holds of every row after every write.", "No write is refused for it.")
     records: Fact[Node] | None = adds(
         "records", shapes.ListOf(shapes.Members()), "Rows that the contract itself states.", "There are no such rows.",
         read=read_records, below=(

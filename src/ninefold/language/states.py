@@ -8,7 +8,7 @@ from typing import Final
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import shapes
-from ninefold.language.check import otherwise_alone
+from ninefold.language.check import CHECKS, Check
 from ninefold.language.declaration import Each, One, adds, asked, named, names, restricts
 from ninefold.language.effects import EFFECTS, NO_OTHER_ROW, OTHER_ROWS, Effect
 from ninefold.language.expressions import Assignment, Expression, expression
@@ -58,13 +58,9 @@ class Transition:
         "from", shapes.Names(STATE, alone=True), "The state or states that it leaves.", FROM, NOT_TAKEN, main=True,
         words=either)
     to: Fact[Name] | None = asked("to", shapes.Name(STATE), "The state that it reaches.", TO, NOT_TAKEN, main=True)
-    when: Fact[Expression] | None = restricts(
-        "when", shapes.Expression(), "Its guard: it is refused unless this holds.",
-        "It is taken from each of its states.",
-        told="guard", meanings=("truth", "before and after"))
-    otherwise: Fact[Name] | None = adds(
-        "otherwise", shapes.Name("an error code"), "The error when its guard does not hold.",
-        "The error is the code of the condition `guard`.", told="else")
+    check: Fact[tuple[Check, ...]] | None = restricts(
+        "check", CHECKS, "What has to hold of the row, as it was, for the transition to be taken.",
+        "It is taken from each of its states.", meanings=("truth", "before and after"))
     sets: Fact[tuple[Assignment, ...]] | None = adds(
         "sets", shapes.MappingOf("fields to expressions"), "Values that it gives.", "It changes the state alone.",
         below=(named("FIELD", Kind.ADDS, "The value that it gives the field.", "The field keeps its value.",
@@ -79,7 +75,6 @@ class Transition:
 
 def _look(r: Reading, entry: Entry, level: Level) -> None:
     declare(r, entry.key, "a transition", selected=True)
-    otherwise_alone(level)
 
 
 TRANSITIONS = Each(

@@ -27,6 +27,7 @@ from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.routes import PathName
+from ninefold.language.states import Transition
 from ninefold.language.verbs import kind_of
 from ninefold.refusals.refusal import Refusal
 
@@ -59,34 +60,28 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         if may_be_in_any_state(endpoint, action):
             words = f"the state of the `{first}` is not {names or 'known'}"
             yield Refusal("illegal transition", Step.JUDGED, first, fact=origin, words=words, after=number)
-        if isinstance(each.when, Shown):
-            code = None if (named := value_of(each.otherwise)) is None else named.text
-            words = f"`{each.when.value.text}` does not hold, which guards the transition `{each.name}`"
-            yield Refusal(
-                "guard",
-                Step.JUDGED,
-                first,
-                code=code,
-                fact=each.when.span,
-                words=words,
-                meanings=("truth", "before and after"),
-                after=number,
-            )
-    for guard in value_of(endpoint.guards) or ():
-        words = f"`{guard.when.text}` does not hold"
-        code_name = None if guard.otherwise is None else guard.otherwise.text
-        yield Refusal(
-            "guard",
-            Step.JUDGED,
-            first,
-            code=code_name,
-            fact=guard.when.span,
-            words=words,
-            meanings=("truth", "before and after"),
-        )
+    for guard in value_of(endpoint.check) or ():
+        yield _check(guard, Step.JUDGED, first)
+    for number, action in enumerate(actions(endpoint)):
+        each = survey.transition(action) if action.is_transition else None
+        for guard in (value_of(each.check) or ()) if each is not None else ():
+            yield _check(guard, Step.JUDGED, first, each, number)
     if isinstance(endpoint.etag, Shown):
         words = "`If-Match` names other entity tags than that of what GET shows now"
         yield Refusal("stale", Step.JUDGED, first, fact=endpoint.etag.span, words=words, meanings=("entity tags",))
+
+
+def _check(
+    guard: Check, step: Step, resource: str | None, transition: Transition | None = None, after: int = 0
+) -> Refusal:
+    """A check that does not hold; of a transition, if one is given."""
+    words = f"`{guard.that.text}` does not hold"
+    words += "" if transition is None else f", which guards the transition `{transition.name}`"
+    code = None if guard.code is None else guard.code.text
+    meanings = ("truth", "before and after")
+    return Refusal(
+        "guard", step, resource, code=code, fact=guard.that.span, words=words, meanings=meanings, after=after
+    )
 
 
 def _of_a_row_that_may_be_there(
@@ -199,7 +194,7 @@ def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         words = f"a `test` of the patch finds another value in the `{own}`"
         yield Refusal("different", Step.BODY, own, fact=endpoint.patch.span, words=words)
     for resource, invariant in upheld_by(survey, endpoint):
-        words = f"`{invariant.when.text}` would not hold any more of a `{resource}` that it is asked of again"
+        words = f"`{invariant.that.text}` would not hold any more of a `{resource}` that it is asked of again"
         yield _broken(resource, invariant, words, last)
     if own is not None and any(kind_of(each.verb).compares for each in actions(endpoint)):
         if "unchanged" in endpoint.outcomes and compared(survey, endpoint, own):
@@ -210,9 +205,9 @@ def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
 
 
 def _broken(resource: str, invariant: Check, words: str, after: int) -> Refusal:
-    code = None if invariant.otherwise is None else invariant.otherwise.text
+    code = None if invariant.code is None else invariant.code.text
     return Refusal(
-        "invariant", Step.DONE, resource, code, (), invariant.when.span, words, ("truth", "before and after"), after
+        "invariant", Step.DONE, resource, code, (), invariant.that.span, words, ("truth", "before and after"), after
     )
 
 
@@ -234,8 +229,8 @@ def _of_change(
         if change.several and not change.inserts:
             words = f"two rows that change are given the same {' and '.join(f'`{name}`' for name in key.fields)}"
             yield Refusal("conflict", Step.DONE, own.name, None, (), key.span, words, ("values",), after)
-    for invariant in value_of(own.invariants) or ():
-        yield _broken(own.name, invariant, f"`{invariant.when.text}` would not hold of the row as it becomes", last)
+    for invariant in value_of(own.check) or ():
+        yield _broken(own.name, invariant, f"`{invariant.that.text}` would not hold of the row as it becomes", last)
     sets = {name: each for name, each in change.sets.items() if name not in change.of_request}
     if may_break(survey, own.name, sets, change.inserts, change.body | change.of_request, given):
         words = "what a field is given cannot be made, or is not as the field says"
@@ -257,12 +252,8 @@ def _of_effect(survey: Survey, effect: Effect, given: frozenset[tuple[str, str]]
     if action.is_transition:
         words = f"the `{resource}` is in none of the states from which `{effect.verb}` leads"
         yield Refusal("illegal transition", Step.DONE, resource, fact=at, words=words)
-    if transition is not None and isinstance(transition.when, Shown):
-        code = None if (named := value_of(transition.otherwise)) is None else named.text
-        words = f"`{transition.when.value.text}` does not hold, which guards the transition `{transition.name}`"
-        yield Refusal(
-            "guard", Step.DONE, resource, code, (), transition.when.span, words, ("truth", "before and after")
-        )
+    for guard in (value_of(transition.check) or ()) if transition is not None else ():
+        yield _check(guard, Step.DONE, resource, transition)
     for each in referring(survey, survey.graph.falling_with(resource)) if effect.verb == "delete" else ():
         if each.word == "restrict":
             words = f"a row refers to the `{resource}` by `{each.subject}`"

@@ -87,7 +87,7 @@ def _all(r: Reading, resources: tuple[Resource, ...]) -> tuple[Resource, ...]:
 
 
 def _size(resource: Resource) -> int:
-    facts = (resource.fields, resource.required, resource.unique, resource.invariants, resource.views)
+    facts = (resource.fields, resource.required, resource.unique, resource.check, resource.views)
     return 1 + sum(len(each.value) for each in facts if isinstance(each, Shown))
 
 
@@ -106,7 +106,7 @@ def _with(r: Reading, resource: Resource, other: Resource, at: Span) -> Resource
         fields=_joined(r, resource, own(other.fields), resource.fields, at, lambda field: field.name),
         required=_joined(r, resource, other.required, resource.required, at, None),
         unique=_joined(r, resource, other.unique, resource.unique, at, None),
-        invariants=_joined(r, resource, own(other.invariants), resource.invariants, at, None),
+        check=_joined(r, resource, own(other.check), resource.check, at, None),
         views=_joined(r, resource, own(other.views), resource.views, at, lambda view: view.name),
     )
 

@@ -175,7 +175,8 @@ class _Uses:
     def of_transition(self, transition: Transition, resource: str) -> None:
         for name in (*(listed(transition.origin) or ()), one(transition.to)):
             self.use_state(name, resource)
-        self.use_code(one(transition.otherwise))
+        for check in listed(transition.check) or ():
+            self.use_code(check.code)
         self.sets(transition.sets, resource)
         self.effects(transition.then)
 

@@ -47,7 +47,7 @@ def change_endpoint(way: Way, change: Change) -> None:
                 return
             said = {name: value for name in _OF_ENDPOINT if (value := getattr(change.endpoint, name)) is not None}
             assert found is not None
-            if found.case is not None and said.keys() & {"does", "body", "sets", "guards", "responses", "headers"}:
+            if found.case is not None and said.keys() & {"does", "body", "sets", "check", "responses", "headers"}:
                 way.refuse(change, f"what a case of `{key}` was is not said by what all of them were")
                 return
             way.with_endpoints(_with(each, said) if each.key == key else each for each in way.endpoints())

@@ -45,7 +45,7 @@ def list_rows(operation: checked.List, admission: Admission, perspective: Perspe
     required += permission_by_way(admission, operation, resource, perspective)
     for each in operation.guards:
         broken = Condition("guard", resource.name, code=each.code, trace=traced(each.place))
-        required.append(of_way(each.when, broken, operation, perspective))
+        required.append(of_way(each.that, broken, operation, perspective))
 
     conditions = says_which(operation, columns.rows, perspective)
     # Said so, SQLite asks it once, and does not join it to the rows, whose order would be lost.

@@ -61,9 +61,8 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
         if operation.follows != "in its state":
             origins = [Constant(state, Text()) for state in transition.origins]
             required.append(in_state(resource, origins, resource.machine.field, transition.place))
-        if transition.guard is not None:
-            required.append(guard(transition.guard, resource, perspective))
-    required += [guard(each, resource, perspective) for each in operation.guards]
+    judged_by = (*operation.guards, *(() if transition is None else transition.guards))
+    required += [guard(each, resource, perspective) for each in judged_by]
     for field in resource.fields.values():
         if field.references is not None and field.name in given:
             required.append(reference_there(field, given[field.name], resource, perspective))

@@ -135,7 +135,7 @@ def invariants(resource: Resource, perspective: Perspective) -> list[Requirement
     """What holds of the row as it has become; told by the statement that reads it back."""
     found = []
     for each in resource.invariants:
-        holds = perspective.holds(each.when, {resource.name: resource.name})
+        holds = perspective.holds(each.that, {resource.name: resource.name})
         condition = Condition("invariant", resource.name, code=each.code, trace=traced(each.place))
         found.append(Requirement(condition, holds, Scope.ROW))
     return found
@@ -168,7 +168,7 @@ def told_after(
     codes = tuple(name for name, _ in told)
     fails = ["((" + each.holds + ") IS NOT TRUE)" for each in checks]
     returned = [*columns.fragments, *(detail for _, detail in told), *fails] or [Fragment("1")]
-    read = [*columns.expressions, *(each.when for each in resource.invariants)]
+    read = [*columns.expressions, *(each.that for each in resource.invariants)]
     of_all = perspective.checked.errors.codes
     read += [said for code in of_all for name, said in code.said.items() if said_by(code.name, name) in codes]
     by_key = by_key or any(steps) or operation.goes_on or operation.several

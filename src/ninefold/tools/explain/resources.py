@@ -115,7 +115,7 @@ def resource(g: Grounds, own: Resource) -> Item:
     for group in value_of(own.unique) or ():
         facts.append(g.item(f"unique together: {listed(group)}", group[0].span, meanings=("values",)))
     facts += [
-        invariant(g, each, "holds after every write", ("before and after",)) for each in value_of(own.invariants) or ()
+        invariant(g, each, "holds after every write", ("before and after",)) for each in value_of(own.check) or ()
     ]
     for view in value_of(own.views) or ():
         facts.append(g.item(f"the view `{view.name}`: {g.written(_extent(view.template))}", view.span))
@@ -125,12 +125,12 @@ def resource(g: Grounds, own: Resource) -> Item:
 
 def invariant(g: Grounds, own: Check, words: str, meanings: tuple[str, ...]) -> Item:
     """An invariant with its error, which has a line of its own where it is written on one."""
-    text, otherwise = f"{words}: `{own.when.text}`", own.otherwise
+    text, otherwise = f"{words}: `{own.that.text}`", own.code
     if otherwise is None:
         return g.item(text, own.span, meanings=meanings)
-    if g.place(otherwise.span).line == g.place(own.when.span).line:
+    if g.place(otherwise.span).line == g.place(own.that.span).line:
         return g.item(f"{text}, else `{otherwise.text}`", own.span, meanings=meanings)
-    return g.item(text, own.when.span, [g.item(f"else `{otherwise.text}`", otherwise.span)], meanings)
+    return g.item(text, own.that.span, [g.item(f"else `{otherwise.text}`", otherwise.span)], meanings)
 
 
 def _extent(template: Any) -> Any:

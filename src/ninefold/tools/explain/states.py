@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ninefold.language.amounts import duration
+from ninefold.language.check import Check
 from ninefold.language.effects import Effect
 from ninefold.language.expressions import Expression
-from ninefold.language.fact import Shown, value_of
+from ninefold.language.fact import Fact, Shown, value_of
 from ninefold.language.states import Machine, ResourceStates, Transition
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
@@ -13,7 +14,8 @@ from ninefold.tools.explain.told import told
 
 
 def transition(g: Grounds, own: Transition) -> Item:
-    facts = told(g, own, "origin", "to", "when", "otherwise")
+    facts = told(g, own, "origin", "to")
+    facts += checks(g, own.check)
     facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in value_of(own.sets) or ()]
     facts += [effect(g, each) for each in value_of(own.then) or ()]
     by_row = isinstance(own.after, Shown) and isinstance(own.after.value, Expression)
@@ -24,6 +26,16 @@ def transition(g: Grounds, own: Transition) -> Item:
     )
     facts += g.fact(called, own.after, when, meanings)
     return g.together(f"the transition `{own.name}`", own.span, facts)
+
+
+def checks(g: Grounds, fact: Fact[tuple[Check, ...]] | None) -> list[Item]:
+    """What has to hold, each with its error."""
+    items = g.fact("check", fact) if value_of(fact) is None else []
+    for each in value_of(fact) or ():
+        facts = [g.item(f"`{each.that.text}`", each.that.span)]
+        facts += [g.item(f"else `{each.code.text}`", each.code.span)] if each.code else []
+        items.append(g.together("check", each.span, facts, ("truth", "before and after")))
+    return items
 
 
 def effect(g: Grounds, own: Effect) -> Item:

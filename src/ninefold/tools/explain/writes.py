@@ -36,18 +36,12 @@ def transitions(g: Grounds, endpoint: Endpoint) -> list[Transition]:
 def guards(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """What has to hold of the row as it is, and, after the write, as it has become."""
     items = [states.transition(g, each) for each in transitions(g, endpoint)]
-    if value_of(endpoint.guards) is None:
-        items += g.fact("guards", endpoint.guards)
-    for guard in value_of(endpoint.guards) or ():
-        facts = [g.item(f"`{guard.when.text}`", guard.when.span)]
-        facts += [g.item(f"else `{guard.otherwise.text}`", guard.otherwise.span)] if guard.otherwise else []
-        items.append(g.together("guard", guard.span, facts, ("truth", "before and after")))
+    items += states.checks(g, endpoint.check)
     own = g.resource(g.acted_on(endpoint))
     if own is not None and gives_values(endpoint):
         words = "holds of the row as it has become"
         items += [
-            resources.invariant(g, each, words, ("truth", "before and after"))
-            for each in value_of(own.invariants) or ()
+            resources.invariant(g, each, words, ("truth", "before and after")) for each in value_of(own.check) or ()
         ]
     return items
 

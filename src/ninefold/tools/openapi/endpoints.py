@@ -92,14 +92,14 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
         yield "further", [{"takes": each.name, **of_service.taken(each.name, endpoint, service)} for each in further]
     guards = [
         {
-            "when": guard.when.text,
-            **({} if guard.otherwise is None else {"otherwise": guard.otherwise.text}),
-            "line": service.line(guard.when.span),
+            "that": guard.that.text,
+            **({} if guard.code is None else {"else": guard.code.text}),
+            "line": service.line(guard.that.span),
         }
-        for guard in value_of(stated.guards) or ()
+        for guard in value_of(stated.check) or ()
     ]
     if guards:
-        yield "guards", guards
+        yield "check", guards
     issued = value_of(stated.issues)
     if stated.case is not None:
         yield "cases", [answers.described(stated.case, service)]

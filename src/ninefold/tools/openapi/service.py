@@ -17,6 +17,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Span
 from ninefold.language import states as stated
 from ninefold.language.cases import Case
+from ninefold.language.check import Check
 from ninefold.language.endpoints import Endpoint as Stated
 from ninefold.language.fact import Fact, Name, value_of
 from ninefold.plan.problems import DETAIL, ErrorCode
@@ -182,15 +183,18 @@ def _machine(resource: str, machine: stated.Machine, service: Service) -> Json:
     ) | {"line": service.line(machine.span)}
 
 
+def _check(stated_: Check) -> Json:
+    return {"that": stated_.that.text, **({} if stated_.code is None else {"else": stated_.code.text})}
+
+
 def _transition(stated_: stated.Transition, service: Service) -> Json:
-    to, when, otherwise = value_of(stated_.to), value_of(stated_.when), value_of(stated_.otherwise)
+    to = value_of(stated_.to)
     after = value_of(stated_.after)
     return {
         "from": _names(stated_.origin) or [],
         **_given(
             to=None if to is None else to.text,
-            when=None if when is None else when.text,
-            otherwise=None if otherwise is None else otherwise.text,
+            check=[_check(each) for each in value_of(stated_.check) or ()] or None,
             sets={each.name: each.value.text for each in value_of(stated_.sets) or ()} or None,
             after=duration_text(after) if isinstance(after, int) else None if after is None else after.text,
         ),

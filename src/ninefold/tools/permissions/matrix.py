@@ -204,13 +204,12 @@ class _Reading:
         )
 
     def guards(self, endpoint: Endpoint) -> Iterator[Condition]:
+        for guard in value_of(endpoint.check) or ():
+            yield self.condition(guard.that)
         for action in actions(endpoint):
             transition = self.survey.transition(action)
-            when = None if transition is None else value_of(transition.when)
-            if when is not None:
-                yield self.condition(when)
-        for guard in value_of(endpoint.guards) or ():
-            yield self.condition(guard.when)
+            for guard in (value_of(transition.check) or ()) if transition is not None else ():
+                yield self.condition(guard.that)
 
     def condition(self, expression: Expression) -> Condition:
         return Condition(_in_one_line(expression), self.line(expression.span))
@@ -285,9 +284,9 @@ class _Reading:
         """Everything that has to hold of the row, for such a caller."""
         assert self.served is not None and found.resource is not None
         taken = None if found.mutation is None else found.mutation.transition
-        if taken is not None and taken.guard is not None:
-            yield taken.guard.when
-        yield from (guard.when for guard in found.operation.guards)
+        if taken is not None:
+            yield from (guard.that for guard in taken.guards)
+        yield from (guard.that for guard in found.operation.guards)
         if found.operation.where is not None:
             yield found.operation.where
         yield from (each.condition for each in found.admissions if each.who == who and each.condition is not None)
