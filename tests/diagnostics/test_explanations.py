@@ -63,7 +63,7 @@ LONG = {
     "NF0118": "limits: {" + "a, " * 600 + "a}",
     "NF0210": "limits: {rates: " + "[" * 70 + "]" * 70 + "}",
     "NF0322": json.dumps({"authentication": {"schemes": {f"k{n}": {"type": "mutualTLS"} for n in range(33)}}}),
-    "NF0402": f"endpoints: {{GET /orders/{{id}}: {{check: {{that: \"{'(' * 50}order.total{')' * 50} > 0\"}}}}}}",
+    "NF0402": f'endpoints: {{GET /orders/{{id}}: {{check: {{that: "{"(" * 50}order.total{")" * 50} > 0"}}}}}}',
     "NF0643": json.dumps({"resources": {"item": {"primary key": "f0", "fields": FIELDS}}}),
     "NF0644": contract([ITEM], (), [f"  GET /items/{{id}}: {{does: read item, responses: {{200: {MEMBERS}}}}}"]),
     "NF0685": json.dumps({"resources": {"types": TYPES}}),
