@@ -31,7 +31,7 @@ note:
 """
 
 CONTRACT_OF_ROWS = (
-    CONTRACT.replace("note:\n  identifier", HOOK + "  identifier", 1)
+    CONTRACT.replace("note:\n  primary key", HOOK + "  primary key", 1)
     .replace(
         "person: none\n",
         """person: none

@@ -153,7 +153,7 @@ def test_a_sketch_is_a_service_after_propose() -> None:
         "POST /boards/{board.slug}/cards": "{201: card}, headers: !proposed"
         " {Location: \"'/api/boards/' + card.board.slug + '/cards/' + string(card.id)\"}",
         "GET /boards/{board.slug}/cards/{id}": "{200: card}",
-        "PUT /boards/{board.slug}/cards/{id}": "{200: card}",
+        "PUT /boards/{board.slug}/cards/{id}": "{replaced: {200: card}}",
         "PATCH /boards/{board.slug}/cards/{id}": "{200: card}",
         "DELETE /boards/{board.slug}/cards/{id}": "{204: none}",
     }

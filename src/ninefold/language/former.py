@@ -118,25 +118,24 @@ KEYS: Final[Mapping[At, str]] = {**{at: f"`{word}`" for at, word in RENAMED.item
 
 
 class Verb(NamedTuple):
-    """`outcomes`: what an answer stands for that was given to all good ends alike once; none: it stays."""
+    """`outcomes`: what an answer stands for that was given to all good ends alike once; none: it stays. `arises`: upon
+    what its events arise; none: upon itself."""
 
     word: str
     outcomes: str | None = None
+    arises: str | None = None
 
 
 VERBS: Final[Mapping[str, Verb]] = {
-    "ensure": Verb("put", "created or unchanged"),
-    "replace": Verb("put", "replaced"),
-    "remove": Verb("delete", "deleted or absent"),
+    "ensure": Verb("put", "created or unchanged", "create"),
+    "replace": Verb("put", "replaced", "update"),
+    "remove": Verb("delete", "deleted or absent", "delete"),
     "grant token": Verb("sign in"),
     "subscribe": Verb("create subscription"),
     "unsubscribe": Verb("delete subscription"),
     "stream events": Verb("stream event"),
 }
 """The verbs that are gone, and what says the same; the last three say themselves what they are done to."""
-
-_CAUSES: Final[Mapping[str, str]] = {"ensure": "create", "replace": "update", "remove": "delete"}
-"""What events arise upon that arose upon verbs which are gone."""
 
 CONDITIONS: Final[Mapping[str, str]] = {
     "missing": "not found",
@@ -215,7 +214,8 @@ def word(part: int, path: str) -> Callable[[str], str]:
 def cause(text: str) -> str:
     """What an event arises upon, as it is called now: what `put` made was created, or else updated."""
     verb, space, resource = text.partition(" ")
-    return f"{_CAUSES[verb]}{space}{resource}" if verb in _CAUSES and verb not in IN_FORCE else action(text)
+    arises = VERBS[verb].arises if verb in VERBS and verb not in IN_FORCE else None
+    return action(text) if arises is None else f"{arises}{space}{resource}"
 
 
 # What is in force still: it is nothing else yet

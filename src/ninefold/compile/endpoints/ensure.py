@@ -84,9 +84,8 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
     held_values, held_to = making(operation, resource, perspective).as_made(made, of_row, not_there)
     columns = row_columns(resource, perspective)
     created = answer(operation, columns, perspective)
-    unchanged_ = None
-    if (same := operation.outcomes.get("unchanged")) is not None:
-        unchanged_ = answer(operation, columns, perspective, same)
+    same = operation.outcomes.get("unchanged")
+    unchanged_ = None if same is None else answer(operation, columns, perspective, same)
     checks = invariants(resource, perspective)
     steps = (
         subscription(resource, perspective.checked),
@@ -102,8 +101,8 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
 
     holding = [*(each.holds for each in requirements(_Row.AS_IT_WOULD_BE)), *can_be_made(held_values)]
     insert = _inserted(name, targets, new_row, holding, told.returning)
-    which = [_is_the_one(resource.name, operation, resource, from_path, wanted)]
-    which += [each.holds for each in requirements(_Row.AS_IT_IS)]
+    the_one = _is_the_one(resource.name, operation, resource, from_path, wanted)
+    which = [the_one, *(each.holds for each in requirements(_Row.AS_IT_IS))]
     found = "SELECT " + told.returning + f" FROM {name} AS {name} WHERE " + all_of(which)
     results = tuple(columns.results)
     judged = judge(
@@ -114,11 +113,9 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
         perspective,
         held_values,
     )
-    follows = told.follows
+    instead, kind = None, Ensure
     if not operation.kind.compares:
-        which = [_is_the_one(resource.name, operation, resource, from_path, wanted)]
-        follows = in_order(*follows, _instead(operation, admission, resource, which, perspective, created))
-    kind = Ensure if operation.kind.compares else Put
+        instead, kind = _instead(operation, admission, resource, [the_one], perspective, created), Put
     return kind(
         resource=resource.name,
         response=created,
@@ -133,7 +130,7 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
         details=told.details,
         precondition=condition,
         upholds=held,
-        follows=follows,
+        follows=in_order(*told.follows, instead),
     )
 
 

@@ -84,7 +84,8 @@ def _answer(survey: Survey, endpoint: Endpoint, action: Action) -> tuple[str, st
             shown = "{items: page.items, next: page.next}" if cursor else "{items: page.items}"
             return f"{{200: {shown}}}", LISTED
         case "the row":
-            return f"{{200: {own.name}}}", SHOWN
+            shown = f"{{200: {own.name}}}"
+            return (f"{{replaced: {shown}}}" if action.verb == "put" else shown), SHOWN
         case _:
             return None
 
