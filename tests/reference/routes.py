@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
 from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.operations import Segment
 from ninefold.checked.service import Checked
 
 
@@ -40,30 +40,52 @@ def find(checked: Checked, method: str, path: str) -> Found | NoSuchPath | NotAl
     if texts[: len(base)] != base:
         return NoSuchPath()
     texts = texts[len(base) :]
-    candidates: list[tuple[tuple[bool, ...], str, Endpoint | None]] = []
+    # A colon that came encoded stands before no literal.
+    ends = [text.rpartition(":")[2] for text in path.split("/")[1:]][len(base) :]
+    shapes: dict[Shape, dict[str, Endpoint | None]] = {}
     for endpoint in checked.endpoints:
-        literal = [each if isinstance(each, str) else None for each in endpoint.segments]
-        candidates += _if_of(texts, literal, endpoint.method, endpoint)
+        shapes.setdefault(tuple(map(_shape, endpoint.segments)), {})[endpoint.method] = endpoint
     for stopped in checked.stopped:
-        candidates += _if_of(texts, stopped.segments, stopped.method, None)
-    if not candidates:
-        return NoSuchPath()
-    nearest = min(shape for shape, _, _ in candidates)
-    served = {each: endpoint for shape, each, endpoint in candidates if shape == nearest}
-    asked = "GET" if method == "HEAD" else method
-    if asked not in served:
-        more = {"OPTIONS"} | ({"HEAD"} if "GET" in served else set())
-        return NotAllowed(", ".join(sorted({*served, *more})))
-    return Found(served[asked], [text for text, is_name in zip(texts, nearest, strict=True) if is_name])
+        shapes.setdefault(tuple(map(_shape, stopped.segments)), {})[stopped.method] = None
+    # From the left a literal comes before a name with a literal behind it, and that before a plain name.
+    fitting = sorted(shape for shape in shapes if _fits(texts, ends, shape))
+    asked, met = "GET" if method == "HEAD" else method, set[str]()
+    for shape in fitting:
+        if asked in shapes[shape]:
+            values = [_value(text, *each) for text, each in zip(texts, shape, strict=True) if each[0] > 0]
+            return Found(shapes[shape][asked], values)
+        met |= {*shapes[shape], "OPTIONS"} | ({"HEAD"} if "GET" in shapes[shape] else set())
+        if all(kind != 1 for kind, _ in shape):
+            break
+    return NotAllowed(", ".join(sorted(met))) if met else NoSuchPath()
 
 
-def _if_of(
-    texts: list[str], segments: Sequence[str | None], method: str, endpoint: Endpoint | None
-) -> list[tuple[tuple[bool, ...], str, Endpoint | None]]:
-    """Whether a path is of these segments, None being a name; with where its names are: a literal comes first."""
-    if len(texts) != len(segments):
-        return []
-    for text, segment in zip(texts, segments, strict=True):
-        if text != segment and (segment is not None or not text):
-            return []
-    return [(tuple(segment is None for segment in segments), method, endpoint)]
+Shape = tuple[tuple[int, str], ...]
+"""Of each segment: 0 and its text, 1 and what stands behind the colon of a name, 2 of a plain name."""
+
+
+def _shape(segment: Segment) -> tuple[int, str]:
+    if isinstance(segment, str):
+        return 0, segment
+    return (1, segment.after) if segment.after else (2, "")
+
+
+def _value(text: str, kind: int, written: str) -> str:
+    return text[: -len(written) - 1] if kind == 1 else text
+
+
+def _fits(texts: list[str], ends: list[str], shape: Shape) -> bool:
+    if len(texts) != len(shape):
+        return False
+    for text, end, (kind, written) in zip(texts, ends, shape, strict=True):
+        if kind == 0 and text != written:
+            return False
+        if kind > 0 and not _value(text, kind, written):
+            return False
+        if kind == 1 and not (text.endswith(":" + written) and _decoded(end) == written):
+            return False
+    return True
+
+
+def _decoded(text: str) -> str:
+    return unquote_to_bytes(text).decode("utf-8")

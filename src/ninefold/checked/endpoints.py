@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from ninefold.checked.contents import Content, Response
-from ninefold.checked.operations import Mutation, Operation, PathName, Segment, Takes
+from ninefold.checked.operations import Mutation, Operation, PathName, PathValue, Segment, Takes
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Typed
@@ -163,7 +163,7 @@ class Stopped:
 
     key: str
     method: str
-    segments: tuple[str | None, ...]
+    segments: tuple[str | PathValue, ...]
     place: Place
     reasons: tuple[str, ...]
 

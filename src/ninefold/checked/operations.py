@@ -18,8 +18,9 @@ from ninefold.values import Type
 
 @dataclass(frozen=True)
 class PathName:
-    """A name in braces. `found` is the expression over the acted-on row that has to equal the value; `resource`
-    is the resource whose unique field it is, reached through `through` (the reference fields, left to right)."""
+    """A name in braces. `found` is the expression over the acted-on row that has to equal the value; `resource` is the
+    resource whose unique field it is, reached through `through` (the reference fields, left to right). `after`: what
+    stands behind its colon."""
 
     text: str
     type: Type
@@ -27,6 +28,7 @@ class PathName:
     field: str
     through: tuple[str, ...]
     found: Typed
+    after: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class PathValue:
     text: str
     type: Type
     resource: str | None
+    after: str = ""
 
 
 Segment: TypeAlias = str | PathName | PathValue

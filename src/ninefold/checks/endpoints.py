@@ -8,7 +8,7 @@ from typing import Literal
 
 from ninefold.checked.endpoints import Endpoint, Events, Stopped
 from ninefold.checked.lists import Way, ways
-from ninefold.checked.operations import Filter, Pages, Sorts
+from ninefold.checked.operations import Filter, Pages, PathValue, Sorts
 from ninefold.checked.resources import Effect, Guard, Resource
 from ninefold.checks.assignments import check_made_with
 from ninefold.checks.authentication import admissions, of_list
@@ -45,7 +45,7 @@ from ninefold.language.verbs import kind_of
 from ninefold.questions.events import about_built_in
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
-from ninefold.values import Boolean, Row
+from ninefold.values import Boolean, Row, Text
 
 KEPT = frozenset((*EXPRESSION_CODES, GIVEN_VALUE, NOT_A_BODY, NOT_IN_FORCE))
 """What is said of an endpoint that a gap blocks."""
@@ -90,7 +90,8 @@ def check_endpoints(
                     key=endpoint.key,
                     method=endpoint.method,
                     segments=tuple(
-                        each.text if isinstance(each, routes.Literal) else None for each in endpoint.segments
+                        each.text if isinstance(each, routes.Literal) else PathValue("", Text(), "", each.after)
+                        for each in endpoint.segments
                     ),
                     place=findings.place(endpoint.span),
                     reasons=reasons or (f"it reads what is not shown (line {findings.place(endpoint.span).line})",),

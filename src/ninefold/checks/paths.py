@@ -84,7 +84,7 @@ def _value(
             help=("call it otherwise in the path, or leave it out of `path`",),
         )
     elif not is_never_sent(parameter, "path", findings):
-        return PathValue(segment.name, type_, None if resource is None else resource.name)
+        return PathValue(segment.name, type_, None if resource is None else resource.name, segment.after)
     return None
 
 
@@ -140,6 +140,7 @@ def _name(
         field=last.name,
         through=tuple(through),
         found=Select(found, last.name, last.type, "field"),
+        after=segment.after,
     )
 
 

@@ -137,7 +137,8 @@ def blocked(stopped: Stopped) -> Blocked:
         key=stopped.key,
         method=stopped.method,
         segments=tuple(
-            segment if segment is not None else PathParameter("", Text(), "") for segment in stopped.segments
+            segment if isinstance(segment, str) else PathParameter("", Text(), "", segment.after)
+            for segment in stopped.segments
         ),
         reasons=stopped.reasons,
         trace=traced(stopped.place),
@@ -159,7 +160,9 @@ def cors(stated: checked_endpoints.Cors) -> Cors:
 
 def _segments(segments: Sequence[checked_operations.Segment]) -> tuple[Segment, ...]:
     return tuple(
-        segment if isinstance(segment, str) else PathParameter(segment.text, segment.type, segment.resource)
+        segment
+        if isinstance(segment, str)
+        else PathParameter(segment.text, segment.type, segment.resource, segment.after)
         for segment in segments
     )
 

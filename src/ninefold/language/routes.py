@@ -24,7 +24,7 @@ WITHOUT_CONTENT = frozenset({"GET", "HEAD", "DELETE"})
 
 _KEY: Final = re.compile(r"(\S+) (/\S*)")
 _FROM_HTTP: Final = ("HEAD", "OPTIONS", "TRACE", "CONNECT")
-_NAME: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}")
+_NAME: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}(?::([A-Za-z0-9._~-]+))?")
 _COLON: Final = re.compile(r":([A-Za-z_][A-Za-z0-9_]*)|<(?:[a-z]+:)?([A-Za-z_][A-Za-z0-9_]*)>")
 
 
@@ -37,10 +37,12 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class PathName:
-    """`{id}`, or `{article.slug}`: a unique field, or a path through references to one."""
+    """`{id}`, or `{article.slug}`: a unique field, or a path through references to one. `after`: the literal behind the
+    colon of `{id}:retry`."""
 
     names: tuple[str, ...]
     span: Span
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,17 @@ class PathValue:
 
     name: str
     span: Span
+    after: str = ""
 
 
 Segment: TypeAlias = Literal | PathName | PathValue
+
+
+def shape_of(segment: Segment) -> str:
+    """A segment, its name aside: no literal has a brace."""
+    if isinstance(segment, Literal):
+        return segment.text
+    return f"{{}}:{segment.after}" if segment.after else "{}"
 
 
 def with_values(segments: tuple[Segment, ...], path: Fact[tuple[Parameter, ...]] | None) -> tuple[Segment, ...]:
@@ -60,10 +70,10 @@ def with_values(segments: tuple[Segment, ...], path: Fact[tuple[Parameter, ...]]
 
     def known(segment: Segment) -> Segment:
         match segment:
-            case PathName(names=names, span=span) if names in declared:
-                return PathValue(names[0], span)
-            case PathValue(name=name, span=span) if (name,) not in declared:
-                return PathName((name,), span)
+            case PathName(names=names, span=span, after=after) if names in declared:
+                return PathValue(names[0], span, after)
+            case PathValue(name=name, span=span, after=after) if (name,) not in declared:
+                return PathName((name,), span, after)
             case _:
                 return segment
 
@@ -150,7 +160,7 @@ def _segment(r: Reading, key: Scalar, written: str, at: int) -> Segment | None:
     """The segment that is `written` at an offset of the key's text."""
     place = key.part(at, at + len(written))
     if name := _NAME.fullmatch(written):
-        return PathName(tuple(name[1].split(".")), place)
+        return PathName(tuple(name[1].split(".")), place, name[2] or "")
     colon = _COLON.fullmatch(written)
     if written in (".", ".."):
         # A client takes these out of a URL before it sends it (RFC 3986, 5.2.4).
@@ -168,7 +178,10 @@ def _segment(r: Reading, key: Scalar, written: str, at: int) -> Segment | None:
         message, help = "a path ends before `?`", "parameters are stated under `query` or `filters`"
     elif "{" in written or "}" in written:
         message = f"{quoted(written)} is neither a literal segment nor one name"
-        help = "a name takes a whole segment: `/{id}/`, or `{article.slug}` through references"
+        help = (
+            "a name takes a whole segment: `/{id}/`, or `{article.slug}` through references; or all of it before a "
+            "colon: `{id}:retry`"
+        )
     else:
         message = f"{quoted(written)} has characters that a path cannot have"
         help = "others are written percent-encoded (RFC 3986, 2.1)"
@@ -196,7 +209,7 @@ def distinct(r: Reading, routes: list[tuple[Scalar, Route]]) -> None:
     """Says which endpoints are the same method and path, names in braces aside."""
     first: dict[tuple[str, ...], Scalar] = {}
     for key, each in routes:
-        shape = (each.method, *(s.text if isinstance(s, Literal) else "{}" for s in each.segments))
+        shape = (each.method, *map(shape_of, each.segments))
         if (earlier := first.setdefault(shape, key)) is not key:
             r.say(
                 SAME_ROUTE,

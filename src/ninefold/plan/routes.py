@@ -28,13 +28,15 @@ class Cors(msgspec.Struct, frozen=True, omit_defaults=True):
     trace: tuple[Place, ...] = ()
 
 
-class PathParameter(msgspec.Struct, frozen=True):
-    """A segment in braces. `name` is as written (`id`, `article.slug`). A value that is not of the type is
-    `missing` (narrowed to `resource`; None: it names no row, and the endpoint acts on none)."""
+class PathParameter(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A segment in braces, `after` which a colon and a literal may stand. `name` is as written (`id`, `article.slug`).
+    A value that is not of the type is `missing` (narrowed to `resource`; None: it names no row, and the endpoint acts
+    on none)."""
 
     name: str
     type: Type
     resource: str | None
+    after: str = ""
 
 
 Segment: TypeAlias = str | PathParameter

@@ -17,7 +17,7 @@ from ninefold.language.expressions import Expression
 from ninefold.language.fact import Name, Shown, value_of
 from ninefold.language.requests import Filter, Parameter
 from ninefold.language.resources import Resource
-from ninefold.language.routes import Literal, Segment, with_values
+from ninefold.language.routes import Segment, shape_of, with_values
 from ninefold.language.schemas import Schema
 from ninefold.language.uses import renamed
 from ninefold.language.versioning import OF_ENDPOINT, Change
@@ -108,8 +108,8 @@ def _is_taken(way: Way, at: Name, method: str, segments: tuple[Segment, ...], bu
     return False
 
 
-def _form(segments: tuple[Segment, ...]) -> tuple[str | None, ...]:
-    return tuple(each.text if isinstance(each, Literal) else None for each in segments)
+def _form(segments: tuple[Segment, ...]) -> tuple[str, ...]:
+    return tuple(map(shape_of, segments))
 
 
 def _called(way: Way, key: str, to: str | None) -> None:

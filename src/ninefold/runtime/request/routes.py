@@ -5,9 +5,10 @@ at. That one is retired, or unknown, is a condition like others: what it precede
 says.
 
 A path without names is looked up in a dictionary. The others are one alternation, tried at once, in which a literal
-segment comes before a name; only then is it asked for the method (meaning "paths"). A path is compared as its
-*canonical form*: every segment decoded, then `/` and `%` encoded again, so that `%2F` stays inside its segment and
-`/%6Frders` is `/orders`."""
+segment comes before a name; only then is it asked for the method (meaning "paths"). Of a path with a name and a literal
+behind it (`{id}:retry`), it is asked before: it comes before a plain name for its own methods alone. A path is compared
+as its *canonical form*: every segment decoded, then `/`, `%` and what came as `%3A` encoded again, so that `%2F` stays
+inside its segment, `/%6Frders` is `/orders`, and no `%3A` is the colon before a literal."""
 
 from __future__ import annotations
 
@@ -213,7 +214,7 @@ def link(
         if isinstance(segment, str):
             found.append("/" + quote(segment, safe=":@!$&'()*+,;=~"))
         elif segment.name in names:
-            found += ["/", names.index(segment.name)]
+            found += ["/", names.index(segment.name), *((f":{segment.after}",) if segment.after else ())]
         else:
             return None
     return (*found, f"?{quote(parameter)}={quote(name)}") if by == "query" else tuple(found)
@@ -266,17 +267,27 @@ class Routes(Generic[E]):
             for segments, path in paths
             if not any(isinstance(segment, PathParameter) for segment in segments)
         }
+        self._after = sorted(
+            (
+                (_places(segments), re.compile("".join(map(_pattern, segments))), path)
+                for segments, path in paths
+                if any(isinstance(each, PathParameter) and each.after for each in segments)
+            ),
+            key=lambda each: each[0],
+        )
+        with_literals = {id(path) for _, _, path in self._after}
         named = [each for each in paths if any(isinstance(segment, PathParameter) for segment in each[0])]
+        named = [each for each in named if id(each[1]) not in with_literals]
         # From the left, a literal segment beats a name; the first alternative that matches is taken.
         named.sort(key=lambda each: [isinstance(segment, PathParameter) for segment in each[0]])
         # An empty group ends each alternative: its number, which is the last one matched, tells which it was.
-        self._alternatives: dict[int, tuple[int, _Path[E]]] = {}
+        self._alternatives: dict[int, tuple[int, _Path[E], tuple[int, ...]]] = {}
         patterns: list[str] = []
         groups = 0
         for segments, path in named:
             names = sum(isinstance(segment, PathParameter) for segment in segments)
             groups += names + 1
-            self._alternatives[groups] = (groups - names, path)
+            self._alternatives[groups] = (groups - names, path, _places(segments))
             patterns.append("".join(map(_pattern, segments)) + "()")
         self._pattern = re.compile("|".join(patterns)) if patterns else None
 
@@ -286,28 +297,52 @@ class Routes(Generic[E]):
 
     def at(self, method: str, text: str) -> Match[E]:
         """The same for a path in its canonical form."""
-        found = self._path(text)
+        plain = text.replace(COLON, ":") if COLON in text else text
+        found = self._path(plain)
+        asked = "GET" if method == "HEAD" else method
+        if self._after and (found is None or found[2]):
+            return self._at_any(asked, text, found)
         if found is None:
             return NO_SUCH_PATH
-        path, values = found
-        endpoint = path.served.get("GET" if method == "HEAD" else method)
+        path, values, _ = found
+        endpoint = path.served.get(asked)
         return NotAllowed(path.allow) if endpoint is None else Found(endpoint, values)
+
+    def _at_any(self, method: str, text: str, plain: _Placed[E] | None) -> Match[E]:
+        """The same where a literal may stand behind a name: what has the method, from the left a literal segment before
+        such a name, and this one before a plain name; a path without such a name has what is left."""
+        candidates: list[_Placed[E]] = [] if plain is None else [plain]
+        for places, pattern, path in self._after:
+            match = pattern.fullmatch(text)
+            if match is not None:
+                candidates.append((path, tuple(map(_decoded, match.groups())), places))
+        candidates.sort(key=lambda each: each[2])
+        allowed: list[bytes] = []
+        for path, values, places in candidates:
+            endpoint = path.served.get(method)
+            if endpoint is not None:
+                return Found(endpoint, values)
+            allowed.append(path.allow)
+            if AFTER not in places:
+                break
+        return NotAllowed(together(allowed)) if allowed else NO_SUCH_PATH
 
     @property
     def allow(self) -> bytes:
         """Every method that the service has: the answer to `OPTIONS *` (RFC 9110 9.3.7)."""
         return self._allow
 
-    def _path(self, text: str) -> tuple[_Path[E], tuple[str, ...]] | None:
-        """The path that a text is of, and the texts of its names."""
+    def _path(self, text: str) -> _Placed[E] | None:
+        """The path that a text is of, but those with a literal behind a name; the texts of its names; and where they
+        stand. A path without names has none."""
         literal = self._literal.get(text)
         if literal is not None:
-            return literal, ()
+            return literal, (), ()
         match = None if self._pattern is None else self._pattern.fullmatch(text)
         if match is None or match.lastindex is None:
             return None
-        first, path = self._alternatives[match.lastindex]
-        return path, tuple(_decoded(value) for value in match.group(*range(first, match.lastindex), 0)[:-1])
+        first, path, places = self._alternatives[match.lastindex]
+        return path, tuple(_decoded(value) for value in match.group(*range(first, match.lastindex), 0)[:-1]), places
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +351,16 @@ class _Path(Generic[E]):
 
     served: dict[str, E]
     allow: bytes
+
+
+_Placed: TypeAlias = tuple[_Path[E], tuple[str, ...], tuple[int, ...]]
+
+LITERAL, AFTER, PLAIN = range(3)
+"""What a segment is: itself, a name with a literal behind it, a name. From the left, the first of these comes first."""
+
+
+def _places(segments: Sequence[Segment]) -> tuple[int, ...]:
+    return tuple(LITERAL if isinstance(each, str) else AFTER if each.after else PLAIN for each in segments)
 
 
 def together(allowed: Iterable[bytes]) -> bytes:
@@ -331,7 +376,13 @@ def _allow(methods: Iterable[str]) -> bytes:
 
 
 def _pattern(segment: Segment) -> str:
-    return "/([^/]+)" if isinstance(segment, PathParameter) else "/" + re.escape(encoded(segment))
+    if isinstance(segment, PathParameter):
+        return "/([^/]+)" + (":" + re.escape(segment.after) if segment.after else "")
+    return "/" + re.escape(encoded(segment)).replace(":", f"(?::|{COLON})")
+
+
+COLON = "%3A"
+"""A colon that came encoded, in the canonical form of a path."""
 
 
 def canonical(raw_path: bytes) -> str | None:
@@ -344,11 +395,15 @@ def canonical(raw_path: bytes) -> str | None:
     if _ENCODES_NOTHING.search(raw_path):
         return None
     try:
-        return "/".join(encoded(unquote_to_bytes(segment).decode("utf-8")) for segment in raw_path.split(b"/"))
+        return COLON.join(
+            "/".join(encoded(unquote_to_bytes(segment).decode("utf-8")) for segment in part.split(b"/"))
+            for part in _ENCODED_COLON.split(raw_path)
+        )
     except UnicodeDecodeError:
         return None
 
 
+_ENCODED_COLON = re.compile(rb"%3[Aa]")
 _ENCODES_NOTHING = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
@@ -357,4 +412,4 @@ def encoded(segment: str) -> str:
 
 
 def _decoded(segment: str) -> str:
-    return segment.replace("%2F", "/").replace("%25", "%") if "%" in segment else segment
+    return segment.replace("%2F", "/").replace(COLON, ":").replace("%25", "%") if "%" in segment else segment

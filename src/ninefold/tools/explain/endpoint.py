@@ -142,10 +142,12 @@ def find_endpoint(loaded: Loaded, wanted: str) -> Endpoint | None:
 def _fits(endpoint: Endpoint, path: str) -> bool:
     texts = path.strip("/").split("/") if path.strip("/") else []
     return len(texts) == len(endpoint.segments) and all(
-        not isinstance(segment, Literal) or segment.text == text
+        segment.text == text
+        if isinstance(segment, Literal)
+        else not segment.after or text.endswith(f":{segment.after}")
         for segment, text in zip(endpoint.segments, texts, strict=True)
     )
 
 
-def _literals(endpoint: Endpoint) -> tuple[bool, ...]:
-    return tuple(not isinstance(segment, Literal) for segment in endpoint.segments)
+def _literals(endpoint: Endpoint) -> tuple[int, ...]:
+    return tuple(0 if isinstance(each, Literal) else 1 if each.after else 2 for each in endpoint.segments)

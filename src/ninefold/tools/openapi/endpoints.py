@@ -26,10 +26,10 @@ def paths(service: Service, shared: Json, schemas: Json) -> Json:
     OpenAPI takes paths that differ in the names of their
     parameters alone for the same path, so the first endpoint of a path names them for all."""
     found: Json = {}
-    called: dict[tuple[str | None, ...], tuple[str, ...]] = {}
+    called: dict[tuple[str, ...], tuple[str, ...]] = {}
     for endpoint in service.endpoints:
         segments = endpoint.route.segments
-        shape = tuple(None if isinstance(each, PathParameter) else each for each in segments)
+        shape = tuple(f"{{}}:{each.after}" if isinstance(each, PathParameter) else each for each in segments)
         names = called.setdefault(shape, _parameter_names(segments))
         operations = found.setdefault(_path(segments, names), {})
         method, operation = endpoint.route.method.lower(), _operation(endpoint, names, shared, service)
@@ -56,7 +56,10 @@ def _parameter_names(segments: Sequence[Segment]) -> tuple[str, ...]:
 def _path(segments: Sequence[Segment], names: Sequence[str]) -> str:
     left = iter(names)
     return "/" + "/".join(
-        f"{{{next(left)}}}" if isinstance(segment, PathParameter) else segment for segment in segments
+        f"{{{next(left)}}}" + (f":{segment.after}" if segment.after else "")
+        if isinstance(segment, PathParameter)
+        else segment
+        for segment in segments
     )
 
 

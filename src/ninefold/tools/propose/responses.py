@@ -134,7 +134,7 @@ def _path(survey: Survey, own: Resource, endpoint: Endpoint) -> str | None:
                 text += f"/{literal}"
             case PathName(names=names) if (value := _value(survey, own, names)) is not None:
                 parts += [f"'{text}/'", value]
-                text = ""
+                text = f":{segment.after}" if segment.after else ""
             case _:
                 return None
     parts += [f"'{text}'"] if text else []
