@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ninefold.plan.routes import PathParameter
-from ninefold.runtime.request.routes import NO_SUCH_PATH, Found, NotAllowed, Routes, canonical
+from ninefold.runtime.request.paths import canonical
+from ninefold.runtime.request.routes import NO_SUCH_PATH, Found, NotAllowed, Routes
 from ninefold.values import Text
 
 ID, SLUG = PathParameter("id", Text(), "note"), PathParameter("slug", Text(), "note")

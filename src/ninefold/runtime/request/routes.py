@@ -18,7 +18,7 @@ from dataclasses import replace
 from datetime import datetime
 from email.utils import formatdate
 from typing import Generic, TypeAlias, TypeVar
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import quote
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
@@ -29,6 +29,7 @@ from ninefold.runtime.messages.message import HeaderFields, Request, header_valu
 from ninefold.runtime.messages.parameters import Query
 from ninefold.runtime.messages.problems import Problems
 from ninefold.runtime.request.endpoints import Endpoint
+from ninefold.runtime.request.paths import COLON, canonical, decoded, encoded
 
 Link: TypeAlias = tuple[str | int, ...]
 """The path of an endpoint in another version: texts, and for each name the number of its value."""
@@ -315,7 +316,7 @@ class Routes(Generic[E]):
         for places, pattern, path in self._after:
             match = pattern.fullmatch(text)
             if match is not None:
-                candidates.append((path, tuple(map(_decoded, match.groups())), places))
+                candidates.append((path, tuple(map(decoded, match.groups())), places))
         candidates.sort(key=lambda each: each[2])
         allowed: list[bytes] = []
         for path, values, places in candidates:
@@ -342,7 +343,7 @@ class Routes(Generic[E]):
         if match is None or match.lastindex is None:
             return None
         first, path, places = self._alternatives[match.lastindex]
-        return path, tuple(_decoded(value) for value in match.group(*range(first, match.lastindex), 0)[:-1]), places
+        return path, tuple(decoded(value) for value in match.group(*range(first, match.lastindex), 0)[:-1]), places
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,37 +380,3 @@ def _pattern(segment: Segment) -> str:
     if isinstance(segment, PathParameter):
         return "/([^/]+)" + (":" + re.escape(segment.after) if segment.after else "")
     return "/" + re.escape(encoded(segment)).replace(":", f"(?::|{COLON})")
-
-
-COLON = "%3A"
-"""A colon that came encoded, in the canonical form of a path."""
-
-
-def canonical(raw_path: bytes) -> str | None:
-    """The canonical form of a path as sent; None where it is not UTF-8 or has a `%` that encodes nothing."""
-    if b"%" not in raw_path:
-        try:
-            return raw_path.decode("utf-8")
-        except UnicodeDecodeError:
-            return None
-    if _ENCODES_NOTHING.search(raw_path):
-        return None
-    try:
-        return COLON.join(
-            "/".join(encoded(unquote_to_bytes(segment).decode("utf-8")) for segment in part.split(b"/"))
-            for part in _ENCODED_COLON.split(raw_path)
-        )
-    except UnicodeDecodeError:
-        return None
-
-
-_ENCODED_COLON = re.compile(rb"%3[Aa]")
-_ENCODES_NOTHING = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-
-
-def encoded(segment: str) -> str:
-    return segment.replace("%", "%25").replace("/", "%2F")
-
-
-def _decoded(segment: str) -> str:
-    return segment.replace("%2F", "/").replace(COLON, ":").replace("%25", "%") if "%" in segment else segment
