@@ -237,6 +237,10 @@ def stays_word(part: int, path: str) -> bool:
     return key is not None and not {"any", *WORDS[part, path]}.isdisjoint(words_of(key.shape))
 
 
+STAYS: Final = "\0"
+"""How the name begins of a key that is in force still."""
+
+
 def only_gone(document: Document) -> Document:
     """The document with no key that is in force still: `fix` leaves those as they are. Each is where it was, under a
     name that nothing has."""
@@ -260,7 +264,7 @@ def _without(node: Node, kept: set[Span]) -> Any:
 
 
 def _entry_without(entry: Entry, kept: set[Span]) -> Entry:
-    key = replace(entry.key, text="\0" + entry.name) if entry.key.span in kept else entry.key
+    key = replace(entry.key, text=STAYS + entry.name) if entry.key.span in kept else entry.key
     return replace(entry, key=key, value=_without(entry.value, kept))
 
 

@@ -79,7 +79,7 @@ def narrowed(fix: Rewriting, mapping: Mapping) -> None:
     """`otherwise` of a parameter as a code of the endpoint's `errors`."""
     told: list[tuple[str, Node]] = []
     for key, name in (
-        ("path", "not found path"),
+        ("path", words.condition("missing path")),
         ("query", "invalid query"),
         ("request headers", "invalid header"),
     ):

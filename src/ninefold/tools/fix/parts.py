@@ -229,5 +229,7 @@ def change_of(fix: Rewriting, mapping: Mapping) -> None:
         if entry := mapping.get(key):
             was(fix, key, entry.value)
             fix.become(mapping, entry, "was")
+        elif entry := mapping.get(former.STAYS + key):
+            was(fix, key, entry.value)
     if permissions := mapping.get("permissions"):
         fix.leave(permissions, "who may call an endpoint of an older version is a line of part 5 now")
