@@ -7,8 +7,16 @@ from ninefold.diagnostics.diagnostic import Code
 from ninefold.expressions import codes as expressions
 from ninefold.language import codes as resolve
 from ninefold.syntax import codes as syntax
+from ninefold.upgrade import codes as upgrade
 from ninefold.versions import codes as versions
 
-TABLES: tuple[tuple[Code, ...], ...] = (syntax.CODES, resolve.CODES, expressions.CODES, checks.CODES, versions.CODES)
+TABLES: tuple[tuple[Code, ...], ...] = (
+    syntax.CODES,
+    resolve.CODES,
+    expressions.CODES,
+    checks.CODES,
+    versions.CODES,
+    upgrade.CODES,
+)
 
 CODES: dict[str, Code] = {code.id: code for table in TABLES for code in table}

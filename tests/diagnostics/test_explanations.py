@@ -17,7 +17,12 @@ from benchmarks.families import ITEM, contract
 from ninefold.catalogue import CODES
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.explanations import Explanation, explanation
+from ninefold.diagnostics.source import Source
 from ninefold.pipeline import compile_document
+from ninefold.plan.schema import Column, Schema, Table
+from ninefold.upgrade import document
+from ninefold.upgrade.decide import decide
+from ninefold.values import Text
 
 ORDINARY = Path(__file__).parent / "ordinary.yaml"
 
@@ -126,7 +131,34 @@ def written(below: Tree, above: Tree) -> str:
     return "".join(f"\n{key}:{indent(value, '  ')}" for key, value in merged)
 
 
-@pytest.mark.parametrize("code", sorted(CODES))
+STORED = Schema(
+    tuple(
+        Table(name, (Column("id", Text(), True), Column(field, Text())), ("id",))
+        for name, field in (("customer", "region"), ("order", "note"))
+    )
+)
+WANTED = Schema(
+    (STORED.tables[0], Table("order", (Column("id", Text(), True), Column("comment", Text())), ("id",))),
+)
+
+
+def of_an_upgrade(text: str) -> set[str]:
+    """What is told of the document of an upgrade, from notes of orders to comments."""
+    read = document.read(Source("orders.upgrade.yaml", text))
+    told = (*read.diagnostics, *decide(read.value, STORED, WANTED).diagnostics)
+    return {each.code.id for each in told}
+
+
+OF_UPGRADES = sorted(code for code in CODES if explanation(code).form == "upgrade")
+
+
+@pytest.mark.parametrize("code", OF_UPGRADES)
+def test_what_is_wrong_in_an_upgrade_is_told_so(code: str) -> None:
+    found = explanation(code)
+    assert (of_an_upgrade(found.wrong), of_an_upgrade(found.right)) == ({code}, set())
+
+
+@pytest.mark.parametrize("code", sorted({*CODES} - {*OF_UPGRADES}))
 def test_what_is_wrong_is_told_so_and_what_is_right_is_not(code: str) -> None:
     name = "contract.md" if explanation(code).form == "markdown" or code in BYTES else "contract.yaml"
     wrong, right = (compile_document(name, document).diagnostics for document in documents(code))

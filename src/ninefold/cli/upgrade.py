@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 from ninefold.cli.commands import AcceptProposals, Database, File, Flag, Parameter
-from ninefold.cli.document import database_of, errors_of, load
-from ninefold.cli.terminal import Unusable, say, say_json
+from ninefold.cli.document import database_of, errors_of, load, read_bytes
+from ninefold.cli.terminal import Unusable, reason, say, say_json, show
+from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import visible
+from ninefold.diagnostics.source import Source
 from ninefold.runtime.store import upgrade as store
 from ninefold.runtime.store.upgrade import Judged, NotUpgraded, Rehearsed
+from ninefold.syntax.parser import read
+from ninefold.upgrade import document
+from ninefold.upgrade.document import NOTHING_DECIDED, Decided
 
 
 def upgrade(
@@ -19,6 +25,8 @@ def upgrade(
     /,
     *,
     database: Database = None,
+    decisions: Annotated[Path | None, Parameter(show_default=False)] = None,
+    write: Annotated[Path | None, Parameter(show_default=False)] = None,
     apply: Flag = False,
     backup: Annotated[Path | None, Parameter(show_default=False)] = None,
     undo: Flag = False,
@@ -31,17 +39,23 @@ def upgrade(
 
     Shows what would be done, and does it on a copy; nothing is changed, and a service may run meanwhile. What adds,
     relaxes or hides is done without a question; a field or a resource that the contract no longer has is set aside, and
-    is there again when an earlier contract is served. What has to be decided over rows that are there is named.
+    is there again when an earlier contract is served. What has to be decided over rows that are there is asked, and
+    decided in a document beside the contract: `orders.upgrade.yaml` for `orders.md`.
 
     Exit status: 0 if it would go or has gone, 1 if something stands in the way or the contract has errors, 2 if the
     database cannot be used.
 
         ninefold upgrade orders.md
+        ninefold upgrade orders.md --write orders.upgrade.yaml
         ninefold upgrade orders.md --apply
         ninefold upgrade orders.md --undo
 
     Parameters
     ----------
+    decisions
+        Where it is decided; else beside the contract, called after it.
+    write
+        Write the questions there, each with what could be decided, in comments.
     apply
         Do it: behind a backup, in one transaction, while nobody serves the database.
     backup
@@ -66,13 +80,54 @@ def upgrade(
             return _undone(*store.undo(path, lose_writes))
         if drop:
             return _dropped(store.drop(path, drop))
-        done = store.upgrade(path, plan.schema, backup) if apply else store.preview(path, plan.schema)
+        decided, source = _decided(file, decisions)
+        if apply:
+            done = store.upgrade(path, plan.schema, backup, decided)
+        else:
+            done = store.preview(path, plan.schema, decided)
     except NotUpgraded as error:
         raise Unusable(str(error), *error.help, details=error.details) from None
+    show(done.diagnostics, source, sys.stderr)
+    if done.diagnostics:
+        return 1
+    if write is not None:
+        return _written(write, done)
     if format == "json":
         say_json(_json(done))
     else:
         say("\n".join(visible(line) for line in _lines(done, file, apply)))
+    return 0 if done.goes else 1
+
+
+def _decided(file: str, named: Path | None) -> tuple[Decided, Source]:
+    """Raises Unusable where what is named cannot be read, or holds what is no decision."""
+    beside = Path(file).with_suffix(".upgrade.yaml")
+    path = named or (beside if file != "-" and beside.exists() else None)
+    if path is None:
+        return NOTHING_DECIDED, Source("", "")
+    outcome = read(str(path), read_bytes(str(path)))
+    source = outcome.value
+    found = document.read(source)
+    diagnostics = (*outcome.diagnostics, *found.diagnostics)
+    show(diagnostics, source, sys.stderr)
+    if has_errors(diagnostics):
+        raise Unusable(f"{path} says what cannot be done")
+    return found.value, source
+
+
+def _written(path: Path, done: Rehearsed) -> int:
+    lines = [f"from: {done.shape}", "changes:"]
+    for each in done.changes:
+        for why in each.why:
+            lines += ["", f"  # {why}", *(f"  # - {line}" for line in each.change.write)]
+    if lines[-1] == "changes:":
+        lines[-1] = "changes: []"
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+    except OSError as error:
+        raise Unusable(f"{path} cannot be written: {reason(error)}") from None
+    say(f"{path}: {sum(1 for each in done.changes if each.why)} to be decided")
     return 0 if done.goes else 1
 
 
@@ -96,11 +151,15 @@ def _lines(done: Rehearsed, file: str, applied: bool) -> Iterator[str]:
     listed = ", ".join(f"{count:,} {name}" for name, count in done.rows)
     yield f"{done.path}{f' ({listed})' if listed else ''}"
     yield ""
-    if not any(each.why or each.change.words for each in done.changes):
+    if done.decided:
+        yield f"{'decided':<12}{done.decided} in the document of the upgrade"
+    elif not any(each.why or each.change.words for each in done.changes):
         yield "nothing has to be changed"
         return
     for each in done.changes:
         yield from _change(each)
+    for name, count in done.lost:
+        yield f"{'lost':<12}{name}: {count:,} {_kept_of(name)}"
     for name, count in done.aside:
         yield f"{'hidden':<12}{name}: {count:,} {_kept_of(name)} (--drop {name} ends them)"
     yield ""
@@ -134,6 +193,7 @@ def _json(done: Rehearsed) -> dict[str, object]:
             if each.change.words or each.why
         ],
         "aside": dict(done.aside),
+        "lost": dict(done.lost),
         "backup": None if done.backup is None else str(done.backup),
         "goes": done.goes,
     }

@@ -15,7 +15,18 @@ from ninefold.pages import sections
 
 PAGES = (
     *("document", "yaml", "keys", "expressions"),
-    *("resources", "states", "endpoints", "responses", "authentication", "events", "errors", "limits", "versions"),
+    *(
+        "resources",
+        "states",
+        "endpoints",
+        "responses",
+        "authentication",
+        "events",
+        "errors",
+        "limits",
+        "versions",
+        "upgrade",
+    ),
 )
 
 _EXAMPLE = re.compile(r"^(?P<fence>`{3,})diff ?(?P<form>\w*)\n(?P<lines>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)

@@ -64,6 +64,25 @@ def decode_shape(data: bytes) -> Schema:
     return msgspec.json.decode(data, type=Schema)
 
 
+def identifier_type(resource: str, schema: Schema) -> Type:
+    """The type of the column that identifies a row of `resource`, itself perhaps a reference.
+
+    Raises ValueError if there is no such table, its key has several columns, or keys refer to each other in a circle.
+    """
+    tables = {table.name: table for table in schema.tables}
+    seen: set[str] = set()
+    while resource not in seen:
+        seen.add(resource)
+        table = tables.get(resource)
+        if table is None or len(table.key) != 1:
+            raise ValueError(f"{resource} has no primary key of one column")
+        found = next(column.type for column in table.columns if column.name == table.key[0])
+        if not isinstance(found, Row):
+            return found
+        resource = found.resource
+    raise ValueError(f"the primary key of {resource} refers to itself")
+
+
 def reference_indexes(table: Table) -> tuple[Index, ...]:
     """One for each reference that no key or index begins with: to delete a row, the database looks for those that refer
     to it, and without an index it reads the whole table."""

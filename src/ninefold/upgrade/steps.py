@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions.tree import Typed
 from ninefold.plan.schema import Aside, Column, Index, Table
 from ninefold.values import Type
 
@@ -177,9 +178,66 @@ class DropIndex:
     phase: Phase = "expand"
 
 
+@dataclass(frozen=True, slots=True)
+class RenameTable:
+    """`credentials`: some are issued to its rows."""
+
+    old: str
+    new: str
+    credentials: bool
+    phase: Phase = "contract"
+
+
+@dataclass(frozen=True, slots=True)
+class RenameColumn:
+    table: str
+    old: str
+    new: str
+    phase: Phase = "contract"
+
+
+Reads: TypeAlias = Mapping[str, tuple[str, Type]]
+"""What an expression reads as `old.NAME`: the column, and the type of what it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """A column has the value of an expression, in the rows of which `where` holds; None: in all."""
+
+    table: str
+    column: str
+    type: Type
+    value: Typed
+    where: Typed | None
+    reads: Reads
+    phase: Phase = "move"
+
+
+@dataclass(frozen=True, slots=True)
+class MapState:
+    """`kept`: rows are in the new state since they were in the old one; else from now on."""
+
+    table: str
+    column: str
+    old: str
+    new: str
+    kept: bool
+    phase: Phase = "move"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveRows:
+    table: str
+    where: Typed | None
+    reads: Reads
+    phase: Phase = "move"
+
+
+Decision: TypeAlias = RenameTable | RenameColumn | Fill | MapState | RemoveRows
+
 Step: TypeAlias = (
     MakeTable | MakeSupport | AddColumn | AddEntered | DropEntered | Relax | Require | SetAside | TakeBack
-    | Remake | SetTableAside | TakeTableBack | MakeIndex | DropIndex
+    | Remake | SetTableAside | TakeTableBack | MakeIndex | DropIndex | Decision
 )  # fmt: skip
 
 _ORDER = (
@@ -189,7 +247,7 @@ _ORDER = (
 
 
 def in_order(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """What is there first stands first, what is demanded of all rows last."""
+    """What is there first stands first, what is demanded of all rows last. What was decided has been done before."""
     return tuple(sorted(steps, key=lambda step: _ORDER.index(type(step))))
 
 

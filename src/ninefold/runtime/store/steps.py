@@ -7,18 +7,21 @@ foreign keys are off meanwhile, so that nothing cascades when the old one goes, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 import apsw
 from msgspec import structs
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions.evaluate import EvaluationError, compile
+from ninefold.expressions.tree import Select, Typed, Variable, walk, words
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Schema, Table
 from ninefold.runtime.store import tables
 from ninefold.runtime.store.protocol import Stored
-from ninefold.sql.credentials import create_scopes
+from ninefold.sql.credentials import create_scopes, table_of
 from ninefold.sql.events import CREATE_LOG, CREATE_READING, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_broker
 from ninefold.sql.fragment import identifier
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
@@ -26,16 +29,17 @@ from ninefold.upgrade import steps
 from ninefold.upgrade.changes import Changes
 from ninefold.upgrade.shape import reference_indexes
 from ninefold.upgrade.steps import Premise, Step
-from ninefold.values import Integer, Number, json_text
+from ninefold.values import Boolean, Integer, Number, Type, from_sqlite, json_text, to_sqlite
 
 NAMED = 3
 """Rows that are told as examples."""
 
 
-def statements(changes: Changes, wanted: Schema, connection: apsw.Connection) -> Iterator[str]:
-    """What is to be run, one after another: what a statement is depends on those before it."""
-    for step in changes.steps:
-        yield from _statements(step, wanted, connection)
+def take(every: Iterable[Step], wanted: Schema, connection: apsw.Connection) -> None:
+    """Take steps, one after another: what a statement is depends on those before it. Raises apsw.Error and Failed."""
+    for step in every:
+        for statement in _statements(step, wanted, connection):
+            connection.execute(statement)
 
 
 def rebuilds(changes: Changes) -> bool:
@@ -73,6 +77,14 @@ def _statements(step: Step, wanted: Schema, connection: apsw.Connection) -> Iter
             yield tables.create_index(name, index)
         case steps.DropIndex(index=index):
             yield f"DROP INDEX IF EXISTS {identifier(index.name)}"
+        case steps.RenameTable(old=old, new=new, credentials=credentials):
+            yield f"ALTER TABLE {identifier(old)} RENAME TO {identifier(new)}"
+            if credentials:
+                yield f"ALTER TABLE {table_of(old)} RENAME TO {table_of(new)}"
+        case steps.RenameColumn(table=name, old=old, new=new):
+            yield _rename(name, old, new)
+        case steps.Fill() | steps.MapState() | steps.RemoveRows():
+            yield _decided(step, connection)
         case _:
             assert_never(step)
 
@@ -131,6 +143,63 @@ def _form(connection: apsw.Connection, table: str, column: str) -> str:
     """The stored form of a column."""
     [(form,)] = connection.execute("SELECT type FROM pragma_table_info(?) WHERE name = ?", (table, column)).fetchall()
     return str(form)
+
+
+# Rows
+
+
+class Failed(Exception):
+    """An expression has no value for a row; the message says why."""
+
+
+def _decided(step: steps.Fill | steps.MapState | steps.RemoveRows, connection: apsw.Connection) -> str:
+    table = identifier(step.table)
+    match step:
+        case steps.Fill(column=column, value=value, where=where, reads=reads):
+            given = _called(connection, value, step.type, reads)
+            rows = "" if where is None else f" WHERE {_called(connection, where, Boolean(), reads)}"
+            return f"UPDATE {table} SET {identifier(column)} = {given}{rows}"
+        case steps.MapState(column=column, old=old, new=new, kept=kept):
+            since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {_NOW}"
+            state = identifier(column)
+            return f"UPDATE {table} SET {state} = {_text(new)}{since} WHERE {state} = {_text(old)}"
+        case steps.RemoveRows(where=where, reads=reads):
+            rows = "" if where is None else f" WHERE {_called(connection, where, Boolean(), reads)}"
+            return f"DELETE FROM {table}{rows}"
+        case _:
+            assert_never(step)
+
+
+def _called(connection: apsw.Connection, value: Typed, type_: Type, reads: steps.Reads) -> str:
+    """An expression as a call of a function of this connection: it is worked out as requests' expressions are, row by
+    row."""
+    known = sorted(free_members(value) & reads.keys())
+    work = compile(value)
+    readers = [(name, reads[name][1]) for name in known]
+
+    def given(*stored: Stored) -> Stored:
+        old = {name: from_sqlite(held, each) for (name, held), each in zip(readers, stored, strict=True)}
+        try:
+            found = work({"old": old})
+        except EvaluationError as error:
+            raise Failed(f"{words(value)}: {error}") from None
+        return None if found is None else to_sqlite(type_, found)
+
+    name = f"decided_{next(_NUMBERS)}"
+    connection.create_scalar_function(name, given, len(known))
+    return f"{name}({', '.join(identifier(reads[each][0]) for each in known)})"
+
+
+_NUMBERS = itertools.count()
+
+
+def free_members(typed: Typed) -> set[str]:
+    """The members of `old` that an expression reads."""
+    return {
+        each.name
+        for each in walk(typed)
+        if isinstance(each, Select) and isinstance(each.operand, Variable) and each.operand.name == "old"
+    }
 
 
 # Tables

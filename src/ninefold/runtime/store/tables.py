@@ -25,7 +25,7 @@ from ninefold.sql.events import (
 )
 from ninefold.sql.fragment import identifier
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
-from ninefold.upgrade.shape import ON_DELETE, reference_indexes
+from ninefold.upgrade.shape import ON_DELETE, identifier_type, reference_indexes
 from ninefold.values import (
     Anything,
     Array,
@@ -170,25 +170,6 @@ def _stored_form(type_: Type, schema: Schema) -> str:
             raise ValueError("a duration is never stored")
         case _:
             assert_never(type_)
-
-
-def identifier_type(resource: str, schema: Schema) -> Type:
-    """The type of the column that identifies a row of `resource`, itself perhaps a reference.
-
-    Raises ValueError if there is no such table, its key has several columns, or keys refer to each other in a circle.
-    """
-    tables = {table.name: table for table in schema.tables}
-    seen: set[str] = set()
-    while resource not in seen:
-        seen.add(resource)
-        table = tables.get(resource)
-        if table is None or len(table.key) != 1:
-            raise ValueError(f"{resource} has no primary key of one column")
-        found = next(column.type for column in table.columns if column.name == table.key[0])
-        if not isinstance(found, Row):
-            return found
-        resource = found.resource
-    raise ValueError(f"the primary key of {resource} refers to itself")
 
 
 def _names(columns: tuple[str, ...]) -> str:

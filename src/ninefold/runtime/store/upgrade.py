@@ -17,6 +17,7 @@ import apsw
 import msgspec
 from msgspec import structs
 
+from ninefold.diagnostics.diagnostic import Diagnostic
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.schema import Schema
@@ -27,6 +28,8 @@ from ninefold.runtime.store.protocol import Stored
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.change import By, Change
 from ninefold.upgrade.changes import Changes, changes
+from ninefold.upgrade.decide import decide
+from ninefold.upgrade.document import NOTHING_DECIDED, Decided, digest
 from ninefold.upgrade.shape import decode_shape, encode_shape
 from ninefold.upgrade.steps import aside_name
 from ninefold.upgrade.words import rows, sentence, unmet
@@ -82,14 +85,18 @@ def _shown(value: Stored) -> str:
 def make(found: Changes, wanted: Schema, connection: apsw.Connection) -> None:
     """All steps, inside a transaction that was begun with foreign keys off where tables are made anew. Raises
     apsw.Error, and NotUpgraded where a row would refer to nothing."""
-    for statement in steps.statements(found, wanted, connection):
-        connection.execute(statement)
+    steps.take(found.steps, wanted, connection)
     if steps.rebuilds(found):
-        dangling = connection.execute('SELECT DISTINCT "table", parent FROM pragma_foreign_key_check').fetchall()
-        if dangling:
-            details = [f"rows of `{table}` would refer to a `{parent}` that is not there" for table, parent in dangling]
-            raise NotUpgraded("rows would refer to nothing", details)
+        referring(connection)
     record.update_shape(connection, encode_shape(found.after))
+
+
+def referring(connection: apsw.Connection) -> None:
+    """Raises NotUpgraded where a row would refer to nothing."""
+    dangling = connection.execute('SELECT DISTINCT "table", parent FROM pragma_foreign_key_check').fetchall()
+    if dangling:
+        details = [f"rows of `{table}` would refer to a `{parent}` that is not there" for table, parent in dangling]
+        raise NotUpgraded("rows would refer to nothing", details)
 
 
 # The command: a preview, the upgrade, and back
@@ -97,21 +104,27 @@ def make(found: Changes, wanted: Schema, connection: apsw.Connection) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
-    """What an upgrade would do, or has done. `rows`: of each resource that is stored. `aside`: what is hidden then,
-    each with the number of its values or rows. `seconds`: how long it took."""
+    """What an upgrade would do, or has done (`made`). `shape`: by what that of the database is known. `rows`: of each
+    resource that is stored. `decided`: over so many things. `aside`: what is hidden then, `lost`: what ends, each with
+    the number of its values or rows. `diagnostics`: what is wrong with what was decided; nothing was tried then."""
 
     path: Path
+    shape: str
     rows: tuple[tuple[str, int], ...]
     changes: tuple[Judged, ...]
     aside: tuple[tuple[str, int], ...] = ()
+    lost: tuple[tuple[str, int], ...] = ()
+    decided: int = 0
+    diagnostics: tuple[Diagnostic, ...] = ()
+    made: bool = False
     backup: Path | None = None
 
     @property
     def goes(self) -> bool:
-        return not any(each.why for each in self.changes)
+        return not self.diagnostics and not any(each.why for each in self.changes)
 
 
-def preview(url: str, wanted: Schema) -> Rehearsed:
+def preview(url: str, wanted: Schema, decided: Decided = NOTHING_DECIDED) -> Rehearsed:
     """Do the whole upgrade on a consistent copy, which is thrown away. A service may run meanwhile. Raises
     NotUpgraded."""
     path = _there(url)
@@ -120,14 +133,14 @@ def preview(url: str, wanted: Schema) -> Rehearsed:
             copy = Path(folder) / path.name
             _copied(path, copy)
             with _connected(copy) as connection:
-                return replace(_upgraded(connection, path, wanted), path=path)
+                return replace(_upgraded(connection, path, wanted, decided), path=path)
     except apsw.Error as error:
         raise NotUpgraded(f"the database {path} cannot be used: {words(error)}") from None
     except OSError as error:
         raise NotUpgraded(f"the database {path} cannot be copied: {(error.strerror or str(error)).lower()}") from None
 
 
-def upgrade(url: str, wanted: Schema, backup: Path | None = None) -> Rehearsed:
+def upgrade(url: str, wanted: Schema, backup: Path | None = None, decided: Decided = NOTHING_DECIDED) -> Rehearsed:
     """Upgrade behind a backup, which is beside the database unless another place is given. Raises NotUpgraded, and the
     database is then as it was."""
     path = _there(url)
@@ -136,44 +149,70 @@ def upgrade(url: str, wanted: Schema, backup: Path | None = None) -> Rehearsed:
             with _connected(path) as connection:
                 _sound(connection, path)
                 before = backup or path.with_name(f"{path.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
-                found = changes(_shape(connection, path), wanted)
-                done = Rehearsed(path, tuple(_counted(connection, found)), judged(found, connection, "upgrade"))
-                if found.same or not done.goes:
-                    return done
                 _copied(path, before)
-                _flushed(before)
-                return replace(_upgraded(connection, path, wanted, before), backup=before)
+                made = False
+                try:
+                    _flushed(before)
+                    done = _upgraded(connection, path, wanted, decided, before)
+                    made = done.made
+                finally:
+                    if not made:
+                        before.unlink()
+                return replace(done, backup=before) if made else done
         except apsw.Error as error:
             raise NotUpgraded(f"the database {path} cannot be upgraded: {words(error)}") from None
         except OSError as error:
             raise NotUpgraded(f"{path} cannot be backed up: {(error.strerror or str(error)).lower()}") from None
 
 
-def _upgraded(connection: apsw.Connection, path: Path, wanted: Schema, backup: Path | None = None) -> Rehearsed:
-    """In one transaction, where nothing stands in the way."""
-    found = changes(_shape(connection, path), wanted)
-    done = Rehearsed(path, tuple(_counted(connection, found)), judged(found, connection, "upgrade"))
-    if found.same or not done.goes:
-        return done
-    connection.pragma("foreign_keys", not steps.rebuilds(found))
+def _upgraded(
+    connection: apsw.Connection, path: Path, wanted: Schema, decided: Decided, backup: Path | None = None
+) -> Rehearsed:
+    """In one transaction, where nothing stands in the way. Raises NotUpgraded."""
+    before = _shape(connection, path)
+    outcome = decide(decided, before, wanted)
+    if outcome.diagnostics:
+        return Rehearsed(path, digest(before), (), (), diagnostics=outcome.diagnostics)
+    # Inside a transaction this is not heeded.
+    connection.pragma("foreign_keys", False)
     connection.execute("BEGIN IMMEDIATE")
     try:
+        counts = tuple(_counted(connection))
+        steps.take(outcome.steps, wanted, connection)
+        found = changes(outcome.stored, wanted)
+        done = Rehearsed(
+            path, digest(before), counts, judged(found, connection, "upgrade"), decided=len(decided.decisions)
+        )
+        if not done.goes or (found.same and not outcome.steps):
+            return done
         make(found, wanted, connection)
-        record.note_upgrade(connection, str(backup or ""), written(connection, found.after))
-        aside = tuple(hidden(connection, found.after))
+        referring(connection)
+        after = found.after
+        lost = dict(hidden(connection, after))
+        for name in outcome.lost:
+            after = _dropped(connection, after, name)
+        record.update_shape(connection, encode_shape(after))
+        record.note_upgrade(connection, str(backup or ""), written(connection, after))
+        aside = tuple(hidden(connection, after))
         connection.execute("COMMIT")
+        ended = tuple((name, lost[name]) for name in outcome.lost)
+        return replace(done, aside=aside, lost=ended, made=True)
+    except steps.Failed as error:
+        raise NotUpgraded(f"what is decided cannot be worked out for a row: {error}") from None
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         connection.pragma("foreign_keys", True)
-    return replace(done, aside=aside)
 
 
-def _counted(connection: apsw.Connection, found: Changes) -> Iterator[tuple[str, int]]:
-    there = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    for table in found.after.tables:
-        if table.name in there:
-            yield table.name, _count(connection, table.name)
+def _counted(connection: apsw.Connection) -> Iterator[tuple[str, int]]:
+    """How many rows there are of each resource."""
+    found = connection.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '$%' AND name NOT LIKE 'sqlite_%'"
+        " ORDER BY rowid"
+    )
+    for (name,) in found.fetchall():
+        yield str(name), _count(connection, str(name))
 
 
 def hidden(connection: apsw.Connection, stored: Schema) -> Iterator[tuple[str, int]]:

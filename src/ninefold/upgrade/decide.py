@@ -1,0 +1,319 @@
+"""What a document of an upgrade decides, as steps, and the shape that a database has after them: what is not decided
+then is compared as it would have been without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import structs
+
+from ninefold.diagnostics.diagnostic import Diagnostic, Label
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
+from ninefold.diagnostics.suggest import did_you_mean
+from ninefold.expressions.ast import Problem
+from ninefold.expressions.check import check
+from ninefold.expressions.parse import parse
+from ninefold.expressions.scope import Scope
+from ninefold.expressions.tree import Typed
+from ninefold.plan.schema import Aside, Column, Schema, Table
+from ninefold.syntax.nodes import Scalar
+from ninefold.upgrade import steps
+from ninefold.upgrade.codes import ANOTHER_DATABASE, NOTHING_OF_THAT_NAME
+from ninefold.upgrade.document import (
+    Decided,
+    Hide,
+    MapState,
+    RemoveRows,
+    Rename,
+    Set,
+    digest,
+)
+from ninefold.upgrade.shape import identifier_type, shape
+from ninefold.upgrade.steps import Step
+from ninefold.values import Boolean, Digest, Object, Row, Type, optional
+
+OLD: Final = "old"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`stored`: the shape after `steps`. `lost`: what is set aside by them, and ends with the upgrade."""
+
+    steps: tuple[Step, ...]
+    stored: Schema
+    lost: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def decide(decided: Decided, stored: Schema, wanted: Schema) -> Outcome:
+    """What is decided over a database of shape `stored` that is to serve the schema `wanted`."""
+    deciding = _Deciding(stored, wanted)
+    made_for = decided.made_for
+    if made_for is not None and made_for.text != digest(stored):
+        message = f"this was written for a database of the shape {made_for.text}, and this one is of {digest(stored)}"
+        deciding.found.append(Diagnostic(ANOTHER_DATABASE, message, (Label(made_for.span, ""),)))
+    for each in decided.decisions:
+        match each:
+            case Rename():
+                deciding.rename(each)
+            case Set():
+                deciding.set(each)
+            case MapState():
+                deciding.map(each)
+            case Hide():
+                deciding.hide(each)
+            case RemoveRows():
+                deciding.remove(each)
+    after = structs.replace(deciding.stored, tables=tuple(deciding.tables.values()))
+    return Outcome(tuple(deciding.steps), after, tuple(deciding.lost), tuple(deciding.found))
+
+
+class _Deciding:
+    """`reads`: of each table what `old` has, by the names of before."""
+
+    def __init__(self, stored: Schema, wanted: Schema) -> None:
+        self.stored = shape(stored)
+        self.tables = {table.name: table for table in self.stored.tables}
+        self.wanted = {table.name: table for table in wanted.tables}
+        self.steps: list[Step] = []
+        self.lost: list[str] = []
+        self.found: list[Diagnostic] = []
+        self._reads = {
+            table.name: {
+                column.name: (column.name, self._type(column))
+                for column in table.columns
+                if not isinstance(column.type, Digest)
+            }
+            for table in self.stored.tables
+        }
+
+    def _type(self, column: Column) -> Type:
+        """What a column holds, as `old` has it: of a reference what its row is known by."""
+        held = column.type
+        plain = identifier_type(held.resource, self.stored) if isinstance(held, Row) else held
+        return plain if column.required else optional(plain)
+
+    # Names
+
+    def _unknown(self, what: str, name: Scalar, among: Mapping[str, object], span: Span | None = None) -> None:
+        near = did_you_mean(name.text, list(among))
+        message = f"{what} `{name.text}`"
+        self.found.append(Diagnostic(NOTHING_OF_THAT_NAME, message, (Label(span or name.span, ""),), near))
+
+    def _field(self, name: Scalar) -> tuple[Table, str] | None:
+        """The table, as it is by now, and the field that are named."""
+        resource, _, field = name.text.rpartition(".")
+        table = self.tables.get(resource)
+        if table is None:
+            self._unknown("nothing is stored of", name, {f"{each}.{field}": None for each in self.tables})
+            return None
+        return table, field
+
+    # Decisions
+
+    def rename(self, each: Rename) -> None:
+        if "." not in each.old.text and "." not in each.new.text:
+            self._rename_table(each)
+            return
+        found = self._field(each.old)
+        if found is None:
+            return
+        table, old = found
+        resource, _, new = each.new.text.rpartition(".")
+        names = {column.name for column in table.columns}
+        wanted = self.wanted.get(table.name)
+        if old not in names:
+            self._unknown("nothing is stored of", each.old, {f"{table.name}.{name}": None for name in names})
+        elif wanted is None or resource != table.name or new not in {column.name for column in wanted.columns}:
+            self._unknown("the contract has no field", each.new, _fields(self.wanted))
+        elif new in names:
+            self._unknown("there is already a field", each.new, {})
+        else:
+            self.steps.append(steps.RenameColumn(table.name, old, new))
+            self.tables = {name: _with_column_named(held, table.name, old, new) for name, held in self.tables.items()}
+            self._reads[table.name] = {
+                name: (new if column == old else column, type_)
+                for name, (column, type_) in self._reads[table.name].items()
+            }
+
+    def _rename_table(self, each: Rename) -> None:
+        old, new = each.old.text, each.new.text
+        if old not in self.tables:
+            self._unknown("nothing is stored of", each.old, self.tables)
+        elif new not in self.wanted or new in self.tables:
+            self._unknown("the contract has no new resource", each.new, self.wanted)
+        else:
+            self.steps.append(steps.RenameTable(old, new, old in self.stored.credentials))
+            self.tables = {table.name: table for table in (_named(held, old, new) for held in self.tables.values())}
+            self._reads[new] = self._reads.pop(old)
+            self.stored = structs.replace(
+                self.stored,
+                credentials=tuple(new if name == old else name for name in self.stored.credentials),
+                scoped=tuple(new if name == old else name for name in self.stored.scoped),
+            )
+
+    def set(self, each: Set) -> None:
+        found = self._field(each.field)
+        if found is None:
+            return
+        table, name = found
+        wanted = self.wanted.get(table.name)
+        now = next((column for column in wanted.columns if column.name == name), None) if wanted is not None else None
+        if wanted is None or now is None:
+            self._unknown("the contract has no field", each.field, _fields(self.wanted))
+            return
+        held = next(column for column in shape(Schema((wanted,))).tables[0].columns if column.name == name)
+        type_ = (
+            identifier_type(now.type.resource, Schema(tuple(self.wanted.values())))
+            if isinstance(now.type, Row)
+            else now.type
+        )
+        value = self._typed(each.value, table, optional(type_))
+        where = None if each.where is None else self._typed(each.where, table, Boolean())
+        if value is None or (each.where is not None and where is None):
+            return
+        reads = dict(self._reads[table.name])
+        was = next((column for column in table.columns if column.name == name), None)
+        if was is None or was.type != held.type:
+            if name in wanted.key or held.serial or (was is not None and name in table.key):
+                self._unknown("rows are known by it: what is decided cannot be", each.field, {})
+                return
+            if was is not None:
+                table, reads = self._aside(table, was)
+            self._add(table, wanted, held)
+        self.steps.append(steps.Fill(table.name, name, type_, value, where, reads))
+
+    def map(self, each: MapState) -> None:
+        found = self._field(each.state)
+        if found is None:
+            return
+        table, state = found
+        wanted = self.wanted.get(table.name)
+        machine = None if wanted is None else wanted.machine
+        if machine is None or each.to.text not in machine.states:
+            self._unknown(
+                "the contract has no state", each.to, dict.fromkeys(() if machine is None else machine.states)
+            )
+            return
+        self.steps.append(steps.MapState(table.name, machine.column, state, each.to.text, each.kept))
+
+    def hide(self, each: Hide) -> None:
+        found = self._field(each.field)
+        if found is None:
+            return
+        table, name = found
+        was = next((column for column in table.columns if column.name == name), None)
+        if was is None or name in table.key:
+            self._unknown("nothing is stored that could go, of", each.field, {})
+            return
+        wanted = self.wanted.get(table.name)
+        table, _ = self._aside(table, was)
+        now = () if wanted is None else shape(Schema((wanted,))).tables[0].columns
+        again = next((column for column in now if column.name == name), None)
+        if wanted is not None and again is not None:
+            self._add(table, wanted, again)
+        if each.lost:
+            self.lost.append(f"{table.name}.{name}")
+
+    def remove(self, each: RemoveRows) -> None:
+        table = self.tables.get(each.resource.text)
+        if table is None:
+            self._unknown("nothing is stored of", each.resource, self.tables)
+            return
+        where = None if each.where is None else self._typed(each.where, table, Boolean())
+        if where is not None or each.where is None:
+            self.steps.append(steps.RemoveRows(table.name, where, dict(self._reads[table.name])))
+
+    # What they have in common
+
+    def _aside(self, table: Table, was: Column) -> tuple[Table, dict[str, tuple[str, Type]]]:
+        """The table without a column, which is set aside, and what is read of it."""
+        taken = {each.stored for each in table.aside}
+        first = steps.aside_name(was.name)
+        stored = next(
+            name for name in (first, *(f"{first} {number}" for number in range(2, len(taken) + 3))) if name not in taken
+        )
+        aside = Aside(structs.replace(was, required=False, serial=False), stored)
+        self.steps.append(steps.SetAside(table.name, aside))
+        without = structs.replace(
+            table,
+            columns=tuple(column for column in table.columns if column.name != was.name),
+            references=tuple(each for each in table.references if each.column != was.name),
+            indexes=tuple(
+                each for each in table.indexes if was.name not in {c.removeprefix("-") for c in each.columns}
+            ),
+            aside=(*table.aside, aside),
+        )
+        self.tables[table.name] = without
+        reads = {
+            name: (stored if column == was.name else column, type_)
+            for name, (column, type_) in self._reads[table.name].items()
+        }
+        self._reads[table.name] = reads
+        return without, dict(reads)
+
+    def _add(self, table: Table, wanted: Table, column: Column) -> None:
+        plain = structs.replace(column, required=False)
+        self.steps.append(steps.AddColumn(wanted, plain))
+        reference = tuple(each for each in wanted.references if each.column == column.name)
+        self.tables[table.name] = structs.replace(
+            table, columns=(*table.columns, plain), references=(*table.references, *reference)
+        )
+
+    def _typed(self, expression: Scalar, table: Table, expected: Type) -> Typed | None:
+        ast = parse(expression.text)
+        problems: tuple[Problem, ...]
+        if isinstance(ast, Problem):
+            problems, typed = (ast,), None
+        else:
+            members = {name: type_ for name, (_, type_) in self._reads[table.name].items()}
+            checked = check(ast, Scope({OLD: Object(members=members)}), expected)
+            problems, typed = checked.problems, checked.typed
+        for each in problems:
+            label = Label(expression.part(each.start, each.end), each.label)
+            self.found.append(Diagnostic(each.code, each.message, (label,), each.help))
+        return typed
+
+
+def _fields(tables: Mapping[str, Table]) -> dict[str, None]:
+    return {f"{table.name}.{column.name}": None for table in tables.values() for column in table.columns}
+
+
+def _with_column_named(table: Table, of: str, old: str, new: str) -> Table:
+    """A table where a column of the table `of` has another name."""
+    references = tuple(
+        structs.replace(
+            each,
+            column=new if table.name == of and each.column == old else each.column,
+            key=new if each.table == of and each.key == old else each.key,
+        )
+        for each in table.references
+    )
+    if table.name != of:
+        return structs.replace(table, references=references)
+
+    def named(name: str) -> str:
+        return {old: new, f"-{old}": f"-{new}"}.get(name, name)
+
+    return structs.replace(
+        table,
+        references=references,
+        columns=tuple(structs.replace(each, name=named(each.name)) for each in table.columns),
+        key=tuple(map(named, table.key)),
+        indexes=tuple(structs.replace(each, columns=tuple(map(named, each.columns))) for each in table.indexes),
+    )
+
+
+def _named(table: Table, old: str, new: str) -> Table:
+    """A table where a resource has another name."""
+    row, renamed = Row(resource=old), Row(resource=new)
+    return structs.replace(
+        table,
+        name=new if table.name == old else table.name,
+        columns=tuple(structs.replace(each, type=renamed if each.type == row else each.type) for each in table.columns),
+        references=tuple(
+            structs.replace(each, table=new if each.table == old else each.table) for each in table.references
+        ),
+    )

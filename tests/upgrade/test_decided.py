@@ -1,0 +1,260 @@
+"""What a document decides over rows that are there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from msgspec.structs import replace
+from tests.upgrade.test_shapes import (
+    FIRST,
+    LINE,
+    ORDER,
+    PERSON,
+    SETTING,
+    column,
+    dump,
+    path,
+    with_schema,
+    with_table,
+)
+
+from ninefold.diagnostics.source import Source
+from ninefold.plan.schema import Column, Machine, Reference, Schema
+from ninefold.runtime.store import upgrade
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
+from ninefold.upgrade import document
+from ninefold.upgrade.document import Decided, digest
+from ninefold.values import Array, Integer, Row, Text, Timestamp
+
+__all__ = ["path"]
+
+PEOPLE = replace(PERSON, name="human")
+DECISIONS: dict[str, tuple[Schema, str, dict[str, list[Any]]]] = {
+    "a field with another name": (
+        column(PERSON, "born", Column("birthday", Timestamp())),
+        "{rename: person.born, to: person.birthday}",
+        {"person": [(1, "Ann", "2000-01-01T00:00:00.000000Z", "p1"), (2, "Bob", None, "p2")]},
+    ),
+    "a field that is unique with another name": (
+        with_table(
+            replace(
+                PERSON,
+                columns=(PERSON.columns[0], Column("nick", Text(), True), PERSON.columns[2]),
+                indexes=(replace(PERSON.indexes[0], name="person unique nick", columns=("nick",)),),
+            )
+        ),
+        "{rename: person.name, to: person.nick}",
+        {"person": [(1, "Ann", "2000-01-01T00:00:00.000000Z", "p1"), (2, "Bob", None, "p2")]},
+    ),
+    "what rows are known by with another name": (
+        Schema(
+            (
+                PERSON,
+                replace(ORDER, columns=(Column("id", Text(), True), *ORDER.columns[1:]), key=("id",)),
+                replace(LINE, references=(Reference("order", "order", "id", "cascade"),)),
+                SETTING,
+            )
+        ),
+        "{rename: order.number, to: order.id}",
+        {"line": [("a", 1, "one", "l1"), ("a", 2, None, "l2")]},
+    ),
+    "a resource with another name": (
+        Schema(
+            (
+                PEOPLE,
+                replace(
+                    ORDER,
+                    columns=tuple(
+                        replace(each, type=Row(resource="human")) if isinstance(each.type, Row) else each
+                        for each in ORDER.columns
+                    ),
+                    references=tuple(replace(each, table="human") for each in ORDER.references),
+                ),
+                LINE,
+                SETTING,
+            )
+        ),
+        "{rename: person, to: human}",
+        {"human": [(1, "Ann", "2000-01-01T00:00:00.000000Z", "p1"), (2, "Bob", None, "p2")]},
+    ),
+    "not another name": (
+        column(PERSON, "born", Column("birthday", Timestamp())),
+        "{aside: person.born}",
+        {"person": [(1, "Ann", None, "p1"), (2, "Bob", None, "p2")]},
+    ),
+    "a value for all": (
+        with_table(replace(PERSON, columns=(*PERSON.columns, Column("nick", Text(), True)))),
+        "{set: person.nick, is: \"old.name + '!'\"}",
+        {"person": [(1, "Ann", "2000-01-01T00:00:00.000000Z", "Ann!", "p1"), (2, "Bob", None, "Bob!", "p2")]},
+    ),
+    "a value for those who have none": (
+        column(ORDER, "count", Column("count", Integer(), True)),
+        '{set: order.count, is: 0, where: "!has(old.count)"}',
+        {
+            "order": [
+                ("a", "x", 1, 2, 3, '["q"]', "open", "o1", "2026-01-01T00:00:00.000000Z"),
+                ("b", "y", 2, None, 0, None, "shut", "o2", "2026-01-02T00:00:00.000000Z"),
+            ]
+        },
+    ),
+    "another type": (
+        column(ORDER, "count", Column("count", Text())),
+        "{set: order.count, is: string(old.count), where: has(old.count)}",
+        {
+            "order": [
+                ("a", "x", 1, 2, "3", '["q"]', "open", "o1", "2026-01-01T00:00:00.000000Z"),
+                ("b", "y", 2, None, None, None, "shut", "o2", "2026-01-02T00:00:00.000000Z"),
+            ]
+        },
+    ),
+    "a list of what was one": (
+        column(ORDER, "code", Column("code", Array(items=Text()), True)),
+        '{set: order.code, is: "[old.code]"}',
+        {
+            "order": [
+                ("a", '["x"]', 1, 2, 3, '["q"]', "open", "o1", "2026-01-01T00:00:00.000000Z"),
+                ("b", '["y"]', 2, None, None, None, "shut", "o2", "2026-01-02T00:00:00.000000Z"),
+            ]
+        },
+    ),
+    "a reference to others": (
+        with_table(
+            replace(
+                LINE,
+                columns=(*LINE.columns, Column("by", Row(resource="person"), True)),
+                references=(*LINE.references, Reference("by", "person", "id", "cascade")),
+            )
+        ),
+        "{set: line.by, is: 2}",
+        {"line": [("a", 1, "one", 2, "l1"), ("a", 2, None, 2, "l2")]},
+    ),
+    "another state": (
+        with_table(replace(ORDER, machine=Machine("state", ("open", "lost")))),
+        "{state: order.shut, to: lost, since: kept}",
+        {
+            "order": [
+                ("a", "x", 1, 2, 3, '["q"]', "open", "o1", "2026-01-01T00:00:00.000000Z"),
+                ("b", "y", 2, None, None, None, "lost", "o2", "2026-01-02T00:00:00.000000Z"),
+            ]
+        },
+    ),
+    "rows that go": (
+        column(ORDER, "count", Column("count", Integer(), True)),
+        '{remove rows: order, where: "!has(old.count)"}',
+        {"order": [("a", "x", 1, 2, 3, '["q"]', "open", "o1", "2026-01-01T00:00:00.000000Z")]},
+    ),
+    "values that go": (
+        column(ORDER, "tags", Column("tags", Text())),
+        "{lose: order.tags}",
+        {
+            "order": [
+                ("a", "x", 1, 2, 3, None, "open", "o1", "2026-01-01T00:00:00.000000Z"),
+                ("b", "y", 2, None, None, None, "shut", "o2", "2026-01-02T00:00:00.000000Z"),
+            ]
+        },
+    ),
+}
+
+
+def decided(*changes: str, made_for: str = "") -> Decided:
+    lines = [*([f"from: {made_for}"] if made_for else []), "changes:", *(f"  - {each}" for each in changes)]
+    outcome = document.read(Source("a.upgrade.yaml", "\n".join(lines) + "\n"))
+    assert not outcome.diagnostics
+    return outcome.value
+
+
+@pytest.mark.parametrize("name", DECISIONS)
+def test_what_is_decided_is_done(path: Path, name: str) -> None:
+    schema, change, rows = DECISIONS[name]
+    before = dump(path)
+    answered = decided(change, made_for=digest(FIRST))
+    assert not upgrade.preview(str(path), schema).goes, "it is asked"
+    assert upgrade.preview(str(path), schema, answered).goes
+    assert dump(path) == before, "a preview changes nothing"
+    done = upgrade.upgrade(str(path), schema, decided=answered)
+    assert done.made and done.backup is not None
+    after = dump(path, schema)
+    assert {each: after[each] for each in rows} == rows
+    assert with_schema(path, schema) == ()
+    upgrade.undo(str(path))
+    assert dump(path) == before
+
+
+def test_values_that_were_converted_are_kept(path: Path) -> None:
+    schema, change, _ = DECISIONS["another type"]
+    assert upgrade.upgrade(str(path), schema, decided=decided(change)).aside == (("order.count", 1),)
+
+
+def test_values_that_are_lost_are_counted_and_gone(path: Path) -> None:
+    schema, change, _ = DECISIONS["values that go"]
+    done = upgrade.upgrade(str(path), schema, decided=decided(change))
+    assert (done.lost, done.aside) == ((("order.tags", 1),), ())
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ("{rename: person.burn, to: person.birthday}", "NF0691"),
+        ("{rename: person.born, to: person.name}", "NF0691"),
+        ("{rename: persn, to: human}", "NF0691"),
+        ("{set: person.nothing, is: 1}", "NF0691"),
+        ("{set: person.id, is: old.name}", "NF0408"),
+        ("{set: person.name, is: old.nam}", "NF0403"),
+        ("{state: order.open, to: nowhere, since: now}", "NF0691"),
+        ("{remove rows: orders}", "NF0691"),
+    ],
+)
+def test_what_cannot_be_decided_is_said_at_its_place(path: Path, change: str, code: str) -> None:
+    before = path.read_bytes()
+    done = upgrade.upgrade(str(path), FIRST, decided=decided(change))
+    assert [each.code.id for each in done.diagnostics] == [code]
+    assert all(each.labels for each in done.diagnostics)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "changes: 1", "changes: [{fill: a}]", "changes: [{rename: a}]", "other: 1", "changes: [{state: a.b, to: c}]"],
+)
+def test_what_is_no_document_of_an_upgrade_is_said(text: str) -> None:
+    outcome = document.read(Source("a.upgrade.yaml", text))
+    assert [each.code.id for each in outcome.diagnostics] == ["NF0690"]
+
+
+def test_it_is_for_one_database_alone(path: Path) -> None:
+    schema, change, _ = DECISIONS["another state"]
+    answered = decided(change, made_for="0123456789ab")
+    assert [each.code.id for each in upgrade.preview(str(path), schema, answered).diagnostics] == ["NF0692"]
+
+
+def test_what_fails_for_a_row_changes_nothing(path: Path) -> None:
+    schema, before = DECISIONS["another type"][0], dump(path)
+    with pytest.raises(upgrade.NotUpgraded, match="cannot be worked out"):
+        upgrade.upgrade(str(path), schema, decided=decided("{set: order.count, is: string(old.count)}"))
+    assert dump(path) == before
+    assert not list(path.parent.glob("*.before-*"))
+
+
+def test_rows_that_others_refer_to_do_not_go_alone(path: Path) -> None:
+    before = dump(path)
+    with pytest.raises(upgrade.NotUpgraded, match="refer to nothing"):
+        upgrade.upgrade(str(path), FIRST, decided=decided("{remove rows: order}"))
+    assert dump(path) == before
+    assert upgrade.upgrade(str(path), FIRST, decided=decided("{remove rows: order}", "{remove rows: line}")).made
+    assert dump(path)["order"] == []
+
+
+def test_a_service_opens_what_was_decided(path: Path) -> None:
+    schema, change, _ = DECISIONS["a resource with another name"]
+    upgrade.upgrade(str(path), schema, decided=decided(change))
+    opening = open_sqlite(str(path), schema)
+    assert isinstance(opening, Opened) and opening.additions == ()
+    opening.database.close()
+    connection = apsw.Connection(str(path))
+    connection.pragma("foreign_keys", True)
+    connection.execute("DELETE FROM human WHERE id = 1")
+    assert connection.execute('SELECT count(*) FROM "order"').fetchall() == [(1,)]
+    connection.close()

@@ -1,0 +1,78 @@
+"""An upgrade that is killed before any of its statements leaves the old database, or the new one."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.upgrade.test_decided import DECISIONS, decided
+from tests.upgrade.test_shapes import FIRST, GOES, UPGRADED, dump, path, with_schema
+
+from ninefold.plan.schema import Schema
+from ninefold.runtime.store import upgrade
+from ninefold.upgrade.document import NOTHING_DECIDED, Decided
+from ninefold.upgrade.shape import encode_shape
+
+__all__ = ["path"]
+
+UPGRADES: dict[str, tuple[Schema, Decided]] = {
+    "resources less": (GOES["resources less"], NOTHING_DECIDED),
+    "followed": (UPGRADED["followed by those who refer to it"], NOTHING_DECIDED),
+    "another type": (DECISIONS["another type"][0], decided(DECISIONS["another type"][1])),
+    "rows that go": (DECISIONS["rows that go"][0], decided(DECISIONS["rows that go"][1])),
+    "values that go": (DECISIONS["values that go"][0], decided(DECISIONS["values that go"][1])),
+}
+
+
+def killed(path: Path, schema: Schema, answered: Decided, statement: int) -> bool:
+    """Upgrade in a process that is killed before so many statements; whether it was."""
+    child = os.fork()
+    if child == 0:
+        left = [statement]
+
+        def before(cursor: apsw.Cursor, text: str, binds: object) -> bool:
+            left[0] -= 1
+            if left[0] < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return True
+
+        apsw.connection_hooks.append(lambda connection: setattr(connection, "exec_trace", before))
+        status = 1
+        try:
+            status = 0 if upgrade.upgrade(str(path), schema, decided=answered).made else 1
+        finally:
+            os._exit(status)
+    _, ended = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(ended) or os.WEXITSTATUS(ended) == 0
+    return os.WIFSIGNALED(ended)
+
+
+@pytest.mark.parametrize("name", UPGRADES)
+def test_it_is_the_old_or_the_new(path: Path, tmp_path: Path, name: str) -> None:
+    schema, answered = UPGRADES[name]
+    old, whole = dump(path), path.read_bytes()
+    copy = tmp_path / "new.db"
+    copy.write_bytes(whole)
+    assert upgrade.upgrade(str(copy), schema, decided=answered).made
+    new = dump(copy, schema)
+    statement = 0
+    while True:
+        for each in path.parent.glob("a.db*"):
+            each.unlink()
+        path.write_bytes(whole)
+        if not killed(path, schema, answered, statement):
+            break
+        statement += 1
+        connection = apsw.Connection(str(path))
+        [(stored,)] = connection.execute("SELECT value FROM \"$ninefold\" WHERE name = 'shape'").fetchall()
+        connection.close()
+        if stored == encode_shape(FIRST):
+            assert dump(path) == old
+        else:
+            assert dump(path, schema) == new
+            assert with_schema(path, schema) == ()
+    assert statement > 10
+    assert dump(path, schema) == new
