@@ -23,8 +23,9 @@ from tests.upgrade.test_shapes import (
 
 from ninefold.diagnostics.source import Source
 from ninefold.plan.schema import Column, Machine, Reference, Schema
-from ninefold.runtime.store import upgrade
+from ninefold.runtime.store import undo, upgrade
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
+from ninefold.runtime.store.whole import NotUpgraded
 from ninefold.upgrade import document
 from ninefold.upgrade.document import Decided, digest
 from ninefold.values import Array, Integer, Row, Text, Timestamp
@@ -179,7 +180,7 @@ def test_what_is_decided_is_done(path: Path, name: str) -> None:
     after = dump(path, schema)
     assert {each: after[each] for each in rows} == rows
     assert with_schema(path, schema) == ()
-    upgrade.undo(str(path))
+    undo.undo(str(path))
     assert dump(path) == before
 
 
@@ -232,7 +233,7 @@ def test_it_is_for_one_database_alone(path: Path) -> None:
 
 def test_what_fails_for_a_row_changes_nothing(path: Path) -> None:
     schema, before = DECISIONS["another type"][0], dump(path)
-    with pytest.raises(upgrade.NotUpgraded, match="cannot be worked out"):
+    with pytest.raises(NotUpgraded, match="cannot be worked out"):
         upgrade.upgrade(str(path), schema, decided=decided("{set: order.count, is: string(old.count)}"))
     assert dump(path) == before
     assert not list(path.parent.glob("*.before-*"))
@@ -240,7 +241,7 @@ def test_what_fails_for_a_row_changes_nothing(path: Path) -> None:
 
 def test_rows_that_others_refer_to_do_not_go_alone(path: Path) -> None:
     before = dump(path)
-    with pytest.raises(upgrade.NotUpgraded, match="refer to nothing"):
+    with pytest.raises(NotUpgraded, match="refer to nothing"):
         upgrade.upgrade(str(path), FIRST, decided=decided("{remove rows: order}"))
     assert dump(path) == before
     assert upgrade.upgrade(str(path), FIRST, decided=decided("{remove rows: order}", "{remove rows: line}")).made

@@ -10,8 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from ninefold.plan.schema import Column, Index, Machine, Reference, Schema, Table
-from ninefold.runtime.store import upgrade
+from ninefold.runtime.store import undo, upgrade
 from ninefold.runtime.store.sqlite import Opened, Refused, open_sqlite
+from ninefold.runtime.store.whole import NotUpgraded
 from ninefold.values import Array, Integer, Number, Row, Text, Timestamp
 
 PERSON = Table(
@@ -219,7 +220,7 @@ def test_an_upgrade_is_undone(path: Path, name: str) -> None:
         return
     dump(path, schema)
     assert with_schema(path, schema) == ()
-    backup, kept = upgrade.undo(str(path))
+    backup, kept = undo.undo(str(path))
     assert (backup, dump(path)) == (done.backup, before)
     assert kept.exists()
     with_schema(path, FIRST)
@@ -231,18 +232,18 @@ def test_what_was_written_since_is_not_lost_by_undoing(path: Path) -> None:
     connection.execute("INSERT INTO person (name, \"$revision\") VALUES ('New', 'n')")
     connection.execute("DELETE FROM line")
     connection.close()
-    with pytest.raises(upgrade.NotUpgraded) as refused:
-        upgrade.undo(str(path))
+    with pytest.raises(NotUpgraded) as refused:
+        undo.undo(str(path))
     assert len(refused.value.details) == 2
-    upgrade.undo(str(path), lose_writes=True)
+    undo.undo(str(path), lose_writes=True)
     assert len(dump(path)["line"]) == 2
 
 
 def test_what_was_set_aside_ends_by_its_name_alone(path: Path) -> None:
     with_schema(path, Schema((without(PERSON, "born").tables[0], *FIRST.tables[1:3])))
-    with pytest.raises(upgrade.NotUpgraded):
-        upgrade.drop(str(path), ["person.name"])
-    assert upgrade.drop(str(path), ["person.born", "setting"]) == (("person.born", 1), ("setting", 1))
+    with pytest.raises(NotUpgraded):
+        undo.drop(str(path), ["person.name"])
+    assert undo.drop(str(path), ["person.born", "setting"]) == (("person.born", 1), ("setting", 1))
     with_schema(path, FIRST)
     assert [row[2] for row in dump(path)["person"]] == [None, None]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from ninefold.cli.commands import AcceptProposals, Database, File, Flag, Parameter
 from ninefold.cli.document import database_of, errors_of, load, read_bytes
@@ -13,11 +13,36 @@ from ninefold.cli.terminal import Unusable, reason, say, say_json, show
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.source import Source
+from ninefold.runtime.store import undo as undo_
 from ninefold.runtime.store import upgrade as store
-from ninefold.runtime.store.upgrade import Judged, NotUpgraded, Rehearsed
+from ninefold.runtime.store.upgrade import Judged, Rehearsed
+from ninefold.runtime.store.whole import NotUpgraded
 from ninefold.syntax.parser import read
 from ninefold.upgrade import document
 from ninefold.upgrade.document import NOTHING_DECIDED, Decided
+
+Decisions: TypeAlias = Annotated[
+    Path | None, Parameter(help="Where it is decided; else beside the contract, called after it.", show_default=False)
+]
+
+Write: TypeAlias = Annotated[
+    Path | None,
+    Parameter(help="Write the questions there, each with what could be decided, in comments.", show_default=False),
+]
+
+Backup: TypeAlias = Annotated[
+    Path | None,
+    Parameter(help="Where the backup is put; else beside the database, with the time in its name.", show_default=False),
+]
+
+Drop: TypeAlias = Annotated[
+    Sequence[str],
+    Parameter(
+        help="RESOURCE or RESOURCE.FIELD that was set aside: end it, with its rows or values; may be repeated.",
+        negative=(),
+        show_default=False,
+    ),
+]
 
 
 def upgrade(
@@ -25,13 +50,13 @@ def upgrade(
     /,
     *,
     database: Database = None,
-    decisions: Annotated[Path | None, Parameter(show_default=False)] = None,
-    write: Annotated[Path | None, Parameter(show_default=False)] = None,
+    decisions: Decisions = None,
+    write: Write = None,
     apply: Flag = False,
-    backup: Annotated[Path | None, Parameter(show_default=False)] = None,
+    backup: Backup = None,
     undo: Flag = False,
     lose_writes: Flag = False,
-    drop: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
+    drop: Drop = (),
     format: Literal["text", "json"] = "text",
     accept_proposals: AcceptProposals = False,
 ) -> int:
@@ -52,50 +77,39 @@ def upgrade(
 
     Parameters
     ----------
-    decisions
-        Where it is decided; else beside the contract, called after it.
-    write
-        Write the questions there, each with what could be decided, in comments.
     apply
         Do it: behind a backup, in one transaction, while nobody serves the database.
-    backup
-        Where the backup is put; else beside the database, with the time in its name.
     undo
-        Put the backup of the last upgrade back. What is there is kept beside it. Refused where rows were written since.
+        Put the backup of the last upgrade back, unless rows were written since. What is there is kept beside it.
     lose_writes
-        Put it back although rows were written since.
-    drop
-        RESOURCE or RESOURCE.FIELD that was set aside: end it, with its rows or values; may be repeated.
+        Put it back all the same.
     format
         `json` gives one object.
     """
     loaded = load(file, accept_proposals)
     errors_of(loaded)
-    plan = loaded.plan
-    if plan is None:
+    if loaded.plan is None:
         return 1
-    path = database_of(plan, file, database)
+    path = database_of(loaded.plan, file, database)
     try:
         if undo:
-            return _undone(*store.undo(path, lose_writes))
+            return _undone(*undo_.undo(path, lose_writes))
         if drop:
-            return _dropped(store.drop(path, drop))
+            return _dropped(undo_.drop(path, drop))
         decided, source = _decided(file, decisions)
-        if apply:
-            done = store.upgrade(path, plan.schema, backup, decided)
-        else:
-            done = store.preview(path, plan.schema, decided)
+        schema = loaded.plan.schema
+        done = store.upgrade(path, schema, backup, decided) if apply else store.preview(path, schema, decided)
     except NotUpgraded as error:
         raise Unusable(str(error), *error.help, details=error.details) from None
     show(done.diagnostics, source, sys.stderr)
-    if done.diagnostics:
-        return 1
-    if write is not None:
-        return _written(write, done)
+    return _told(done, format, file, apply) if write is None else _written(write, done)
+
+
+def _told(done: Rehearsed, format: Literal["text", "json"], file: str, applied: bool) -> int:
     if format == "json":
         say_json(_json(done))
-    else:
-        say("\n".join(visible(line) for line in _lines(done, file, apply)))
+    elif not done.diagnostics:
+        say("\n".join(visible(line) for line in _lines(done, file, applied)))
     return 0 if done.goes else 1
 
 
@@ -116,6 +130,8 @@ def _decided(file: str, named: Path | None) -> tuple[Decided, Source]:
 
 
 def _written(path: Path, done: Rehearsed) -> int:
+    if done.diagnostics:
+        return 1
     lines = [f"from: {done.shape}", "changes:"]
     for each in done.changes:
         for why in each.why:

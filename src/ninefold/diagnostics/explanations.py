@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ninefold.pages import sections
 
 PAGES = (
-    *("document", "yaml", "keys", "expressions"),
+    *("document", "yaml", "keys", "expressions", "upgrade"),
     *(
         "resources",
         "states",

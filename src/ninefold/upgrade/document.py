@@ -113,7 +113,8 @@ def read(source: Source) -> Outcome[Decided]:
             reader.say(f"`{entry.name}` is no key of an upgrade", entry.key.span, "its keys are `from` and `changes`")
     made_for, listed = root.get("from"), root.get("changes")
     items = listed.value.items if listed is not None and isinstance(listed.value, nodes.Sequence) else ()
-    if listed is not None and not items:
+    nothing = listed is None or (isinstance(listed.value, nodes.Scalar) and listed.value.text == "")
+    if listed is not None and not nothing and not isinstance(listed.value, nodes.Sequence):
         reader.say("`changes` is not a list", listed.span)
     decisions = tuple(found for item in items if (found := reader.decision(item)) is not None)
     value = None if made_for is None or not isinstance(made_for.value, nodes.Scalar) else made_for.value

@@ -34,6 +34,7 @@ from ninefold.runtime.store.connections import (
 from ninefold.runtime.store.file import Held, Lock, NotBuilt, database_path, lock
 from ninefold.runtime.store.protocol import Row, Session, Stored, Unavailable
 from ninefold.runtime.store.reads import Brief, Long, TooLong
+from ninefold.runtime.store.whole import NotUpgraded
 from ninefold.runtime.store.writer import Transaction, Writer
 from ninefold.upgrade.changes import changes
 from ninefold.upgrade.shape import decode_shape, encode_shape
@@ -314,7 +315,7 @@ def _prepare(
         try:
             with foreign_keys_off(connection, steps.rebuilds(differing)), _Transaction(connection):
                 upgrade.make(differing, schema, connection)
-        except upgrade.NotUpgraded as error:
+        except NotUpgraded as error:
             return _differs(name, error.details)
     return found.key, tuple(map(told, differing.told))
 

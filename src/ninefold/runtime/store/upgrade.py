@@ -1,20 +1,15 @@
-"""A database of one contract made one of another: rehearsed on a copy, done in one transaction behind a backup, and
-taken back."""
+"""A database of one contract made one of another: rehearsed on a copy, done in one transaction behind a backup."""
 
 from __future__ import annotations
 
-import os
-import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
 import apsw
-import msgspec
 from msgspec import structs
 
 from ninefold.diagnostics.diagnostic import Diagnostic
@@ -22,29 +17,17 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record, steps
-from ninefold.runtime.store.connections import STATEMENTS, WAIT, words
-from ninefold.runtime.store.file import Held, Lock, NotBuilt, database_path, lock
+from ninefold.runtime.store.connections import words
 from ninefold.runtime.store.protocol import Stored
+from ninefold.runtime.store.whole import NotUpgraded, alone, check_sound, connected, copy_of, flush, shape_of, there
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.change import By, Change
 from ninefold.upgrade.changes import Changes, changes
 from ninefold.upgrade.decide import decide
 from ninefold.upgrade.document import NOTHING_DECIDED, Decided, digest
-from ninefold.upgrade.shape import decode_shape, encode_shape
+from ninefold.upgrade.shape import encode_shape
 from ninefold.upgrade.steps import aside_name
-from ninefold.upgrade.words import rows, sentence, unmet
-
-ROOM = 2.2
-"""How many times the size of a database has to be free: its backup, and what a transaction over all of it writes."""
-
-
-class NotUpgraded(Exception):
-    """The database was left as it was; the message says why, `details` are its single points, `help` advises."""
-
-    def __init__(self, message: str, details: Sequence[str] = (), help: Sequence[str] = ()) -> None:
-        super().__init__(message)
-        self.details = tuple(details)
-        self.help = tuple(help)
+from ninefold.upgrade.words import sentence, unmet
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +110,12 @@ class Rehearsed:
 def preview(url: str, wanted: Schema, decided: Decided = NOTHING_DECIDED) -> Rehearsed:
     """Do the whole upgrade on a consistent copy, which is thrown away. A service may run meanwhile. Raises
     NotUpgraded."""
-    path = _there(url)
+    path = there(url)
     try:
         with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
             copy = Path(folder) / path.name
-            _copied(path, copy)
-            with _connected(copy) as connection:
+            copy_of(path, copy)
+            with connected(copy) as connection:
                 return replace(_upgraded(connection, path, wanted, decided), path=path)
     except apsw.Error as error:
         raise NotUpgraded(f"the database {path} cannot be used: {words(error)}") from None
@@ -143,16 +126,16 @@ def preview(url: str, wanted: Schema, decided: Decided = NOTHING_DECIDED) -> Reh
 def upgrade(url: str, wanted: Schema, backup: Path | None = None, decided: Decided = NOTHING_DECIDED) -> Rehearsed:
     """Upgrade behind a backup, which is beside the database unless another place is given. Raises NotUpgraded, and the
     database is then as it was."""
-    path = _there(url)
-    with _alone(path):
+    path = there(url)
+    with alone(path):
         try:
-            with _connected(path) as connection:
-                _sound(connection, path)
+            with connected(path) as connection:
+                check_sound(connection, path)
                 before = backup or path.with_name(f"{path.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
-                _copied(path, before)
+                copy_of(path, before)
                 made = False
                 try:
-                    _flushed(before)
+                    flush(before)
                     done = _upgraded(connection, path, wanted, decided, before)
                     made = done.made
                 finally:
@@ -169,7 +152,7 @@ def _upgraded(
     connection: apsw.Connection, path: Path, wanted: Schema, decided: Decided, backup: Path | None = None
 ) -> Rehearsed:
     """In one transaction, where nothing stands in the way. Raises NotUpgraded."""
-    before = _shape(connection, path)
+    before = shape_of(connection, path)
     outcome = decide(decided, before, wanted)
     if outcome.diagnostics:
         return Rehearsed(path, digest(before), (), (), diagnostics=outcome.diagnostics)
@@ -190,7 +173,7 @@ def _upgraded(
         after = found.after
         lost = dict(hidden(connection, after))
         for name in outcome.lost:
-            after = _dropped(connection, after, name)
+            after = dropped(connection, after, name)
         record.update_shape(connection, encode_shape(after))
         record.note_upgrade(connection, str(backup or ""), written(connection, after))
         aside = tuple(hidden(connection, after))
@@ -240,85 +223,7 @@ def written(connection: apsw.Connection, stored: Schema) -> str:
     return digest.hexdigest()
 
 
-def undo(url: str, lose_writes: bool = False) -> tuple[Path, Path]:
-    """Put the backup of the last upgrade back: where it was, and where what was there is now. Raises NotUpgraded, also
-    where something was written since and `lose_writes` is not said."""
-    path = _there(url)
-    with _alone(path):
-        try:
-            with _connected(path) as connection:
-                stored = _shape(connection, path)
-                last = record.last_upgrade(connection)
-                if last is None:
-                    raise NotUpgraded(f"the database {path} was not upgraded")
-                backup = Path(last.backup)
-                if not backup.is_file():
-                    raise NotUpgraded(f"the backup {backup} of the last upgrade is not there")
-                if written(connection, stored) != last.written and not lose_writes:
-                    raise NotUpgraded(
-                        f"rows of {path} were written since the upgrade, and would be lost",
-                        tuple(_since(connection, stored, backup)),
-                        ("--lose-writes takes the backup all the same; what is there is kept beside it",),
-                    )
-                connection.pragma("journal_mode", "delete")
-            aside = path.with_name(f"{path.name}.undone-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
-            again = path.with_name(f".{path.name}.again")
-            shutil.copy2(backup, again)
-            _flushed(again)
-            os.replace(path, aside)
-            os.replace(again, path)
-            _flushed(path)
-        except apsw.Error as error:
-            raise NotUpgraded(f"the database {path} cannot be used: {words(error)}") from None
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise NotUpgraded(f"the backup of {path} cannot be put back: {reason}") from None
-    return backup, aside
-
-
-def _since(connection: apsw.Connection, stored: Schema, backup: Path) -> Iterator[str]:
-    """How many rows of each resource were written or deleted since the backup was made."""
-    connection.execute("ATTACH ? AS before", (f"file:{backup}?mode=ro",))
-    there = {str(name) for (name,) in connection.execute("SELECT name FROM before.sqlite_schema WHERE type = 'table'")}
-    revision = identifier(REVISION_COLUMN)
-    for table in stored.tables:
-        name = identifier(table.name)
-        old = f"SELECT {revision} FROM before.{name}" if table.name in there else "SELECT NULL WHERE FALSE"
-        new = f"SELECT {revision} FROM main.{name}"
-        [(more,)] = connection.execute(f"SELECT count(*) FROM ({new} EXCEPT {old})").fetchall()
-        [(less,)] = connection.execute(f"SELECT count(*) FROM ({old} EXCEPT {new})").fetchall()
-        if more or less:
-            yield f"{rows(int(str(more)))} of `{table.name}` written or changed, {int(str(less)):,} as they were gone"
-
-
-def drop(url: str, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """End what was set aside, by its name: a field (`order.memo`) or a resource; each with the number of its values or
-    rows. Raises NotUpgraded."""
-    path = _there(url)
-    with _alone(path):
-        try:
-            with _connected(path) as connection:
-                stored = _shape(connection, path)
-                counts = dict(hidden(connection, stored))
-                for name in names:
-                    if name not in counts:
-                        listed = ", ".join(counts) or "nothing is"
-                        raise NotUpgraded(f"`{name}` is not set aside in {path}", help=(f"set aside: {listed}",))
-                connection.execute("BEGIN IMMEDIATE")
-                try:
-                    for name in names:
-                        stored = _dropped(connection, stored, name)
-                    record.update_shape(connection, encode_shape(stored))
-                    connection.execute("COMMIT")
-                finally:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                return tuple((name, counts[name]) for name in names)
-        except apsw.Error as error:
-            raise NotUpgraded(f"the database {path} cannot be used: {words(error)}") from None
-
-
-def _dropped(connection: apsw.Connection, stored: Schema, name: str) -> Schema:
+def dropped(connection: apsw.Connection, stored: Schema, name: str) -> Schema:
     for table in stored.aside:
         if table.name == name:
             connection.execute(f"DROP TABLE {identifier(aside_name(name))}")
@@ -330,94 +235,3 @@ def _dropped(connection: apsw.Connection, stored: Schema, name: str) -> Schema:
             connection.execute(f"ALTER TABLE {identifier(table.name)} DROP COLUMN {identifier(each.stored)}")
         tables.append(structs.replace(table, aside=tuple(each for each in table.aside if each not in gone)))
     return structs.replace(stored, tables=tuple(tables))
-
-
-# Files
-
-
-def _there(url: str) -> Path:
-    try:
-        path = database_path(url)
-    except NotBuilt as error:
-        raise NotUpgraded(str(error)) from None
-    if not path.is_file():
-        raise NotUpgraded(f"there is no database {path}", help=("--database names another file",))
-    return Path(os.path.realpath(path))
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """While nobody serves the database. Raises NotUpgraded where somebody does."""
-    try:
-        held: Lock = lock(path)
-    except Held as error:
-        raise NotUpgraded(f"the database {path} is served by {error}", help=("stop that one first",)) from None
-    except OSError as error:
-        raise NotUpgraded(f"{path} cannot be locked: {(error.strerror or str(error)).lower()}") from None
-    try:
-        yield
-    finally:
-        held.release()
-
-
-@contextmanager
-def _connected(path: Path) -> Iterator[apsw.Connection]:
-    connection = apsw.Connection(
-        str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI, statementcachesize=STATEMENTS
-    )
-    try:
-        connection.set_busy_timeout(WAIT)
-        connection.pragma("synchronous", "full")
-        connection.pragma("fullfsync", True)
-        connection.pragma("trusted_schema", False)
-        yield connection
-    finally:
-        with suppress(apsw.Error):
-            connection.close()
-
-
-def _shape(connection: apsw.Connection, path: Path) -> Schema:
-    found = record.read(connection)
-    if isinstance(found, record.Foreign):
-        raise NotUpgraded(f"the database {path} cannot be used: {found.words}")
-    if isinstance(found, record.Empty):
-        raise NotUpgraded(f"the database {path} is empty", help=("`serve` makes its tables when it starts",))
-    try:
-        return decode_shape(found.shape)
-    except msgspec.DecodeError:
-        raise NotUpgraded(f"the shape that is stored in {path} cannot be read") from None
-
-
-def _sound(connection: apsw.Connection, path: Path) -> None:
-    """The file is whole, and there is room for its backup and for the transaction."""
-    [(said,)] = connection.execute("PRAGMA quick_check(1)").fetchall()
-    if said != "ok":
-        raise NotUpgraded(f"the database {path} is damaged: {said}", help=("restore it from a backup first",))
-    size = sum(each.stat().st_size for each in (path, Path(f"{path}-wal")) if each.exists())
-    free = shutil.disk_usage(path.parent).free
-    if free < ROOM * size:
-        raise NotUpgraded(f"the upgrade needs {ROOM * size:,.0f} bytes of disk, and {free:,} are free")
-
-
-def _copied(path: Path, copy: Path) -> None:
-    """A consistent copy, of mode 0600, while others may write (https://sqlite.org/backup.html)."""
-    os.close(os.open(copy, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    source = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    target = apsw.Connection(str(copy))
-    try:
-        source.set_busy_timeout(WAIT)
-        with target.backup("main", source, "main") as backup:
-            while not backup.done:
-                backup.step(4096)
-    finally:
-        target.close()
-        source.close()
-
-
-def _flushed(path: Path) -> None:
-    for each in (path, path.parent):
-        descriptor = os.open(each, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

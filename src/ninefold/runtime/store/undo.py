@@ -1,0 +1,99 @@
+"""An upgrade taken back, and what one has set aside ended."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import apsw
+
+from ninefold.plan.environment import REVISION_COLUMN
+from ninefold.plan.schema import Schema
+from ninefold.runtime.store import record
+from ninefold.runtime.store.connections import words
+from ninefold.runtime.store.upgrade import dropped, hidden, written
+from ninefold.runtime.store.whole import NotUpgraded, alone, connected, flush, shape_of, there
+from ninefold.sql.fragment import identifier
+from ninefold.upgrade.shape import encode_shape
+from ninefold.upgrade.words import rows
+
+
+def undo(url: str, lose_writes: bool = False) -> tuple[Path, Path]:
+    """Put the backup of the last upgrade back: where it was, and where what was there is now. Raises NotUpgraded, also
+    where something was written since and `lose_writes` is not said."""
+    path = there(url)
+    with alone(path):
+        try:
+            with connected(path) as connection:
+                stored = shape_of(connection, path)
+                last = record.last_upgrade(connection)
+                if last is None:
+                    raise NotUpgraded(f"the database {path} was not upgraded")
+                backup = Path(last.backup)
+                if not backup.is_file():
+                    raise NotUpgraded(f"the backup {backup} of the last upgrade is not there")
+                if written(connection, stored) != last.written and not lose_writes:
+                    raise NotUpgraded(
+                        f"rows of {path} were written since the upgrade, and would be lost",
+                        tuple(_since(connection, stored, backup)),
+                        ("--lose-writes takes the backup all the same; what is there is kept beside it",),
+                    )
+                connection.pragma("journal_mode", "delete")
+            aside = path.with_name(f"{path.name}.undone-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+            again = path.with_name(f".{path.name}.again")
+            shutil.copy2(backup, again)
+            flush(again)
+            os.replace(path, aside)
+            os.replace(again, path)
+            flush(path)
+        except apsw.Error as error:
+            raise NotUpgraded(f"the database {path} cannot be used: {words(error)}") from None
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise NotUpgraded(f"the backup of {path} cannot be put back: {reason}") from None
+    return backup, aside
+
+
+def _since(connection: apsw.Connection, stored: Schema, backup: Path) -> Iterator[str]:
+    """How many rows of each resource were written or deleted since the backup was made."""
+    connection.execute("ATTACH ? AS before", (f"file:{backup}?mode=ro",))
+    there = {str(name) for (name,) in connection.execute("SELECT name FROM before.sqlite_schema WHERE type = 'table'")}
+    revision = identifier(REVISION_COLUMN)
+    for table in stored.tables:
+        name = identifier(table.name)
+        old = f"SELECT {revision} FROM before.{name}" if table.name in there else "SELECT NULL WHERE FALSE"
+        new = f"SELECT {revision} FROM main.{name}"
+        [(more,)] = connection.execute(f"SELECT count(*) FROM ({new} EXCEPT {old})").fetchall()
+        [(less,)] = connection.execute(f"SELECT count(*) FROM ({old} EXCEPT {new})").fetchall()
+        if more or less:
+            yield f"{rows(int(str(more)))} of `{table.name}` written or changed, {int(str(less)):,} as they were gone"
+
+
+def drop(url: str, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """End what was set aside, by its name: a field (`order.memo`) or a resource; each with the number of its values or
+    rows. Raises NotUpgraded."""
+    path = there(url)
+    with alone(path):
+        try:
+            with connected(path) as connection:
+                stored = shape_of(connection, path)
+                counts = dict(hidden(connection, stored))
+                for name in names:
+                    if name not in counts:
+                        listed = ", ".join(counts) or "nothing is"
+                        raise NotUpgraded(f"`{name}` is not set aside in {path}", help=(f"set aside: {listed}",))
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    for name in names:
+                        stored = dropped(connection, stored, name)
+                    record.update_shape(connection, encode_shape(stored))
+                    connection.execute("COMMIT")
+                finally:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                return tuple((name, counts[name]) for name in names)
+        except apsw.Error as error:
+            raise NotUpgraded(f"the database {path} cannot be used: {words(error)}") from None
