@@ -87,10 +87,8 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
     same = operation.outcomes.get("unchanged")
     unchanged_ = None if same is None else answer(operation, columns, perspective, same)
     checks = invariants(resource, perspective)
-    steps = (
-        subscription(resource, perspective.checked),
-        caused(arises(operation.verb)[0], resource, operation, perspective),
-    )
+    happened = caused(arises(operation.verb)[0], resource, operation, perspective)
+    steps = (subscription(resource, perspective.checked), happened)
     held = upheld(Change("create", resource), operation, perspective)
     condition = precondition(operation, admission, resource, perspective)
     by_key = bool(held) or is_of_more(condition)
