@@ -20,8 +20,8 @@ from ninefold.diagnostics.explanations import Explanation, explanation
 from ninefold.diagnostics.source import Source
 from ninefold.pipeline import compile_document
 from ninefold.plan.schema import Column, Schema, Table
-from ninefold.upgrade import document
-from ninefold.upgrade.decide import decide
+from ninefold.tools.decisions import document
+from ninefold.tools.decisions.decide import decide
 from ninefold.values import Text
 
 ORDINARY = Path(__file__).parent / "ordinary.yaml"
@@ -145,7 +145,7 @@ WANTED = Schema(
 def of_an_upgrade(text: str) -> set[str]:
     """What is told of the document of an upgrade, from notes of orders to comments."""
     read = document.read(Source("orders.upgrade.yaml", text))
-    told = (*read.diagnostics, *decide(read.value, STORED, WANTED).diagnostics)
+    told = (*read.diagnostics, *decide(read.value, STORED, WANTED)[1])
     return {each.code.id for each in told}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,10 @@ from ninefold.plan.schema import Column, Machine, Reference, Schema
 from ninefold.runtime.store import undo, upgrade
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.runtime.store.whole import NotUpgraded
-from ninefold.upgrade import document
-from ninefold.upgrade.document import Decided, digest
+from ninefold.tools.decisions import document
+from ninefold.tools.decisions.decide import decide
+from ninefold.upgrade.changes import Outcome
+from ninefold.upgrade.shape import digest
 from ninefold.values import Array, Integer, Row, Text, Timestamp
 
 __all__ = ["path"]
@@ -160,22 +163,34 @@ DECISIONS: dict[str, tuple[Schema, str, dict[str, list[Any]]]] = {
 }
 
 
-def decided(*changes: str, made_for: str = "") -> Decided:
+class Told(Exception):
+    """What cannot be decided: the codes."""
+
+
+def decided(schema: Schema, *changes: str, made_for: str = "") -> Callable[[Schema], Outcome]:
     lines = [*([f"from: {made_for}"] if made_for else []), "changes:", *(f"  - {each}" for each in changes)]
-    outcome = document.read(Source("a.upgrade.yaml", "\n".join(lines) + "\n"))
-    assert not outcome.diagnostics
-    return outcome.value
+    read = document.read(Source("a.upgrade.yaml", "\n".join(lines) + "\n"))
+    assert not read.diagnostics
+
+    def outcome(stored: Schema) -> Outcome:
+        found, diagnostics = decide(read.value, stored, schema)
+        if diagnostics:
+            assert all(each.labels for each in diagnostics)
+            raise Told(*(each.code.id for each in diagnostics))
+        return found
+
+    return outcome
 
 
 @pytest.mark.parametrize("name", DECISIONS)
 def test_what_is_decided_is_done(path: Path, name: str) -> None:
     schema, change, rows = DECISIONS[name]
     before = dump(path)
-    answered = decided(change, made_for=digest(FIRST))
+    answered = decided(schema, change, made_for=digest(FIRST))
     assert not upgrade.preview(str(path), schema).goes, "it is asked"
     assert upgrade.preview(str(path), schema, answered).goes
     assert dump(path) == before, "a preview changes nothing"
-    done = upgrade.upgrade(str(path), schema, decided=answered)
+    done = upgrade.upgrade(str(path), schema, decide=answered)
     assert done.made and done.backup is not None
     after = dump(path, schema)
     assert {each: after[each] for each in rows} == rows
@@ -186,12 +201,12 @@ def test_what_is_decided_is_done(path: Path, name: str) -> None:
 
 def test_values_that_were_converted_are_kept(path: Path) -> None:
     schema, change, _ = DECISIONS["another type"]
-    assert upgrade.upgrade(str(path), schema, decided=decided(change)).aside == (("order.count", 1),)
+    assert upgrade.upgrade(str(path), schema, decide=decided(schema, change)).aside == (("order.count", 1),)
 
 
 def test_values_that_are_lost_are_counted_and_gone(path: Path) -> None:
     schema, change, _ = DECISIONS["values that go"]
-    done = upgrade.upgrade(str(path), schema, decided=decided(change))
+    done = upgrade.upgrade(str(path), schema, decide=decided(schema, change))
     assert (done.lost, done.aside) == ((("order.tags", 1),), ())
 
 
@@ -210,9 +225,8 @@ def test_values_that_are_lost_are_counted_and_gone(path: Path) -> None:
 )
 def test_what_cannot_be_decided_is_said_at_its_place(path: Path, change: str, code: str) -> None:
     before = path.read_bytes()
-    done = upgrade.upgrade(str(path), FIRST, decided=decided(change))
-    assert [each.code.id for each in done.diagnostics] == [code]
-    assert all(each.labels for each in done.diagnostics)
+    with pytest.raises(Told, match=code):
+        upgrade.upgrade(str(path), FIRST, decide=decided(FIRST, change))
     assert path.read_bytes() == before
 
 
@@ -227,14 +241,15 @@ def test_what_is_no_document_of_an_upgrade_is_said(text: str) -> None:
 
 def test_it_is_for_one_database_alone(path: Path) -> None:
     schema, change, _ = DECISIONS["another state"]
-    answered = decided(change, made_for="0123456789ab")
-    assert [each.code.id for each in upgrade.preview(str(path), schema, answered).diagnostics] == ["NF0692"]
+    answered = decided(schema, change, made_for="0123456789ab")
+    with pytest.raises(Told, match="NF0692"):
+        upgrade.preview(str(path), schema, answered)
 
 
 def test_what_fails_for_a_row_changes_nothing(path: Path) -> None:
     schema, before = DECISIONS["another type"][0], dump(path)
     with pytest.raises(NotUpgraded, match="cannot be worked out"):
-        upgrade.upgrade(str(path), schema, decided=decided("{set: order.count, is: string(old.count)}"))
+        upgrade.upgrade(str(path), schema, decide=decided(schema, "{set: order.count, is: string(old.count)}"))
     assert dump(path) == before
     assert not list(path.parent.glob("*.before-*"))
 
@@ -242,15 +257,15 @@ def test_what_fails_for_a_row_changes_nothing(path: Path) -> None:
 def test_rows_that_others_refer_to_do_not_go_alone(path: Path) -> None:
     before = dump(path)
     with pytest.raises(NotUpgraded, match="refer to nothing"):
-        upgrade.upgrade(str(path), FIRST, decided=decided("{remove rows: order}"))
+        upgrade.upgrade(str(path), FIRST, decide=decided(FIRST, "{remove rows: order}"))
     assert dump(path) == before
-    assert upgrade.upgrade(str(path), FIRST, decided=decided("{remove rows: order}", "{remove rows: line}")).made
+    assert upgrade.upgrade(str(path), FIRST, decide=decided(FIRST, "{remove rows: order}", "{remove rows: line}")).made
     assert dump(path)["order"] == []
 
 
 def test_a_service_opens_what_was_decided(path: Path) -> None:
     schema, change, _ = DECISIONS["a resource with another name"]
-    upgrade.upgrade(str(path), schema, decided=decided(change))
+    upgrade.upgrade(str(path), schema, decide=decided(schema, change))
     opening = open_sqlite(str(path), schema)
     assert isinstance(opening, Opened) and opening.additions == ()
     opening.database.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -13,21 +14,21 @@ from tests.upgrade.test_shapes import FIRST, GOES, UPGRADED, dump, path, with_sc
 
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import upgrade
-from ninefold.upgrade.document import NOTHING_DECIDED, Decided
+from ninefold.upgrade.changes import Outcome, nothing_decided
 from ninefold.upgrade.shape import encode_shape
 
 __all__ = ["path"]
 
-UPGRADES: dict[str, tuple[Schema, Decided]] = {
-    "resources less": (GOES["resources less"], NOTHING_DECIDED),
-    "followed": (UPGRADED["followed by those who refer to it"], NOTHING_DECIDED),
-    "another type": (DECISIONS["another type"][0], decided(DECISIONS["another type"][1])),
-    "rows that go": (DECISIONS["rows that go"][0], decided(DECISIONS["rows that go"][1])),
-    "values that go": (DECISIONS["values that go"][0], decided(DECISIONS["values that go"][1])),
+UPGRADES: dict[str, tuple[Schema, Callable[[Schema], Outcome]]] = {
+    "resources less": (GOES["resources less"], nothing_decided),
+    "followed": (UPGRADED["followed by those who refer to it"], nothing_decided),
+    "another type": (DECISIONS["another type"][0], decided(*DECISIONS["another type"][:2])),
+    "rows that go": (DECISIONS["rows that go"][0], decided(*DECISIONS["rows that go"][:2])),
+    "values that go": (DECISIONS["values that go"][0], decided(*DECISIONS["values that go"][:2])),
 }
 
 
-def killed(path: Path, schema: Schema, answered: Decided, statement: int) -> bool:
+def killed(path: Path, schema: Schema, answered: Callable[[Schema], Outcome], statement: int) -> bool:
     """Upgrade in a process that is killed before so many statements; whether it was."""
     child = os.fork()
     if child == 0:
@@ -42,7 +43,7 @@ def killed(path: Path, schema: Schema, answered: Decided, statement: int) -> boo
         apsw.connection_hooks.append(lambda connection: setattr(connection, "exec_trace", before))
         status = 1
         try:
-            status = 0 if upgrade.upgrade(str(path), schema, decided=answered).made else 1
+            status = 0 if upgrade.upgrade(str(path), schema, decide=answered).made else 1
         finally:
             os._exit(status)
     _, ended = os.waitpid(child, 0)
@@ -56,7 +57,7 @@ def test_it_is_the_old_or_the_new(path: Path, tmp_path: Path, name: str) -> None
     old, whole = dump(path), path.read_bytes()
     copy = tmp_path / "new.db"
     copy.write_bytes(whole)
-    assert upgrade.upgrade(str(copy), schema, decided=answered).made
+    assert upgrade.upgrade(str(copy), schema, decide=answered).made
     new = dump(copy, schema)
     statement = 0
     while True:

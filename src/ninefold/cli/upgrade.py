@@ -10,16 +10,18 @@ from typing import Annotated, Literal, TypeAlias
 from ninefold.cli.commands import AcceptProposals, Database, File, Flag, Parameter
 from ninefold.cli.document import database_of, errors_of, load, read_bytes
 from ninefold.cli.terminal import Unusable, reason, say, say_json, show
-from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.diagnostics.diagnostic import Diagnostic, has_errors
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.source import Source
+from ninefold.plan.schema import Schema
 from ninefold.runtime.store import undo as undo_
 from ninefold.runtime.store import upgrade as store
 from ninefold.runtime.store.upgrade import Judged, Rehearsed
 from ninefold.runtime.store.whole import NotUpgraded
 from ninefold.syntax.parser import read
-from ninefold.upgrade import document
-from ninefold.upgrade.document import NOTHING_DECIDED, Decided
+from ninefold.tools.decisions.decide import decide
+from ninefold.tools.decisions.document import read as read_decisions
+from ninefold.upgrade.changes import Outcome, nothing_decided
 
 Decisions: TypeAlias = Annotated[
     Path | None, Parameter(help="Where it is decided; else beside the contract, called after it.", show_default=False)
@@ -96,42 +98,48 @@ def upgrade(
             return _undone(*undo_.undo(path, lose_writes))
         if drop:
             return _dropped(undo_.drop(path, drop))
-        decided, source = _decided(file, decisions)
-        schema = loaded.plan.schema
-        done = store.upgrade(path, schema, backup, decided) if apply else store.preview(path, schema, decided)
+        wanted = loaded.plan.schema
+        decided = _decide(file, decisions, wanted)
+        done = store.upgrade(path, wanted, backup, decided) if apply else store.preview(path, wanted, decided)
     except NotUpgraded as error:
         raise Unusable(str(error), *error.help, details=error.details) from None
-    show(done.diagnostics, source, sys.stderr)
     return _told(done, format, file, apply) if write is None else _written(write, done)
 
 
 def _told(done: Rehearsed, format: Literal["text", "json"], file: str, applied: bool) -> int:
     if format == "json":
         say_json(_json(done))
-    elif not done.diagnostics:
+    else:
         say("\n".join(visible(line) for line in _lines(done, file, applied)))
     return 0 if done.goes else 1
 
 
-def _decided(file: str, named: Path | None) -> tuple[Decided, Source]:
-    """Raises Unusable where what is named cannot be read, or holds what is no decision."""
+def _decide(file: str, named: Path | None, wanted: Schema) -> store.Decide:
+    """What is decided in a document. Raises Unusable where that cannot be read, or decides what cannot be."""
     beside = Path(file).with_suffix(".upgrade.yaml")
     path = named or (beside if file != "-" and beside.exists() else None)
     if path is None:
-        return NOTHING_DECIDED, Source("", "")
+        return nothing_decided
     outcome = read(str(path), read_bytes(str(path)))
     source = outcome.value
-    found = document.read(source)
-    diagnostics = (*outcome.diagnostics, *found.diagnostics)
+    document = read_decisions(source)
+    _sound((*outcome.diagnostics, *document.diagnostics), source)
+
+    def decided(stored: Schema) -> Outcome:
+        found, diagnostics = decide(document.value, stored, wanted)
+        _sound(diagnostics, source)
+        return found
+
+    return decided
+
+
+def _sound(diagnostics: Sequence[Diagnostic], source: Source) -> None:
     show(diagnostics, source, sys.stderr)
-    if has_errors(diagnostics):
-        raise Unusable(f"{path} says what cannot be done")
-    return found.value, source
+    if has_errors(tuple(diagnostics)):
+        raise Unusable(f"what {source.name} decides cannot be done, and nothing was changed")
 
 
 def _written(path: Path, done: Rehearsed) -> int:
-    if done.diagnostics:
-        return 1
     lines = [f"from: {done.shape}", "changes:"]
     for each in done.changes:
         for why in each.why:

@@ -45,6 +45,21 @@ class Changes:
         return not self.told and not self.silent
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was decided beforehand: `steps`, and the shape that a database has after them. `lost`: what is set aside by
+    them, and ends with the upgrade. `count`: over how many things."""
+
+    steps: tuple[Step, ...]
+    stored: Schema
+    lost: tuple[str, ...] = ()
+    count: int = 0
+
+
+def nothing_decided(stored: Schema) -> Outcome:
+    return Outcome((), stored)
+
+
 def changes(stored: Schema, wanted: Schema) -> Changes:
     """What has to be done so that a database of shape `stored` serves the schema `wanted`."""
     stored = shape(stored)

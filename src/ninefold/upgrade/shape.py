@@ -7,6 +7,7 @@ rows are in.
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import assert_never
 
 import msgspec
@@ -57,6 +58,11 @@ def shape(schema: Schema) -> Schema:
 def encode_shape(schema: Schema) -> bytes:
     """The shape as JSON, as the database keeps it."""
     return msgspec.json.encode(shape(schema))
+
+
+def digest(schema: Schema) -> str:
+    """By which a shape is known where it is written down."""
+    return sha256(encode_shape(schema)).hexdigest()[:12]
 
 
 def decode_shape(data: bytes) -> Schema:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from typing import TypeAlias
 
 import apsw
 from msgspec import structs
 
-from ninefold.diagnostics.diagnostic import Diagnostic
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.schema import Schema
@@ -22,12 +22,13 @@ from ninefold.runtime.store.protocol import Stored
 from ninefold.runtime.store.whole import NotUpgraded, alone, check_sound, connected, copy_of, flush, shape_of, there
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.change import By, Change
-from ninefold.upgrade.changes import Changes, changes
-from ninefold.upgrade.decide import decide
-from ninefold.upgrade.document import NOTHING_DECIDED, Decided, digest
-from ninefold.upgrade.shape import encode_shape
+from ninefold.upgrade.changes import Changes, Outcome, changes, nothing_decided
+from ninefold.upgrade.shape import digest, encode_shape
 from ninefold.upgrade.steps import aside_name
 from ninefold.upgrade.words import sentence, unmet
+
+Decide: TypeAlias = Callable[[Schema], Outcome]
+"""What is decided over a database of a shape. What it raises goes through, and nothing has been changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def referring(connection: apsw.Connection) -> None:
 class Rehearsed:
     """What an upgrade would do, or has done (`made`). `shape`: by what that of the database is known. `rows`: of each
     resource that is stored. `decided`: over so many things. `aside`: what is hidden then, `lost`: what ends, each with
-    the number of its values or rows. `diagnostics`: what is wrong with what was decided; nothing was tried then."""
+    the number of its values or rows."""
 
     path: Path
     shape: str
@@ -98,16 +99,15 @@ class Rehearsed:
     aside: tuple[tuple[str, int], ...] = ()
     lost: tuple[tuple[str, int], ...] = ()
     decided: int = 0
-    diagnostics: tuple[Diagnostic, ...] = ()
     made: bool = False
     backup: Path | None = None
 
     @property
     def goes(self) -> bool:
-        return not self.diagnostics and not any(each.why for each in self.changes)
+        return not any(each.why for each in self.changes)
 
 
-def preview(url: str, wanted: Schema, decided: Decided = NOTHING_DECIDED) -> Rehearsed:
+def preview(url: str, wanted: Schema, decide: Decide = nothing_decided) -> Rehearsed:
     """Do the whole upgrade on a consistent copy, which is thrown away. A service may run meanwhile. Raises
     NotUpgraded."""
     path = there(url)
@@ -116,14 +116,14 @@ def preview(url: str, wanted: Schema, decided: Decided = NOTHING_DECIDED) -> Reh
             copy = Path(folder) / path.name
             copy_of(path, copy)
             with connected(copy) as connection:
-                return replace(_upgraded(connection, path, wanted, decided), path=path)
+                return replace(_upgraded(connection, path, wanted, decide), path=path)
     except apsw.Error as error:
         raise NotUpgraded(f"the database {path} cannot be used: {words(error)}") from None
     except OSError as error:
         raise NotUpgraded(f"the database {path} cannot be copied: {(error.strerror or str(error)).lower()}") from None
 
 
-def upgrade(url: str, wanted: Schema, backup: Path | None = None, decided: Decided = NOTHING_DECIDED) -> Rehearsed:
+def upgrade(url: str, wanted: Schema, backup: Path | None = None, decide: Decide = nothing_decided) -> Rehearsed:
     """Upgrade behind a backup, which is beside the database unless another place is given. Raises NotUpgraded, and the
     database is then as it was."""
     path = there(url)
@@ -136,7 +136,7 @@ def upgrade(url: str, wanted: Schema, backup: Path | None = None, decided: Decid
                 made = False
                 try:
                     flush(before)
-                    done = _upgraded(connection, path, wanted, decided, before)
+                    done = _upgraded(connection, path, wanted, decide, before)
                     made = done.made
                 finally:
                     if not made:
@@ -149,13 +149,11 @@ def upgrade(url: str, wanted: Schema, backup: Path | None = None, decided: Decid
 
 
 def _upgraded(
-    connection: apsw.Connection, path: Path, wanted: Schema, decided: Decided, backup: Path | None = None
+    connection: apsw.Connection, path: Path, wanted: Schema, decide: Decide, backup: Path | None = None
 ) -> Rehearsed:
     """In one transaction, where nothing stands in the way. Raises NotUpgraded."""
     before = shape_of(connection, path)
-    outcome = decide(decided, before, wanted)
-    if outcome.diagnostics:
-        return Rehearsed(path, digest(before), (), (), diagnostics=outcome.diagnostics)
+    outcome = decide(before)
     # Inside a transaction this is not heeded.
     connection.pragma("foreign_keys", False)
     connection.execute("BEGIN IMMEDIATE")
@@ -163,9 +161,7 @@ def _upgraded(
         counts = tuple(_counted(connection))
         steps.take(outcome.steps, wanted, connection)
         found = changes(outcome.stored, wanted)
-        done = Rehearsed(
-            path, digest(before), counts, judged(found, connection, "upgrade"), decided=len(decided.decisions)
-        )
+        done = Rehearsed(path, digest(before), counts, judged(found, connection, "upgrade"), decided=outcome.count)
         if not done.goes or (found.same and not outcome.steps):
             return done
         make(found, wanted, connection)

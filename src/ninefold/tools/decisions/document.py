@@ -16,19 +16,16 @@ Expressions are CEL, typed against what is stored: `old` is the row as it was.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from typing import Final, TypeAlias
 
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.plan.schema import Schema
 from ninefold.syntax import nodes
 from ninefold.syntax.excerpt import whole
 from ninefold.syntax.yaml import compose
 from ninefold.upgrade.codes import NOT_A_CHANGE
-from ninefold.upgrade.shape import encode_shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +91,6 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "remove rows": ("where",),
 }
 """What is decided, and what may stand beside it."""
-
-
-def digest(stored: Schema) -> str:
-    """By which a shape is known in a document."""
-    return sha256(encode_shape(stored)).hexdigest()[:12]
 
 
 def read(source: Source) -> Outcome[Decided]:

@@ -9,7 +9,6 @@ from typing import Final
 from msgspec import structs
 
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
-from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Problem
@@ -19,36 +18,26 @@ from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Typed
 from ninefold.plan.schema import Aside, Column, Schema, Table
 from ninefold.syntax.nodes import Scalar
-from ninefold.upgrade import steps
-from ninefold.upgrade.codes import ANOTHER_DATABASE, NOTHING_OF_THAT_NAME
-from ninefold.upgrade.document import (
+from ninefold.tools.decisions.document import (
     Decided,
     Hide,
     MapState,
     RemoveRows,
     Rename,
     Set,
-    digest,
 )
-from ninefold.upgrade.shape import identifier_type, shape
+from ninefold.upgrade import steps
+from ninefold.upgrade.changes import Outcome
+from ninefold.upgrade.codes import ANOTHER_DATABASE, NOTHING_OF_THAT_NAME
+from ninefold.upgrade.shape import digest, identifier_type, shape
 from ninefold.upgrade.steps import Step
 from ninefold.values import Boolean, Digest, Object, Row, Type, optional
 
 OLD: Final = "old"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """`stored`: the shape after `steps`. `lost`: what is set aside by them, and ends with the upgrade."""
-
-    steps: tuple[Step, ...]
-    stored: Schema
-    lost: tuple[str, ...]
-    diagnostics: tuple[Diagnostic, ...]
-
-
-def decide(decided: Decided, stored: Schema, wanted: Schema) -> Outcome:
-    """What is decided over a database of shape `stored` that is to serve the schema `wanted`."""
+def decide(decided: Decided, stored: Schema, wanted: Schema) -> tuple[Outcome, tuple[Diagnostic, ...]]:
+    """What is decided over a database of shape `stored` that is to serve the schema `wanted`; what of it cannot be."""
     deciding = _Deciding(stored, wanted)
     made_for = decided.made_for
     if made_for is not None and made_for.text != digest(stored):
@@ -67,7 +56,8 @@ def decide(decided: Decided, stored: Schema, wanted: Schema) -> Outcome:
             case RemoveRows():
                 deciding.remove(each)
     after = structs.replace(deciding.stored, tables=tuple(deciding.tables.values()))
-    return Outcome(tuple(deciding.steps), after, tuple(deciding.lost), tuple(deciding.found))
+    outcome = Outcome(tuple(deciding.steps), after, tuple(deciding.lost), len(decided.decisions))
+    return outcome, tuple(deciding.found)
 
 
 class _Deciding:
