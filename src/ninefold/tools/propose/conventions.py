@@ -95,7 +95,8 @@ def _identifier(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 
 def _is_ensured(survey: Survey, resource: str) -> bool:
     """Whether rows are made where they are not there yet: then what identifies them means something."""
-    return any(kind_of(a.verb).may_make and a.subject == resource for e in survey.endpoints for a in actions(e))
+    making = (e for e in survey.endpoints if "created" in e.outcomes)
+    return any(kind_of(a.verb).may_make and a.subject == resource for e in making for a in actions(e))
 
 
 def _makers(resource: Resource) -> Iterator[Proposed]:
