@@ -131,7 +131,7 @@ def business(n: int) -> str:
             *ends,
             "  POST /people: {does: create person, body: [name],"
             " responses: {201: {id: person.id, api_key: issued.api_key}}}",
-            "  GET /events: {does: stream events, responses: {200: stream}}",
+            "  GET /events: {does: stream event, responses: {200: stream}}",
         ],
         "\n  schemes: {key: {type: http, scheme: bearer, matches: person.api_key}}\n  rows:\n"
         + "\n".join(rows)
@@ -162,9 +162,7 @@ def business(n: int) -> str:
         "\n  body size: 64 KiB"
         "\n  pages: {default: 20, largest: 100, by: cursor, parameters: {size: limit, next: cursor}}"
         "\n  timeout: PT10S",
-        "\n  kinds:\n"
-        + "\n".join(kinds)
-        + "\n  delivery: {stream: {format: server-sent events, resume: none, kept: P1D}, envelope: none, order: none}",
+        "\n  kinds:\n" + "\n".join(kinds) + "\n  delivery: {stream: server-sent events, envelope: none}\n  kept: P1D",
     )
 
 
@@ -441,13 +439,9 @@ def events(n: int) -> str:
     """Kinds of events, each of a resource of its own, told by webhooks."""
     made = [line for i in range(n) for line in _resource(f"r{i}", ["name: {type: string}"])]
     ends = [f"  POST /r{i}: {{does: create r{i}, body: [name], responses: {{201: r{i}}}}}" for i in range(n)]
-    ends.append("  GET /events: {does: stream events, responses: {200: stream}}")
+    ends.append("  GET /events: {does: stream event, responses: {200: stream}}")
     kinds = [f"    r{i}_made: {{upon: create r{i}, payload: {{id: r{i}.id}}}}" for i in range(n)]
-    told = (
-        "\n  kinds:\n"
-        + "\n".join(kinds)
-        + "\n  delivery: {stream: {format: server-sent events, resume: none, kept: P1D}, envelope: none, order: none}"
-    )
+    told = "\n  kinds:\n" + "\n".join(kinds) + "\n  delivery: {stream: server-sent events, envelope: none}\n  kept: P1D"
     return contract(made, (), ends, events=told)
 
 

@@ -57,7 +57,7 @@ endpoints:
   responses: {media type: application/json}
   POST /people: {does: create person, body: [role], responses: {201: {token: issued.token}}}
   POST /notes:  {does: create note, body: [title], responses: {201: note}}
-  GET /events:  {does: stream events, responses: {200: stream}}
+  GET /events:  {does: stream event, responses: {200: stream}}
 authentication:
   schemes: {key: {type: http, scheme: bearer, matches: person.token}}
   rows:
@@ -67,7 +67,8 @@ authentication:
   permissions: {POST /people: anyone, all others: key}
 events:
   kinds: {noted: {upon: create note, payload: note}}
-  delivery: {stream: {format: server-sent events, resume: Last-Event-ID, kept: PT1H}, envelope: none}
+  delivery: {stream: server-sent events, envelope: none}
+  kept: PT1H
 errors: none
 limits: none
 versioning: none

@@ -88,7 +88,7 @@ States: none.
 requests:  {media type: application/json, unknown members: %s, unknown parameters: refused}
 responses: {media type: application/json}
 PUT /documents/{document.id}:
-  does: ensure document
+  does: put document
   body: [texts, few, numbers, unique, free, rows, note, at, ahead, named, host, hosts, rule, rules, mail, place,
          template]
   responses: {created: {201: {id: document.id}}, unchanged: {200: {id: document.id}}}

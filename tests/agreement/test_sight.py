@@ -268,9 +268,7 @@ def events(kind: Mapping[str, Any]) -> dict[str, Any]:
     }
     return {
         "endpoints": {"POST /boxes": MAKES, "GET /events": logged},
-        "parts": {
-            "events": {"kinds": {"box.made": {"upon": "create box", **kind}}, "log": {"lasts": NONE}, "delivery": NONE}
-        },
+        "parts": {"events": {"kinds": {"box.made": {"upon": "create box", **kind}}, "kept": "all", "delivery": NONE}},
         "authentication": {
             "rows": {
                 **{each: {"key": "any"} for each in ("user", "box", "thing", "event")},
@@ -375,8 +373,8 @@ PLACES: Final[Mapping[tuple[int, str], Place]] = {
         beside=True,
     ),
     (6, "kinds.KIND.payload"): Place(lambda ask: told(ask)[0]["n"], **events({"payload": {"n": COUNT}})),
-    (6, "kinds.KIND.when"): Place(
-        lambda ask: ALL if told(ask) else None, **events({"when": f"{COUNT} == {ALL}", "payload": {"n": "0"}})
+    (6, "kinds.KIND.where"): Place(
+        lambda ask: ALL if told(ask) else None, **events({"where": f"{COUNT} == {ALL}", "payload": {"n": "0"}})
     ),
     (9, "versions.VERSION.changes.CHANGE.is"): Place(
         shown("older"),
@@ -406,7 +404,7 @@ PLACES: Final[Mapping[tuple[int, str], Place]] = {
         lambda ask: answered(ask, "PUT", "/boxes/new")["n"],
         {
             "PUT /boxes/{id}": {
-                "does": "ensure box",
+                "does": "put box",
                 "body": NONE,
                 "responses": {"created": {201: {"n": COUNT}}, "unchanged": {200: {"n": COUNT}}},
             }
@@ -456,9 +454,9 @@ PLACES: Final[Mapping[tuple[int, str], Place]] = {
 
 
 WITHOUT_CALLER: Final = {
-    (2, "RESOURCE.expires.at"),
+    (2, "RESOURCE.expires"),
     (3, "RESOURCE.transitions.TRANSITION.after"),
-    (6, "delivery.webhooks.when"),
+    (6, "delivery.webhooks.where"),
     (6, "delivery.webhooks.url"),
     (6, "delivery.webhooks.secret"),
 }
@@ -548,16 +546,16 @@ def refusing(count: str) -> Mapping[tuple[int, str], Place]:
             read, authentication={"schemes": {"key": key, "certificate": certificate}}
         ),
         (6, "delivery.envelope.source"): place(
-            {"POST /boxes": MAKES, "GET /stream": {"does": "stream events", "responses": {200: "stream"}}},
+            {"POST /boxes": MAKES, "GET /stream": {"does": "stream event", "responses": {200: "stream"}}},
             parts={
                 "events": {
                     "kinds": {"box.made": {"upon": "create box", "payload": {"n": "1"}}},
                     "delivery": {
-                        "order": NONE,
                         "envelope": {"format": "cloudevents 1.0", "source": f"string({count})"},
-                        "stream": {"format": "server-sent events", "resume": "Last-Event-ID", "kept": "P1D"},
+                        "stream": "server-sent events",
                         "webhooks": NONE,
                     },
+                    "kept": "P1D",
                 }
             },
         ),

@@ -27,7 +27,7 @@ FUNCTION_LINES = 60
 VERBS = frozenset(
     (
         *("create", "read", "list", "update", "replace", "delete", "ensure", "remove", "sign in", "grant token"),
-        *("sign out", "compute", "subscribe", "unsubscribe", "stream events", "stream", "call", "transition"),
+        *("sign out", "compute", "put", "stream event", "stream", "call", "transition"),
     )
 )
 """The verbs as this law knows them, whatever the source makes of them."""

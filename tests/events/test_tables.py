@@ -13,7 +13,7 @@ from ninefold.pipeline import compile_document
 
 ENVELOPE: Final = {"envelope": {"format": "cloudevents 1.0", "source": "'/items'"}}
 READERS: Final[dict[str, dict[str, Any]]] = {
-    "GET /stream": {"does": "stream events", "responses": {200: "stream"}},
+    "GET /stream": {"does": "stream event", "responses": {200: "stream"}},
     "GET /events": {"does": "list event", "sorts": {"default": ["-time"]}, "responses": {200: "page.items"}},
     "POST /subscriptions": {
         "does": "create subscription",
@@ -23,11 +23,15 @@ READERS: Final[dict[str, dict[str, Any]]] = {
 }
 TOLD: Final[dict[str, dict[str, Any]]] = {
     "GET /stream": {
-        "delivery": {"stream": {"format": "server-sent events", "resume": "Last-Event-ID", "kept": "P1D"}, **ENVELOPE}
+        "delivery": {"stream": "server-sent events", **ENVELOPE},
+        "kept": "P1D",
     },
-    "GET /events": {"delivery": NONE, "log": {"lasts": "P30D"}},
+    "GET /events": {"delivery": NONE, "kept": "P30D"},
     "POST /subscriptions": {
-        "delivery": {"webhooks": {"signature": "standard-webhooks", "attempts": 2, "backoff": ["PT5S"]}, **ENVELOPE}
+        "delivery": {
+            "webhooks": {"to": "subscription", "signature": "standard-webhooks", "attempts": 2, "backoff": ["PT5S"]},
+            **ENVELOPE,
+        }
     },
 }
 NO_VERSIONS, VERSIONS, THE_OLDER_ONE = "no versions", "in all versions", "in the older version alone"

@@ -144,7 +144,7 @@ def issuers_that_misbehave(a: Asking, provider: Provider, elsewhere: str) -> Ite
             continue
         person = next(iter(a.world.persons(scheme.scheme)), NOBODY)
         endpoint = next(
-            (each for each in a.endpoints.values() if admitted(each, person) and each.verb != "stream events"), None
+            (each for each in a.endpoints.values() if admitted(each, person) and each.verb != "stream event"), None
         )
         path = None if endpoint is None else a.path(endpoint, next(iter(a.rows(endpoint)), None))
         if endpoint is None or path is None:

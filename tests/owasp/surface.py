@@ -13,7 +13,7 @@ def what_is_not_expected(a: Asking) -> Iterator[Finding]:
     """Whatever comes, the answer is one of the contract's, and has no word of the program."""
     for endpoint in a.endpoints.values():
         path = a.path(endpoint, next(iter(a.rows(endpoint)), None))
-        if path is None or endpoint.verb == "stream events":
+        if path is None or endpoint.verb == "stream event":
             continue
         for person in a.kinds(endpoint):
             for words, more in _ODD:

@@ -201,7 +201,8 @@ class _Asking:
                 continue
             try:
                 values[name.text] = from_text(name.type, text)
-                if self.endpoint.verb == "put" and not name.through:
+                put = self.endpoint.operation
+                if isinstance(put, Ensure) and "created" in put.outcomes and not name.through:
                     schema = self.checked.resources[name.resource].fields[name.field].schema
                     broken = (rule for _, rule in broken_rules(schema, values[name.text], ()))
                     self.failures += [invalid("path", name.text, rule) for rule in broken]

@@ -115,16 +115,15 @@ class Work:
             (row for row in rows if all(same(row.fields[each], own.get(each)) for each in mutation.known_by)), None
         )
         stated = {each: getattr(mutation, each) for each in _OF_BOTH}
-        if row is None or self.on_the_way:
+        if self.on_the_way or (row is None and "created" in mutation.outcomes):
             made_new = Create(kind=KINDS["create"], response=mutation.ends_well[0], **stated)
-            work = replace(self, endpoint=replace(self.endpoint, operation=made_new))
-            if "created" not in mutation.outcomes and not self.on_the_way:
-                work.presence = [Failure("missing", self.resource.name)]
-            return work
+            return replace(self, endpoint=replace(self.endpoint, operation=made_new))
         changed = Update(kind=KINDS["replace"], response=mutation.outcomes.get("replaced", mutation.response), **stated)
         work = replace(self, endpoint=replace(self.endpoint, operation=changed), row=row)
         condition = None if admission.of_request else admission.condition
-        if not self.is_seen(row):
+        if row is None:
+            work.presence = [Failure("missing", self.resource.name)]
+        elif not self.is_seen(row):
             work.presence = [Failure(self.checked.unseen_rows, self.resource.name)]
         else:
             work.told_of = row
@@ -211,7 +210,7 @@ class Work:
         if is_of_all(self.endpoint):
             return self.on_the_way  # each row is asked by itself
         match self.endpoint.verb:
-            case "compute" | "stream events":
+            case "compute" | "stream event":
                 return []
             case "list":
                 return self.on_the_way

@@ -28,7 +28,7 @@ FALSE: Final = {"Authorization": "Bearer nobody-has-this"}
 def provoke(a: Asking) -> None:
     """Ask everything. What refuses the requests, whoever looks at the answers notes (`tests.refusals_met`)."""
     ending = [
-        each for each in a.endpoints.values() if each.verb != "stream events"
+        each for each in a.endpoints.values() if each.verb != "stream event"
     ]  # what streams has no end to wait for
     for endpoint in ending:
         for person in a.kinds(endpoint):

@@ -52,10 +52,13 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "sets": ("PATCH", {"does": "update w", **ONE, "sets": {"F": V}}),
     "sets that read the row": ("PATCH", {"does": "update w", **ONE, "sets": {"F": f"w.id > 0 ? {V} : {V}"}}),
     "sets that read rows": ("POST", {**NEW, "sets": {"F": f"all(w).size() > 0 ? {V} : {V}"}}),
-    "replace": ("PUT", {"does": "replace w", "where": "w.id == 1", "sets": {"F": V}, "responses": {200: "w"}}),
+    "replace": (
+        "PUT",
+        {"does": "put w", "where": "w.id == 1", "sets": {"F": V}, "responses": {"replaced": {200: "w"}}},
+    ),
     "ensure": (
         "PUT",
-        {"does": "ensure w", "sets": {"F": V, "id": "999"}, "responses": ENDS},
+        {"does": "put w", "sets": {"F": V, "id": "999"}, "responses": ENDS},
     ),
     "transition": ("POST", {"does": "turn w", "where": "w.id == 1", "sets": {"F": V}, "responses": {200: "w"}}),
     "all rows": ("PATCH", {"does": "update all w", "patch": "merge", "sets": {"F": V}, "responses": {204: "none"}}),

@@ -155,14 +155,14 @@ PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     "ensure": (
         "PUT",
         {
-            "does": "ensure t",
+            "does": "put t",
             "sets": {"k": "X", "n": "X"},
             "responses": {"created": {201: "t"}, "unchanged": {200: "t"}},
         },
     ),
     "remove": (
         "DELETE",
-        {"does": "remove t", "where": "t.k == X", "responses": {"removed": {204: "none"}, "absent": {204: "none"}}},
+        {"does": "delete t", "where": "t.k == X", "responses": {"deleted": {204: "none"}, "absent": {204: "none"}}},
     ),
     "call": ("POST", _new(sets={"n": "result.weigh"}) | {"does": ["call weigh", "create w"], "with": {"kilos": "X"}}),
     "case": (

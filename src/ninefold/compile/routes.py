@@ -8,7 +8,7 @@ from ninefold.checked import endpoints as checked_endpoints
 from ninefold.checked import operations as checked_operations
 from ninefold.checked.contents import Response
 from ninefold.checked.endpoints import Endpoint, Stopped
-from ninefold.checked.operations import Delete, Mutation, Update
+from ninefold.checked.operations import Delete, Ensure, Mutation, Update
 from ninefold.checked.operations import Parameter as CheckedParameter
 from ninefold.checked.service import Checked
 from ninefold.compile import endpoints
@@ -181,7 +181,9 @@ def _parameter(stated: CheckedParameter, endpoint: Endpoint, key: str, checked: 
 
 def _stored(endpoint: Endpoint, checked: Checked) -> Iterator[Parameter]:
     """The names of the path that give a new row its own fields."""
-    for name in endpoint.names if endpoint.operation.kind.may_make else ():
+    operation = endpoint.operation
+    creates = isinstance(operation, Ensure) and "created" in operation.outcomes
+    for name in endpoint.names if creates else ():
         if not name.through:
             field = checked.resources[name.resource].fields[name.field]
             yield Parameter(name.text, name.type, dict(field.schema), trace=traced(field.place))

@@ -7,7 +7,7 @@ from typing import Any
 
 from ninefold.contract.reach import names_in
 from ninefold.contract.survey import Survey, actions, signs_out_caller
-from ninefold.contract.writes import acted_on, changes, given, is_whole, stored_of_path, verbs
+from ninefold.contract.writes import acted_on, changes, given, is_whole, stored_of_path
 from ninefold.diagnostics.source import Span
 from ninefold.language.amounts import size
 from ninefold.language.authentication import Scheme
@@ -227,7 +227,7 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             named = of_parameter("invalid", place, each.name)
             yield Refusal("invalid", Step.PARAMETERS, named, None, (), each.span, words, ("values",))
     own = acted_on(endpoint)
-    if own is not None and any(kind_of(verb).may_make for verb in verbs(endpoint)):
+    if own is not None and "created" in endpoint.outcomes:
         for name, span in stored_of_path(endpoint, own):
             words = f"the `{name}` in the path is not as the rules of `{own}.{name}` say"
             yield Refusal("invalid", Step.PATH, fact=span, words=words, meanings=("values", "rows that may be there"))
