@@ -36,8 +36,8 @@ def changed(old: str, new: str) -> str:
         (renamed("lines", "true"), "NF0311: `true` is a word of CEL, and cannot be the name of a field"),
         (renamed("total", "in"), "NF0311: `in` is a word of CEL, and cannot be the name of a field"),
         (renamed("note", "no-te"), "NF0310: `no-te` cannot be the name of a field"),
-        (changed("\norder:\n  identifier", "\nodrer:\n  identifier"), "NF0312: `order` is not a resource"),
-        (changed("\ncustomer:\n  identifier", "\ncostumer:\n  identifier"), "NF0312: `customer` is not a resource"),
+        (changed("\norder:\n  primary key", "\nodrer:\n  primary key"), "NF0312: `order` is not a resource"),
+        (changed("\ncustomer:\n  primary key", "\ncostumer:\n  primary key"), "NF0312: `customer` is not a resource"),
         (changed("#/types/line", "#/types/lien"), "NF0312: `lien` is not a shared type"),
         (changed("\n  line:\n", "\n  lines:\n"), "NF0312: `line` is not a shared type"),
         (changed("{type: integer, computed", "{type: intger, computed"), "NF0304: `type` cannot be `intger`"),
@@ -54,7 +54,7 @@ def test_one_mistake_is_told_once(contract: str, told: str) -> None:
 
 
 def test_the_places_where_a_name_is_used_are_labels() -> None:
-    contract = changed("\norder:\n  identifier", "\nodrer:\n  identifier")
+    contract = changed("\norder:\n  primary key", "\nodrer:\n  primary key")
     (said,) = (each for each in compile_document("contract.md", contract.encode()).diagnostics if each.of)
     assert len(said.labels) > 10
     assert {contract[each.span.start : each.span.end] for each in said.labels} == {"order"}

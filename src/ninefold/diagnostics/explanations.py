@@ -15,18 +15,7 @@ from ninefold.pages import sections
 
 PAGES = (
     *("document", "yaml", "keys", "expressions", "upgrade"),
-    *(
-        "resources",
-        "states",
-        "endpoints",
-        "responses",
-        "authentication",
-        "events",
-        "errors",
-        "limits",
-        "versions",
-        "upgrade",
-    ),
+    *("resources", "states", "endpoints", "responses", "authentication", "events", "errors", "limits", "versions"),
 )
 
 _EXAMPLE = re.compile(r"^(?P<fence>`{3,})diff ?(?P<form>\w*)\n(?P<lines>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)

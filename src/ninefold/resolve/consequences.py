@@ -19,7 +19,14 @@ from ninefold.language.codes import NOT_AN_ACTION, UNDECLARED, UNKNOWN_KEY
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Sequence, scalars
 
 _FIRST_OF_EXPRESSIONS = "NF0400"
+_NOTHING_ANSWERS_WITH = "NF0519"
 _QUOTED = re.compile(r"`([^`]*)`")
+
+
+def _is_named(document: Document, codes: list[str]) -> bool:
+    """Whether something outside of part 7 says one of these: it could not be read, or it would be known."""
+    parts = (part.facts for part in document.parts if part.name != "errors")
+    return any(scalar.text in codes for facts in parts for scalar in scalars(facts))
 
 
 def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
@@ -42,6 +49,8 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
         if each.of or each.code.severity is Severity.NOTE:
             return False
         if any(machine.holds(each) for machine in machines) or _is_of_skipped(each, skipped):
+            return True
+        if each.code.id == _NOTHING_ANSWERS_WITH and _is_named(document, _QUOTED.findall(each.message)):
             return True
         told = " ".join(f".{name}" for name in _QUOTED.findall(each.message))
         place = "" if each.code is UNREADABLE else written.around(each.span)
