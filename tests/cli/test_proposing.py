@@ -130,7 +130,7 @@ def test_proposed_then_accepted(notes: Path, capsys: pytest.CaptureFixture[str])
     assert "accepted: shape (line " in capsys.readouterr().err
     text = notes.read_text(encoding="utf-8-sig")
     assert "Errors: shown." in text and "```yaml\nshape:" in text and "codes: !proposed\n" in text
-    assert "sorts: {default: [id]}}  # by identifier" in text
+    assert "sorts: {default: [id]}}  # by primary key" in text
     assert main(["accept", str(notes), "--write"]) == 0
     assert sorted(gaps(notes, capsys)) == sorted(left)
     assert "proposed" not in notes.read_text(encoding="utf-8-sig")
@@ -144,7 +144,7 @@ def test_a_name_under_which_nothing_is_proposed(notes: Path, capsys: pytest.Capt
     assert main(["accept", str(notes), "shap"]) == 2
     said = capsys.readouterr().err
     assert "nothing is proposed under shap" in said and "did you mean `shape`?" in said
-    assert "line 11: note.identifier" in said
+    assert "line 11: note.primary key" in said
 
 
 @pytest.mark.parametrize("command", ["propose", "accept"])
@@ -199,7 +199,7 @@ def test_serving_what_is_proposed(notes: Path, tmp_path: Path) -> None:
                 if line == "\n" and "Try:" in announced:
                     break
             assert "In force only because proposals are accepted:" in announced
-            assert f"  {notes}:11:3: note.identifier" in announced
+            assert f"  {notes}:11:3: note.primary key" in announced
             [service] = (line.split()[1] for line in announced if line.startswith("service "))
             with httpx.Client(base_url=service) as client:
                 made = client.post("/notes", json={"text": "a"})

@@ -183,7 +183,7 @@ def _takes(shape: shapes.Shape, written: str) -> bool:
     match shape:
         case shapes.OneOf(several):
             return any(_takes(each, written) for each in several)
-        case shapes.Template() | shapes.JSON():
+        case shapes.Template() | shapes.JSON() | shapes.Expression():
             return True
         case shapes.Members() | shapes.MappingOf() | shapes.JSONSchema():
             return written == "{}"
@@ -193,9 +193,12 @@ def _takes(shape: shapes.Shape, written: str) -> bool:
 
 
 def _says_something(key: Key) -> bool:
-    """Whether an empty mapping or list is a value: in a template, and in a schema, where JSON Schema says which."""
+    """Whether an empty mapping or list is a value: where an expression or a template stands, and in a schema, where
+    JSON Schema says which."""
     alternatives = key.shape.shapes if isinstance(key.shape, shapes.OneOf) else (key.shape,)
-    return key.name in KEYWORDS or any(isinstance(each, shapes.Template | shapes.JSON) for each in alternatives)
+    return key.name in KEYWORDS or any(
+        isinstance(each, shapes.Template | shapes.JSON | shapes.Expression) for each in alternatives
+    )
 
 
 def _wrong(place: Place, written: str, absent: Any, before: Loaded) -> str | None:

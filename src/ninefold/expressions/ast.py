@@ -47,6 +47,10 @@ class Const:
     start: int
     end: int
 
+    def __hash__(self) -> int:
+        # By its place: a list or a mapping has no hash.
+        return hash((self.start, self.end))
+
 
 @dataclass(frozen=True, slots=True)
 class Name:
