@@ -100,7 +100,7 @@ def test_what_was_is_the_same_to_its_caller_and_to_the_contract(tmp_path: Path) 
 
 def test_a_timer_knows_the_row_as_it_was(tmp_path: Path) -> None:
     told = "{guest.left: {upon: delete guest, payload: {name: before.guest.name}}, "
-    told += "stay.over: {upon: end stay, when: \"before.stay.state == 'kept'\", "
+    told += "stay.over: {upon: end stay, where: \"before.stay.state == 'kept'\", "
     told += "payload: {from: before.stay.state, to: stay.state}}}"
     rooms = ROOMS.replace("{guest.left: {upon: delete guest, payload: {name: guest.name}}}", told)
     hands = Hands()

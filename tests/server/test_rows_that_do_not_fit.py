@@ -34,7 +34,7 @@ resources:
 states: none
 endpoints:
   requests:  {{media type: application/json, unknown members: refused, unknown parameters: refused}}
-  produces: {{media type: application/json}}
+  produces: application/json
   POST /notes: {{does: create note, body: [id, text], responses: {{201: note}}}}
   GET /notes/{{id}}: {{does: read note, responses: {{200: note}}}}
 authentication: {{schemes: none, rows: any, permissions: {{all others: anyone}}}}

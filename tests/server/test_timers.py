@@ -357,7 +357,7 @@ def test_what_no_request_causes_reads_none() -> None:
     assert [each.message for each in told] == [
         "the transition `lose` of `loan` reads `caller`, and is taken without a request"
     ]
-    assert loaded.source.place(told[0].labels[0].span.start).line == 36
+    assert loaded.source.place(told[0].labels[0].span.start).line == 34
 
 
 def test_its_events_read_none_either() -> None:
