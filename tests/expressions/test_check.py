@@ -228,7 +228,7 @@ def test_the_type_of_a_filters_value_is_what_it_is_compared_with(text: str, type
             "NF0407",
             "`==` does not take a row of `customer` and a string",
             "order.customer == 'abc'",
-            "compare the rows themselves, or the identifier on both sides: `.id`",
+            "compare the rows themselves, or the primary key on both sides: `.id`",
         ),
         (
             "'a' in order.status",
@@ -262,7 +262,7 @@ def test_the_type_of_a_filters_value_is_what_it_is_compared_with(text: str, type
         (
             "favorite in all(favorite)",
             "NF0410",
-            "a row of `favorite` is no value: its identifier is `user` and `article`",
+            "a row of `favorite` is no value: its primary key is `user` and `article`",
             "favorite",
             "compare the fields one by one",
         ),

@@ -35,7 +35,7 @@ def of_every_key(law: Callable[[Key], None]) -> Callable[[], None]:
 SILENT = (Kind.RESTRICTS, Kind.ADDS, Kind.NAMES, Kind.TELLS)
 
 
-ANSWERED = {"delivery.envelope", "requests.texts", "pages.parameters.size"}
+ANSWERED = {"delivery.envelope", "requests.texts", "pages.size"}
 """What adds, and where `none` is an answer all the same: its absence, which is warned of, is meant; or the line of all
 does not hold here."""
 

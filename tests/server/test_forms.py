@@ -130,7 +130,7 @@ def test_members_become_what_the_same_json_gives(http: httpx.Client) -> None:
         (b"text=a&tags=a&tags=b&tags=c&tags=d", ["/tags maxItems"]),
         (b"text=a&sizes=1&sizes=x", ["/sizes/1 type"]),
         (b"text=a&due=tomorrow", ["/due format"]),
-        (b"text=a&after=9999", ["/after refers to"]),
+        (b"text=a&after=9999", ["/after references"]),
         (b"text=a&nope=1&nope=2&x[y]=1", ["/nope unknown", "/x[y] unknown"]),
         (b"text=%00", ["/text range"]),
         (b"text=a&%%%=&&&==&", ["/%%% unknown", "/ unknown"]),
