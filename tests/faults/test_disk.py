@@ -21,7 +21,7 @@ from tests.server.conftest import Running, running
 
 pytestmark = pytest.mark.serves
 
-CONTRACT = EVENTS_KEPT.replace("request: PT1S", "request: PT30S")
+CONTRACT = EVENTS_KEPT.replace("timeout: PT1S", "timeout: PT30S")
 
 
 def person(http: httpx.Client) -> dict[str, str]:

@@ -31,7 +31,7 @@ CUTS = many("CUTS", 2, 300)
 
 CALLERS = 6
 
-CONTRACT = EVENTS_KEPT.replace("after: PT1H", "after: PT0.3S").replace("request: PT1S", "request: PT30S")
+CONTRACT = EVENTS_KEPT.replace("after: PT1H", "after: PT0.3S").replace("timeout: PT1S", "timeout: PT30S")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tests.faults.contracts import EVENTS_KEPT
 
 pytestmark = pytest.mark.serves
 
-CONTRACT = EVENTS_KEPT.replace("request: PT1S", "request: PT30S")
+CONTRACT = EVENTS_KEPT.replace("timeout: PT1S", "timeout: PT30S")
 ROUNDS, RACERS = 60, 20
 
 

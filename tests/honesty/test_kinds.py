@@ -102,7 +102,7 @@ def found(
 
 
 FACTS = [
-    "7 codes > no_w > status", "2 w > fields > ns > items > type", "4 GET /ws > pages > parameters > start",
+    "7 codes > no_w > status", "2 w > fields > ns > items > type", "4 GET /ws > pages > at",
     "4 GET /ws > pages > default", "5 schemes > key > type", "5 schemes > key > in", "5 schemes > key > name",
 ]  # fmt: skip
 

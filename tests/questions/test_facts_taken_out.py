@@ -33,7 +33,7 @@ ANSWERED_OTHERWISE = {
 
 ASKING = {
     "on create": "primary key",
-    "otherwise": "codes",
+    "else": "codes",
     "codes": "codes",
 }
 """Keys of other kinds whose absence leaves a question open, and which: nobody makes the identifier then, and a

@@ -22,7 +22,7 @@ CASES = [
     ("required: [text]", "required: text", "NF0303", "text", ""),
     ("required: [text]", "required:", "NF0303", "", "a list"),
     ("body: [text]", "body: text", "NF0303", "text", "`[text]`"),
-    ("on create: uuid()", "on create: []", "NF0303", "[]", '`"[]"`'),
+    ("on create: uuid()", "on create: [1]", "NF0303", "[1]", '`"[1]"`'),
     ("{201: note}", "note", "NF0303", "note", "`{200: note}`"),
     ("{state: true}", "{state: false}", "NF0303", "false", ""),
     ("{state: true}", "{state: yes}", "NF0303", "yes", ""),

@@ -309,7 +309,8 @@ class Combined:
     @property
     def stated(self) -> dict[str, Any]:
         facts = PLACES[self.place][1]
-        facts = facts | {"check": facts["check"] | {"else": self.code}} if self.place == "detail" else {}
+        if self.place == "detail":
+            facts = facts | {"check": facts["check"] | {"else": self.code}}
         takes_none = self.method != "GET" and self.method != "DELETE"
         read: dict[str, Any] = _reading(facts, self.of.read)
         none = {"body": "none"} if takes_none and "body" not in self.of.stated and "body" not in read else {}
