@@ -40,7 +40,7 @@ def contract(
         f"authentication: {authentication}",
         f"events:{events}",
         "errors:",
-        "  shape: {media type: application/json, body: {error: error.code}}",
+        "  error shape: {media type: application/json, body: {error: error.code}}",
         "  codes:",
         "    invalid: {status: 422, title: Invalid, when: invalid}",
         *codes,

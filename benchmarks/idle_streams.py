@@ -63,7 +63,7 @@ authentication:
   rows:
     person: {key: any, anyone: any}
     note:   {key: "caller.person.role == 'staff' || note.owner == caller.person"}
-  unseen rows: missing
+  unseen rows: not found
   permissions: {POST /people: anyone, all others: key}
 events:
   kinds: {noted: {upon: create note, payload: note}}

@@ -78,12 +78,12 @@ endpoints:
 authentication:
   schemes: {token: {type: http, scheme: bearer, matches: customer.token}}
   rows: any
-  unseen rows: missing
+  unseen rows: not found
   permissions: {POST /customers: anyone, all others: token}
 events: none
 errors:
-  shape: {media type: application/json, body: {code: error.code}}
-  codes: {wrong: {status: 422, title: Wrong, when: invalid}}
+  error shape: {media type: application/json, body: {code: error.code}}
+  codes: {wrong: {status: 422, title: Wrong, for: invalid}}
 limits:
   rates: none
   body size: none

@@ -153,17 +153,17 @@ Events: none.
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/json, body: {code: error.code, fields: error.fields, messages: error.messages}}
-messages: {otherwise: "this is not as it should be"}
+error shape: {media type: application/json, body: {code: error.code, fields: error.fields, messages: error.messages}}
+messages: {all others: "this is not as it should be"}
 codes:
-  not_found:  {status: 404, when: [missing, no such path]}
-  no_method:  {status: 405, when: method not allowed}
-  unreadable: {status: 400, when: [malformed, unsupported media type, not acceptable]}
-  too_large:  {status: 413, when: too large}
-  invalid:    {status: 422, when: invalid}
-  different:  {status: 409, when: [different, conflict, idempotency mismatch, idempotency in progress]}
-  busy:       {status: 503, when: unavailable}
-  broken:     {status: 500, when: internal}
+  not_found:  {status: 404, for: [not found, no such path]}
+  no_method:  {status: 405, for: method not allowed}
+  unreadable: {status: 400, for: [malformed, unsupported media type, not acceptable]}
+  too_large:  {status: 413, for: too large}
+  invalid:    {status: 422, for: invalid}
+  different:  {status: 409, for: [different, conflict, idempotency mismatch, idempotency in progress]}
+  busy:       {status: 503, for: unavailable}
+  broken:     {status: 500, for: internal}
 ```
 
 ## 8. Limits

@@ -433,9 +433,9 @@ class Maker:
             codes = sorted(name for name, code in self.codes.items() if not {"headers", "detail"} & code.keys())
             match throws.randint(0, 3):
                 case 0 | 1 if codes:
-                    endpoint["errors"] = {"missing path.near": throws.choice(codes)}
+                    endpoint["errors"] = {"not found path.near": throws.choice(codes)}
                 case 2 if codes and "data" in endpoint["responses"][200]:
-                    endpoint["errors"] = {f"missing {made.name}": throws.choice(codes)}
+                    endpoint["errors"] = {f"not found {made.name}": throws.choice(codes)}
             found[f"GET /{made.name}s/near/{{near}}"] = {**endpoint, "path": {"near": near}}
 
     def _to_all(self, made: Made, found: dict[str, Any], changeable: list[str]) -> None:
@@ -478,7 +478,7 @@ class Maker:
                 endpoint["check"]["else"] = self._code("not_now", made)
         if self.codes and self.often(0.1):
             endpoint["errors"] = {
-                self.random.choice(["missing", "invalid", "conflict"]): self.random.choice([*self.codes])
+                self.random.choice(["not found", "invalid", "conflict"]): self.random.choice([*self.codes])
             }
         return endpoint
 
@@ -647,9 +647,8 @@ class Maker:
         permissions["all others"] = self.random.choice([*self.schemes, "anyone", everyone, everyone, everyone])
         if reads_caller:
             permissions = {key: everyone if said == "anyone" else said for key, said in permissions.items()}
-        return {"schemes": self.schemes, "rows": rows, "unseen rows": self.random.choice(["missing", "forbidden"])} | {
-            "permissions": permissions
-        }
+        unseen = self.random.choice(["not found", "forbidden"])
+        return {"schemes": self.schemes, "rows": rows, "unseen rows": unseen, "permissions": permissions}
 
     def _permission(self, key: str) -> Any:
         everyone = [*self.schemes, "anyone"]
@@ -689,9 +688,9 @@ class Maker:
             ["malformed"],
             ["invalid"],
             ["idempotency mismatch"],
-            ["missing"],
+            ["not found"],
             ["gone"],
-            ["stale"],
+            ["precondition failed"],
             ["illegal transition"],
             ["guard"],
             ["invariant"],
@@ -703,7 +702,7 @@ class Maker:
         for group in groups:
             if self.often(0.8):
                 name = group[0].replace(" ", "_")
-                code: dict[str, Any] = {"status": self.random.choice([400, 404, 409, 422]), "when": group[0]}
+                code: dict[str, Any] = {"status": self.random.choice([400, 404, 409, 422]), "for": group[0]}
                 if group[0] in ("unauthenticated", "method not allowed"):
                     code["status"] = {"unauthenticated": 401, "method not allowed": 405}[group[0]]
                 code |= {"title": f"About {name}"} if self.often(0.8) else {}
@@ -711,9 +710,9 @@ class Maker:
                 code |= {"detail": "'at ' + string(now)"} if self.often(0.1) else {}
                 self.codes[name] = code
         if self.often(0.3):
-            self.codes["no_user"] = {"status": 404, "title": "No such user", "when": "missing user"}
+            self.codes["no_user"] = {"status": 404, "title": "No such user", "for": "not found user"}
         if self.often(0.3):
-            self.codes["taken_name"] = {"status": 409, "title": "The name is taken", "when": "conflict user.name"}
+            self.codes["taken_name"] = {"status": 409, "title": "The name is taken", "for": "conflict user.name"}
         stated = self.random.sample([group[0] for group in groups[2:]], self.random.randint(2, 12))
         errors: dict[str, Any] = {"codes": self.codes}
         if self.often(0.9):
@@ -723,22 +722,22 @@ class Maker:
                 {"code": "error.code", "detail": "error.detail", "all": ["error.title", "error.messages"]},
             ]
             shape = self.random.choice(shapes)
-            errors = {"shape": {"media type": "application/problem+json", "body": shape}, **errors}
+            errors = {"error shape": {"media type": "application/problem+json", "body": shape}, **errors}
         else:
-            errors = {"shape": NONE, **errors}
+            errors = {"error shape": NONE, **errors}
         if self.often(0.6):
             errors["messages"] = {"required": "is needed", "unique": "is taken", "type": "is of another kind"}
             if self.often(0.6):
-                errors["messages"]["otherwise"] = "is wrong"
+                errors["messages"]["all others"] = "is wrong"
         if self.often(0.6):
             errors["precedence"] = ["no such path", "method not allowed", *stated]
-            for narrowed in ("missing user", "conflict user.name", "invalid user.name", "invalid user"):
+            for narrowed in ("not found user", "conflict user.name", "invalid user.name", "invalid user"):
                 if self.often(0.2):
                     errors["precedence"].insert(self.random.randint(2, len(stated) + 2), narrowed)
         for narrowed in ("invalid user.name", "invalid user", "invalid item"):
             if self.often(0.2):
                 name = narrowed.replace(" ", "_").replace(".", "_")
-                self.codes[name] = {"status": 422, "title": f"About {name}", "when": narrowed}
+                self.codes[name] = {"status": 422, "title": f"About {name}", "for": narrowed}
         return errors
 
 

@@ -218,7 +218,7 @@ class Asker:
         if endpoint.operation.validator and self.tags and self._often(0.5):
             names = ["if-match"]
             if endpoint.verb == "read":
-                # Of a read, the service asks for `stale` last, whatever `precedence` says.
+                # Of a read, the service asks for `precondition failed` last, whatever `precedence` says.
                 names = ["if-none-match"] if self.checked.errors.precedence else ["if-match", "if-none-match"]
             name = self.random.choice(names)
             tag = self.random.choice([f'"⟦{self.random.choice(self.tags)}⟧"', f'"⟦{self.tags[0]}⟧"', "*", '"nothing"'])

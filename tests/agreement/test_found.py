@@ -64,7 +64,7 @@ def test_a_reference_that_the_contract_gives_may_be_to_a_row_that_the_caller_doe
         schemes={"key": {"type": "http", "scheme": "bearer", "matches": "user.secret"}},
         rows={"user": {"key": "user.id == 'nobody'"}, "item": {"key": "any"}},
         permissions={"all others": "key"},
-        **{"unseen rows": "missing"},
+        **{"unseen rows": "not found"},
     )
     rows = [("user", {"id": "ann", "secret": "s"})]
     by_contract = give("POST", "/items", {"id": "one"}, authorization="Bearer s")
@@ -145,8 +145,8 @@ def test_a_permission_that_reads_the_request_alone_takes_its_place_in_the_order(
 def test_what_another_field_refers_to_is_judged_beside_members_that_are_not_known() -> None:
     fields = {"id": {"type": "string"}, "owner": {"references": "user"}}
     errors = {
-        "shape": {"media type": "application/json", "body": {"fields": "error.fields.map(f, f.rule)"}},
-        "codes": {"invalid": {"status": 422, "when": "invalid"}},
+        "error shape": {"media type": "application/json", "body": {"fields": "error.fields.map(f, f.rule)"}},
+        "codes": {"invalid": {"status": 422, "for": "invalid"}},
     }
     said = contract(
         {"user": {"fields": {"id": {"type": "string"}}}, "item": {"fields": fields}},
@@ -158,7 +158,7 @@ def test_what_another_field_refers_to_is_judged_beside_members_that_are_not_know
     assert response.body == {"fields": ["references", "unknown"]}
 
 
-@pytest.mark.parametrize("unseen", ["missing", "forbidden"])
+@pytest.mark.parametrize("unseen", ["not found", "forbidden"])
 def test_nothing_is_told_of_values_below_a_row_that_is_not_seen(unseen: str) -> None:
     fields = {"id": {"type": "string"}, "owner": {"references": "user"}}
     post = {
@@ -170,12 +170,12 @@ def test_nothing_is_told_of_values_below_a_row_that_is_not_seen(unseen: str) -> 
     said = contract(
         {"user": {"fields": {"id": {"type": "string"}}}, "item": {"fields": fields}},
         {"POST /users/{owner.id}/items": post},
-        {"shape": NONE, "codes": {"no": {"status": 400, "when": "guard"}}, "precedence": ["guard", "missing"]},
+        {"error shape": NONE, "codes": {"no": {"status": 400, "for": "guard"}}, "precedence": ["guard", "not found"]},
         rows={"user": {"anyone": "user.id == 'bob'"}, "item": "any"},
         **{"unseen rows": unseen},
     )
     (response,) = answers(said, [("user", {"id": "ann"})], give("POST", "/users/ann/items", {"id": "x"}))
-    assert response.status == {"missing": 404, "forbidden": 403}[unseen]
+    assert response.status == {"not found": 404, "forbidden": 403}[unseen]
 
 
 def test_a_list_by_cursor_has_no_offset_of_other_lists() -> None:
@@ -223,7 +223,7 @@ def of_nobody(errors: Any) -> dict[str, Any]:
 
 def test_what_cannot_be_made_is_told_beside_what_else_is_invalid() -> None:
     shape = {"media type": "application/json", "body": {"fields": "error.fields.map(f, f.name)"}}
-    said = of_nobody({"shape": shape, "codes": {"invalid": {"status": 422, "when": "invalid"}}})
+    said = of_nobody({"error shape": shape, "codes": {"invalid": {"status": 422, "for": "invalid"}}})
     request = give("POST", "/items", {"a": "x"}, **{"idempotency-key": '""'})
     (response,) = answers(said, [], request)
     assert response.body == {"fields": ["Idempotency-Key", "owner"]}
@@ -249,7 +249,7 @@ def test_a_code_that_is_called_like_a_condition_does_not_move_the_others_that_it
 
 
 def test_what_the_request_alone_makes_invalid_is_told_before_a_row_that_is_not_there() -> None:
-    """`invalid` comes before `missing`; what is made of rows that are not there says nothing."""
+    """`invalid` comes before `not found`; what is made of rows that are not there says nothing."""
     fields = {
         "id": NUMBERED,
         "owner": {"references": "user"},
@@ -278,9 +278,9 @@ def test_what_the_request_alone_makes_invalid_is_told_before_a_row_that_is_not_t
     ("own", "status"),
     [
         ({}, 404),
-        ({"missing path.near": "odd"}, 400),
-        ({"missing item": "rare"}, 410),
-        ({"missing item": "rare", "missing path.near": "odd"}, 400),
+        ({"not found path.near": "odd"}, 400),
+        ({"not found item": "rare"}, 410),
+        ({"not found item": "rare", "not found path.near": "odd"}, 400),
     ],
 )
 def test_a_text_in_a_path_that_is_no_value(own: dict[str, str], status: int) -> None:

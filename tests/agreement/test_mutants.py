@@ -150,7 +150,7 @@ def two_conditions_change_places(patch: Patch) -> None:
 
     def swapped(stated: Any) -> Any:
         found = [*order(stated)]
-        one, other = found.index("invalid"), found.index("missing")
+        one, other = found.index("invalid"), found.index("not found")
         found[one], found[other] = found[other], found[one]
         return tuple(found)
 

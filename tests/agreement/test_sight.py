@@ -85,7 +85,7 @@ class Place:
                     "thing": {"key": "any"},
                     "item": {"key": "item.level <= caller.user.level"},
                 },
-                "unseen rows": "missing",
+                "unseen rows": "not found",
                 "permissions": {"all others": "key"},
                 **self.authentication,
             },
@@ -439,7 +439,7 @@ PLACES: Final[Mapping[tuple[int, str], Place]] = {
         parts={
             "errors": {
                 "codes": {"no": {"status": 409, "detail": f"box.id == '' ? '' : string({COUNT})"}},
-                "shape": {"media type": "application/json", "body": {"detail": "error.detail"}},
+                "error shape": {"media type": "application/json", "body": {"detail": "error.detail"}},
             }
         },
     ),
@@ -487,7 +487,7 @@ def refusing(count: str) -> Mapping[tuple[int, str], Place]:
     rate = {"of": count, "allow": 2, "per": "PT1H", "algorithm": "fixed window", "endpoints": ["GET /boxes/{id}"]}
     limits = {"timeout": NONE, "body size": NONE, "pages": NONE}
     shape = {"media type": "application/json", "body": {"n": count}}
-    codes = {"no": {"status": 404, "when": "missing"}}
+    codes = {"no": {"status": 404, "for": "not found"}}
     read = {"GET /boxes/{id}": READ}
     functions = {"f": {"takes": {"n": {"type": "integer"}}, "gives": {"type": "integer"}}}
     change = {"change": "box.n", "is": "box.n", "stored": count}
@@ -527,7 +527,7 @@ def refusing(count: str) -> Mapping[tuple[int, str], Place]:
         ),
         (4, "ENDPOINT.error shape.body"): place(
             {"GET /boxes/{id}": {**READ, "error shape": shape}},
-            parts={"errors": {"codes": codes, "shape": {**shape, "body": {"code": "error.code"}}}},
+            parts={"errors": {"codes": codes, "error shape": {**shape, "body": {"code": "error.code"}}}},
         ),
         (4, "ENDPOINT.with.NAME"): place(
             {
@@ -559,7 +559,7 @@ def refusing(count: str) -> Mapping[tuple[int, str], Place]:
                 }
             },
         ),
-        (7, "shape.body"): place(read, parts={"errors": {"codes": codes, "shape": shape}}),
+        (7, "error shape.body"): place(read, parts={"errors": {"codes": codes, "error shape": shape}}),
         (8, "rates.RATE.of"): place(read, parts={"limits": {**limits, "rates": {"r": rate}}}),
         (9, "default"): place(read, parts={"versioning": pinned}),
         (9, "versions.VERSION.changes.CHANGE.stored"): place(

@@ -72,7 +72,7 @@ GET /notes/{id}: {does: read note, responses: {200: note}}
 schemes:
   key: {type: http, scheme: bearer, matches: person.key}
 rows: any
-unseen rows: missing
+unseen rows: not found
 permissions:
   POST /people: anyone
   POST /notes: key

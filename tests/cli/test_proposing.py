@@ -126,7 +126,7 @@ def test_proposed_then_accepted(notes: Path, capsys: pytest.CaptureFixture[str])
     assert main(["gaps", str(notes)]) == 1
     assert "which limits hold (something is proposed)" in " ".join(capsys.readouterr().out.split())
 
-    assert main(["accept", str(notes), "shape", "GET /notes", "--write"]) == 0
+    assert main(["accept", str(notes), "error shape", "GET /notes", "--write"]) == 0
     assert "accepted: shape (line " in capsys.readouterr().err
     text = notes.read_text(encoding="utf-8-sig")
     assert "Errors: shown." in text and "```yaml\nshape:" in text and "codes: !proposed\n" in text
@@ -141,9 +141,9 @@ def test_proposed_then_accepted(notes: Path, capsys: pytest.CaptureFixture[str])
 def test_a_name_under_which_nothing_is_proposed(notes: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["propose", str(notes), "--write"])
     capsys.readouterr()
-    assert main(["accept", str(notes), "shap"]) == 2
+    assert main(["accept", str(notes), "error shap"]) == 2
     said = capsys.readouterr().err
-    assert "nothing is proposed under shap" in said and "did you mean `shape`?" in said
+    assert "nothing is proposed under error shap" in said and "did you mean `error shape`?" in said
     assert "line 11: note.primary key" in said
 
 

@@ -25,7 +25,7 @@ authentication:
     staff: {type: openIdConnect, openIdConnectUrl: operator.issuer, audience: notes,
             caller: {role: claims.role, groups: claims.their_groups, is_admin: "claims.level > 3"}}
   rows: any
-  unseen rows: missing
+  unseen rows: not found
   permissions:
     GET /notes/{id}: staff
     POST /notes: {staff: "CONDITION"}

@@ -51,7 +51,7 @@ authentication:
   rows:
     person: {key: any, anyone: any}
     note:   {key: "caller.person.role == 'desk' || note.owner == caller.person", anyone: any}
-  unseen rows: missing
+  unseen rows: not found
   permissions: {GET /events: key, all others: anyone}
 events:
   kinds:

@@ -48,13 +48,13 @@ GET /notes/{id}/history:
 """
 
 
-def with_log(contract: str = CONTRACT, kept: str = "P30D", rule: str = "any", unseen: str = "missing") -> str:
+def with_log(contract: str = CONTRACT, kept: str = "P30D", rule: str = "any", unseen: str = "not found") -> str:
     """A contract whose log can be read."""
     stream = "GET /events: {does: stream event, responses: {200: stream}}\n"
     for written, instead in (
         (stream, stream + ENDPOINTS.lstrip()),
         ("  subscription: {token: any}\n", f"  subscription: {{token: any}}\n  event: {{token: {rule}}}\n"),
-        ("unseen rows: missing", f"unseen rows: {unseen}"),
+        ("unseen rows: not found", f"unseen rows: {unseen}"),
         ("kept: P7D\n", f"kept: {kept}\n"),
     ):
         assert written in contract

@@ -87,7 +87,7 @@ authentication:
       basic:  SEEN
       token:  note.owner == caller.name
       anyone: none
-  unseen rows: missing
+  unseen rows: not found
   permissions:
     GET /events:       [key, badge, basic, token]
     GET /club-events:  {key: "all(member).exists(m, m.person == caller.person && m.club == 'chess')"}

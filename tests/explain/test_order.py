@@ -47,8 +47,8 @@ permissions: {all others: anyone}
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/json, body: {code: error.code}}
-codes: {nowhere: {status: 409}, taken: {status: 409, when: conflict}}
+error shape: {media type: application/json, body: {code: error.code}}
+codes: {nowhere: {status: 409}, taken: {status: 409, for: conflict}}
 precedence: [invariant, conflict]
 ```
 """

@@ -104,7 +104,7 @@ ROOTS: Mapping[str, Type | Inferred] = {
         members={
             "code": Text(),
             "fields": Array(
-                items=Object(members={"in": Text(), "pointer": Text(nullable=True), "message": Text(nullable=True)})
+                items=Object(members={"place": Text(), "pointer": Text(nullable=True), "message": Text(nullable=True)})
             ),
         }
     ),

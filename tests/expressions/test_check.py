@@ -55,7 +55,7 @@ def test_what_contracts_write_has_a_type(text: str, type_: Type) -> None:
 
 
 def test_a_template_leaf_over_the_fields_of_an_error() -> None:
-    typed = well_typed("error.fields.map(f, {'in': f['in'], 'pointer': f.pointer, 'detail': f.message})")
+    typed = well_typed("error.fields.map(f, {'in': f.place, 'pointer': f.pointer, 'detail': f.message})")
     assert isinstance(typed.type, Array)
 
 

@@ -34,7 +34,7 @@ ENV: Final[dict[str, Any]] = {
         "deep": {"x": [1.0]},
     },
     "now": "2026-02-01T00:30:00.000000Z",
-    "error": {"code": "invalid", "fields": [{"in": "body", "pointer": "/a", "message": None}]},
+    "error": {"code": "invalid", "fields": [{"place": "body", "pointer": "/a", "message": None}]},
     "page": {"items": [], "next": None},
 }
 ERROR: Final = object()
@@ -145,7 +145,7 @@ def value_of(text: str) -> Any:
         ("{'a': 1, 'b': order.note}", {"a": 1}),
         ("{'a': 1, 'b': 2} == {'b': 2, 'a': 1}", True),
         (
-            "error.fields.map(f, {'in': f['in'], 'pointer': f.pointer, 'detail': f.message})",
+            "error.fields.map(f, {'in': f.place, 'pointer': f.pointer, 'detail': f.message})",
             [{"in": "body", "pointer": "/a"}],
         ),
         ("'It is ' + order.status", "It is draft"),

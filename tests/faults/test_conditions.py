@@ -132,7 +132,7 @@ PROVOKED: MappingProxyType[str, tuple[int, str, Callable[[Theatre], httpx.Respon
         "method not allowed": (405, "bad_method", lambda at: at.http.put("/tickets")),
         "unknown version": (400, "no_version", lambda at: at.http.get("/tickets", headers={"Api-Version": "9"})),
         "retired version": (410, "too_old", lambda at: at.http.get("/tickets", headers={"Api-Version": "0"})),
-        "rate limited": (429, "slow_down", rate_limited),
+        "too many requests": (429, "slow_down", rate_limited),
         "unauthenticated": (401, "who", lambda at: at.http.get("/tickets")),
         "sign in refused": (401, "not_you", sign_in),
         "forbidden": (403, "not_yours", lambda at: at.http.delete(at.ticket(), headers=at.ann)),
@@ -142,9 +142,9 @@ PROVOKED: MappingProxyType[str, tuple[int, str, Callable[[Theatre], httpx.Respon
         "malformed": (400, "malformed", lambda at: at.send(b'{"seat": "confidential"', content_type=JSON)),
         "invalid": (422, "invalid", lambda at: at.post("/tickets", {"price": "confidential"})),
         "idempotency mismatch": (422, "reused", mismatch),
-        "missing": (404, "missing", lambda at: at.http.get("/tickets/confidential", headers=at.ann)),
+        "not found": (404, "missing", lambda at: at.http.get("/tickets/confidential", headers=at.ann)),
         "gone": (410, "withdrawn", gone),
-        "stale": (412, "stale", stale),
+        "precondition failed": (412, "stale", stale),
         "illegal transition": (409, "wrong_state", sold_twice),
         "guard": (409, "not_now", lambda at: at.post(f"{at.ticket(price=0)}/buy")),
         "invariant": (
@@ -272,7 +272,7 @@ def test_of_several_the_precedence_decides(tmp_path: Path, order: tuple[str, ...
 
 @pytest.mark.parametrize(
     ("stated", "change", "purchase"),
-    [((), "withdrawn", "withdrawn"), (("illegal transition", "stale", "gone"), "stale", "wrong_state")],
+    [((), "withdrawn", "withdrawn"), (("illegal transition", "precondition failed", "gone"), "stale", "wrong_state")],
 )
 def test_of_several_that_a_row_fails_too(tmp_path: Path, stated: tuple[str, ...], change: str, purchase: str) -> None:
     """A ticket that is gone, of another entity tag, and in no state to be bought."""

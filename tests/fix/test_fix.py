@@ -179,6 +179,15 @@ pages: {default: 20, maximum: 100, by: cursor, size: limit, at: cursor}
         id="limits",
     ),
     pytest.param(
+        "errors",
+        """shape: {media type: application/json, body: {fields: error.fields, places: "error.fields.map(f, f['in'])"}}
+""",
+        """error shape: {media type: application/json, body: {fields: "error.fields.map(f, {'in': f.place, 'pointer': \
+f.pointer, 'name': f.name, 'rule': f.rule, 'message': f.message})", places: "error.fields.map(f, f.place)"}}
+""",
+        id="the fields of an error are shown as they were",
+    ),
+    pytest.param(
         "limits",
         """sizes: !proposed
   body: 64 KiB  # as nginx

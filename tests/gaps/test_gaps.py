@@ -106,7 +106,7 @@ def test_the_text_tells_what_blocks_first_and_what_silence_costs() -> None:
 
 
 def test_the_text_keeps_to_its_width() -> None:
-    contract = contract_of(ORDERS.replace("unseen rows: missing\n", "").replace("  codes:\n", "  codes: not shown\n"))
+    contract = contract_of(ORDERS.replace("unseen rows: not found\n", "").replace("  codes:\n", "  codes: not shown\n"))
     assert max(map(len, to_text(contract, ask(contract)).splitlines())) <= WIDTH
 
 

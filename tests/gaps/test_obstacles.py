@@ -34,7 +34,7 @@ def test_nothing_stands_in_the_way_of_what_is_served() -> None:
 
 
 def test_only_what_blocks_the_endpoint_is_told() -> None:
-    text = without("  patch: merge\n", "unseen rows: missing\n", "timeout: PT10S\n")
+    text = without("  patch: merge\n", "unseen rows: not found\n", "timeout: PT10S\n")
     patch = [each.question.id for each in found(text, "PATCH /orders/{id}").questions]
     assert patch == ["patch", "unseen rows"], "the narrower one first, since both are a word"
     assert [each.question.id for each in found(text, "GET /orders/{id}").questions] == ["unseen rows"]

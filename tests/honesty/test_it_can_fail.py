@@ -100,8 +100,8 @@ def test_an_error_body_without_a_shape_is_found() -> None:
         unshaped = msgspec.structs.replace(loaded.plan, problems=orders().plan.problems)
         return replace(loaded, planned=lambda: unshaped)
 
-    assert not found("7 shape > body", compile_tree).breaches
-    assert found("7 shape > body", shaped).breaches
+    assert not found("7 error shape > body", compile_tree).breaches
+    assert found("7 error shape > body", shaped).breaches
 
 
 def test_a_header_that_nobody_states_is_found() -> None:

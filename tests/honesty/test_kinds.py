@@ -50,11 +50,11 @@ authentication:
   permissions: {all others: [key, anyone]}
 events: none
 errors:
-  shape: {media type: application/json, body: {code: error.code}}
+  error shape: {media type: application/json, body: {code: error.code}}
   codes:
-    no_w:  {status: 404, when: missing w}
-    no:    {status: 410, when: [missing, no such path]}
-    wrong: {status: 422, when: invalid}
+    no_w:  {status: 404, for: not found w}
+    no:    {status: 410, for: [not found, no such path]}
+    wrong: {status: 422, for: invalid}
 limits:
   {rates: none, body size: none, timeout: none,
    pages: {by: offset, default: 2, maximum: 3, at: from, first: 0}}

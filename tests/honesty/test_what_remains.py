@@ -41,10 +41,10 @@ authentication:
   permissions: {POST /lots: anyone, "GET /lots/{id}": anyone, "POST /lots/{lot.id}/bids": anyone}
 events: none
 errors:
-  shape: {media type: application/json, body: {code: error.code}}
+  error shape: {media type: application/json, body: {code: error.code}}
   codes:
-    no_lot: {status: 403, when: forbidden lot}
-    no:     {status: 403, when: forbidden}
+    no_lot: {status: 403, for: forbidden lot}
+    no:     {status: 403, for: forbidden}
 limits: {rates: none, body size: none, timeout: none}
 versioning: none
 """
@@ -93,7 +93,7 @@ def found(address: str, removal: Removal) -> Found:
 
 
 def test_a_wider_code_speaks_for_the_condition_of_a_narrower_one() -> None:
-    assert not found("7 codes > no_lot > when", "taken out").breaches
+    assert not found("7 codes > no_lot > for", "taken out").breaches
 
 
 def test_that_there_is_none_is_not_more_than_that_there_is_one() -> None:

@@ -38,7 +38,7 @@ NARROWED = (
     "invalid seat",
     "conflict seat.name",
     "conflict seat",
-    "missing seat",
+    "not found seat",
 )
 SUBJECTS = {None, *(name.partition(" ")[2] for name in NARROWED)}
 ORDER = tuple(STATUSES)
@@ -93,7 +93,8 @@ def test_what_is_narrowed_stands_directly_before_its_wider_one(stated: list[str]
         narrower = coded in failure.names[:at]
         return found.index(failure.names[at]), -((1 + ("." in coded)) if narrower else 0)
 
-    every = [Failure(name, subject) for name in ("invalid", "conflict", "missing", "stale") for subject in SUBJECTS]
+    conditions = ("invalid", "conflict", "not found", "precondition failed")
+    every = [Failure(name, subject) for name in conditions for subject in SUBJECTS]
     for one, other in combinations(every, 2):
         ours, theirs = problems.rank(one, {}), problems.rank(other, {})
         assert (ours > theirs) - (ours < theirs) == (place(one) > place(other)) - (place(one) < place(other))

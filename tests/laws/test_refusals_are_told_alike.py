@@ -33,7 +33,7 @@ WIDE = ("invalid", "unauthenticated", "invariant")
 """The conditions that are told as wide as they are: of which value, scheme or row, only the plan knows for sure."""
 
 
-OF_RATES, OF_VALUES = ("rate limited",), ("invalid",)
+OF_RATES, OF_VALUES = ("too many requests",), ("invalid",)
 """What a trace knows no cause of without the number of a rate, or the rule that a value does not keep."""
 
 

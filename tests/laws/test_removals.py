@@ -198,7 +198,7 @@ EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
     ("2 RESOURCE.fields.FIELD.inverse", _COVERED, "nothing reads it"),
     ("4 ENDPOINT", _COVERED, "no permission, rate or link names it"),
     ("9 versions.VERSION", _COVERED, "no older version is named elsewhere"),
-    ("7 codes.CODE", _ASKS, "its `when` answers what is asked then"),
+    ("7 codes.CODE", _ASKS, "its `for` answers what is asked then"),
 )
 """Rows of the vocabulary, as patterns, of which something else may come when a fact is taken out, and why."""
 

@@ -62,7 +62,7 @@ authentication:
   rows:
     person: {key: any, anyone: any}
     note:   {key: RULE, anyone: none}
-  unseen rows: missing
+  unseen rows: not found
   permissions: {all others: key}
 events:
   kinds: {noted: {upon: create note, payload: note}}

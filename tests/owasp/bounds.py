@@ -55,5 +55,5 @@ def requests_beyond_their_rate(a: Asking, most: int = 150) -> Iterator[Finding]:
             continue
         person = next((each for each in a.kinds(endpoint) if admitted(endpoint, each)), NOBODY)
         answers = [a.ask(endpoint.key, person, path).status_code for _ in range(at_once + 1)]
-        if answers[-1] not in a.statuses("rate limited", endpoint):
+        if answers[-1] not in a.statuses("too many requests", endpoint):
             yield Finding("API4", endpoint.key, str(person), f"request {at_once + 1} of {rate.name}: {answers[-1]}")

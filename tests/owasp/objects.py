@@ -43,7 +43,7 @@ def other_peoples_rows(a: Asking) -> Iterator[Finding]:
                     if shown := _shown(a, response, row):
                         yield Finding("API1", endpoint.key, str(person), f"the answer shows {shown!r} of {told}")
                     nowhere = a.absent(endpoint, path)
-                    if a.world.checked.unseen_rows == "missing" and nowhere is not None and endpoint.verb != "ensure":
+                    if a.world.checked.unseen_rows == "not found" and nowhere is not None and endpoint.verb != "ensure":
                         other = a.ask(endpoint.key, person, nowhere, body)
                         if (other.status_code, other.content) != (response.status_code, response.content):
                             words = (

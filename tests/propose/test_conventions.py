@@ -41,7 +41,7 @@ LEFT_OPEN = {
     "machine": "an endpoint moves a state",
     "responses": "it is the contract's own to show what is computed, or found to be there",
     "delivery": "how long a stream is kept, and the source of an envelope, are no convention",
-    "shape": "the media type is the contract's own",
+    "error shape": "the media type is the contract's own",
 }
 """Why a question that has a convention may stay open all the same."""
 
@@ -96,7 +96,7 @@ def test_a_fact_taken_out_is_proposed_where_there_is_a_convention(name: str) -> 
         "order",
         "codes",
         "status",
-        "shape",
+        "error shape",
         "pages",
         "unknown members",
     }

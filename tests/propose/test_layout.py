@@ -133,16 +133,16 @@ def test_a_proposal_stands_where_an_author_would_put_it(written: str, expected: 
 
 def test_a_part_that_is_absent_gets_its_heading() -> None:
     text = HEAD + TAIL.replace("## 7. Errors\n\nErrors: none.\n\n", "")
-    assert "\n\n## 7. Errors\n\n```yaml proposed\nshape:" in proposed(text)
+    assert "\n\n## 7. Errors\n\n```yaml proposed\nerror shape:" in proposed(text)
     last = HEAD + TAIL.split("## 7.")[0]
-    assert "\n\n## 7. Errors\n\n```yaml proposed\nshape:" in proposed(last)
+    assert "\n\n## 7. Errors\n\n```yaml proposed\nerror shape:" in proposed(last)
 
 
 def test_a_part_that_is_underlined_or_speaks_for_itself() -> None:
     text = HEAD + TAIL.replace("## 7. Errors\n\nErrors: none.", "Errors\n------")
-    assert "Errors\n------\n\n```yaml proposed\nshape:" in proposed(text)
+    assert "Errors\n------\n\n```yaml proposed\nerror shape:" in proposed(text)
     said = HEAD + TAIL.replace("Errors: none.", "Errors: not shown.\n\nAnn will know.")
-    assert "Errors: not shown.\n\n```yaml proposed\nshape:" in proposed(said)
+    assert "Errors: not shown.\n\n```yaml proposed\nerror shape:" in proposed(said)
 
 
 def test_facts_in_a_list_and_in_a_quotation() -> None:
@@ -177,7 +177,7 @@ def test_the_plain_form(break_: str) -> None:
         "  note:\n    primary key: !proposed id  # RFC 9562: UUIDs, which the service makes\n    fields: {id: !prop",
         "responses: {200: note}}\n  requests: !proposed {unknown parameters: refused}  # RFC 9413: what nobody",
         "  produces: !proposed application/json  # RFC 8259: JSON\nauthentication:",
-        "errors: # not shown\n  shape: !proposed  # RFC 9457: problem details\n    media type: application/prob",
+        "errors: # not shown\n  error shape: !proposed  # RFC 9457: problem details\n    media type: application/prob",
     ):
         assert expected.replace("\n", break_) in text
 

@@ -47,7 +47,9 @@ def test_the_codes_of_an_example_are_for_exactly_what_can_arise(
 ) -> None:
     contract = read_contract(request.getfixturevalue(name))
     stated = {
-        condition.condition for code in value_of(contract.errors.codes) or () for condition in value_of(code.when) or ()
+        condition.condition
+        for code in value_of(contract.errors.codes) or ()
+        for condition in value_of(code.conditions) or ()
     }
     assert {each.condition for each in arising(Survey(contract))} == stated
 
@@ -101,7 +103,7 @@ LINES = {
     "where a credential is looked up": (", matches: customer.api_key", "", "credential", "key"),
     "an audience": (", audience: orders", "", "audience", "staff"),
     "the rows of a scheme": (", staff: any}\n  order", "}\n  order", "rows", "customer"),
-    "unseen rows": ("unseen rows: missing\n", "", "unseen rows", "rows"),
+    "unseen rows": ("unseen rows: not found\n", "", "unseen rows", "rows"),
     "a payload": ("{upon: pay order,     payload: order}", "{upon: pay order}", "payload", "order.paid"),
     "attempts": (", attempts: 8", "", "delivery", "webhooks"),
     "a status": ("{status: 409, title: Only a draft can be changed}", "{title: Only a draft can be changed}",
@@ -126,17 +128,17 @@ def test_a_line_that_is_taken_out_leaves_one_question(line: str, orders: str, as
 def test_conditions_without_a_code_are_one_line(orders: str, asked: Asked) -> None:
     text = without(
         orders,
-        "  stale:         {status: 412, title: It changed since you read it, when: stale}\n",
-        "  broken:        {status: 500, title: Our fault, when: internal}\n",
+        "  stale:         {status: 412, title: It changed since you read it, for: precondition failed}\n",
+        "  broken:        {status: 500, title: Our fault, for: internal}\n",
     )
     (only,) = asked(text)
-    assert only.subject == "stale, internal"
-    assert only.text.endswith("`stale`, `internal`")
+    assert only.subject == "precondition failed, internal"
+    assert only.text.endswith("`precondition failed`, `internal`")
 
 
 def test_a_condition_that_cannot_arise_needs_no_code(orders: str, asked: Asked) -> None:
     text = without(
-        orders, "  stale:         {status: 412, title: It changed since you read it, when: stale}\n"
+        orders, "  stale:         {status: 412, title: It changed since you read it, for: precondition failed}\n"
     ).replace("  etag: true\n", "")
     assert asked(text) == ()
 
@@ -148,17 +150,16 @@ def test_a_guard_without_a_code_of_its_own_needs_one(orders: str, asked: Asked) 
 
 def test_a_narrowed_code_leaves_the_rest_of_its_condition_open(conduit: str, asked: Asked) -> None:
     (only,) = asked(without(
-        conduit, "  no_comment:       {status: 404, about: comment,     title: not found,  when: missing comment}\n"
+        conduit, "  no_comment:       {status: 404, about: comment,     title: not found,  for: not found comment}\n"
     ))  # fmt: skip
-    assert only.subject == "missing comment"
+    assert only.subject == "not found comment"
 
 
 def test_a_code_for_one_endpoint_is_a_code(orders: str, asked: Asked) -> None:
-    text = instead(orders, "not_found:     {status: 404, title: There is no such thing, when: [missing, no such path]}",
-                   "not_found:     {status: 404, title: There is no such thing, when: no such path}")  # fmt: skip
-    assert asked(text)[0].subject == "missing"
+    text = instead(orders, "such thing, for: [not found, no such path]}", "such thing, for: no such path}")
+    assert asked(text)[0].subject == "not found"
     endpoints = text.replace("does: read order\n", "does: read order\n  errors: {missing: not_found}\n")
-    assert "missing" in asked(endpoints)[0].subject, "the other endpoints have no code for it"
+    assert "not found" in asked(endpoints)[0].subject, "the other endpoints have no code for it"
 
 
 def test_permissions_that_are_missing_are_one_question(orders: str, asked: Asked) -> None:
@@ -243,7 +244,7 @@ def test_a_quoted_not_shown_is_text(orders: str, asked: Asked) -> None:
 def test_none_answers(orders: str, asked: Asked) -> None:
     start, end = orders.index("rates:\n"), orders.index("headers: [RateLimit")
     text = orders[:start] + "rates: none\n" + orders[end:]
-    text = without(text, "  slow_down:     {status: 429, title: Too many requests, when: rate limited}\n")
+    text = without(text, "  slow_down:     {status: 429, title: Too many requests, for: too many requests}\n")
     assert asked(text) == ()
 
 

@@ -16,7 +16,7 @@ STATUSES = {
     "method not allowed": 405,
     "unknown version": 400,
     "retired version": 410,
-    "rate limited": 429,
+    "too many requests": 429,
     "unauthenticated": 401,
     "sign in refused": 401,
     "forbidden": 403,
@@ -27,10 +27,10 @@ STATUSES = {
     "invalid": 422,
     "idempotency mismatch": 422,
     "idempotency in progress": 409,
-    "missing": 404,
+    "not found": 404,
     "gone": 410,
     "precondition required": 428,
-    "stale": 412,
+    "precondition failed": 412,
     "illegal transition": 409,
     "guard": 409,
     "invariant": 409,
@@ -214,7 +214,7 @@ def error_value(refused: Refusal, detail: Any, errors: Errors) -> dict[str, Any]
     assert code is not None
 
     def words(rule: str) -> str | None:
-        return errors.messages.get(rule) or errors.messages.get("otherwise")
+        return errors.messages.get(rule) or errors.messages.get("all others")
 
     fields = []
     messages: dict[str, list[str]] = {}

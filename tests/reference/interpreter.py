@@ -207,7 +207,7 @@ class _Asking:
                     broken = (rule for _, rule in broken_rules(schema, values[name.text], ()))
                     self.failures += [invalid("path", name.text, rule) for rule in broken]
             except Broken:
-                self.failures.append(Failure("missing", name.resource))
+                self.failures.append(Failure("not found", name.resource))
         return values if len(values) == len({name.text for name in self.endpoint.names}) else None
 
     def _in_braces(self) -> list[PathName | PathValue]:
@@ -215,13 +215,13 @@ class _Asking:
         return [each for each in self.endpoint.segments if not isinstance(each, str)]
 
     def _declared_in_path(self, texts: list[str]) -> None:
-        """Meaning "values in paths": what is no such value is `missing`, of the resource and of the value."""
+        """Meaning "values in paths": what is no such value is `not found`, of the resource and of the value."""
         assert self.endpoint is not None
         declared = {each.name: each for each in self.endpoint.takes.path}
         for name, text in zip(self._in_braces(), texts, strict=True):
             if isinstance(name, PathValue):
                 for _ in self._declared(declared[name.text], [text], self.names["request"]["path"]):
-                    self.failures += [Failure("missing", each) for each in (name.resource, f"path.{name.text}")]
+                    self.failures += [Failure("not found", each) for each in (name.resource, f"path.{name.text}")]
 
     def _accept(self, endpoint: Endpoint) -> None:
         """Whether the client takes what is written here: the simple forms of Accept (RFC 9110 12.5.1)."""

@@ -91,7 +91,7 @@ class Work:
             return
         self.row = rows[0] if rows else None
         if self.row is None:
-            self.presence = [Failure("missing", self.resource.name)]
+            self.presence = [Failure("not found", self.resource.name)]
         elif not self.is_seen(self.row):
             self.presence = [Failure(self.checked.unseen_rows, self.resource.name)]
         else:
@@ -184,7 +184,7 @@ class Work:
         ]
         seen = [row for row in found if self.is_seen(row)]
         if not found:
-            self.on_the_way.append(Failure("missing", name.resource))
+            self.on_the_way.append(Failure("not found", name.resource))
         elif not seen:
             self.on_the_way.append(Failure(self.checked.unseen_rows, name.resource))
         elif seen[0].is_gone:
@@ -227,7 +227,7 @@ class Work:
             failures.append(Failure("forbidden", self.resource.name))
         if self.endpoint.operation.validator and not _matches(request.headers.get("if-match"), self.endpoint, row):
             if self.endpoint.verb != "read" or not failures:
-                failures.append(Failure("stale", self.resource.name))
+                failures.append(Failure("precondition failed", self.resource.name))
         transition, machine = transition_of(self.endpoint), self.resource.machine
         if transition is not None and machine is not None:
             if row.fields[machine.field] not in transition.origins:
@@ -262,7 +262,7 @@ class Work:
             if not self._holds(condition, change.row):
                 failures.append(Failure("forbidden", self.resource.name))
         if is_valid:
-            failures += [Failure("stale", self.resource.name)] if self.is_stale else []
+            failures += [Failure("precondition failed", self.resource.name)] if self.is_stale else []
             self.told_of = change.row
             failures += self._guarded(self.endpoint.operation.guards, change.row)
         return failures

@@ -52,19 +52,19 @@ endpoints:
 authentication:
   schemes: {key: {type: http, scheme: bearer, matches: person.key}}
   rows: any
-  unseen rows: missing
+  unseen rows: not found
   permissions: {GET /notes: anyone, all others: key}
 events:
   kinds: {note.sent: {upon: send note, payload: note}}
   delivery: {stream: server-sent events}
   kept: P7D
 errors:
-  shape: {media type: application/problem+json, body: {title: error.title}}
+  error shape: {media type: application/problem+json, body: {title: error.title}}
   codes:
-    invalid: {status: 422, title: Not valid, when: invalid}
+    invalid: {status: 422, title: Not valid, for: invalid}
     empty: {status: 409, title: Nothing to send}
   messages: {required: This must be given}
-  precedence: [invalid, missing, guard]
+  precedence: [invalid, not found, guard]
 limits:
   rates: {calls: {of: caller, allow: 10, per: PT1M, algorithm: token bucket, burst: 10, endpoints: [GET /notes]}}
   body size: 64 KiB

@@ -58,7 +58,7 @@ def test_quoted_words_are_text() -> None:
 
 
 def test_a_proposed_fact_is_in_force_only_when_accepted() -> None:
-    text = PLAIN.replace("unseen rows: missing", "unseen rows: !proposed missing")
+    text = PLAIN.replace("unseen rows: not found", "unseen rows: !proposed not found")
     waiting, accepted = contract(text), contract(text, accept=True)
     assert isinstance(waiting.authentication.unseen_rows, Proposal) and is_open(waiting.authentication.unseen_rows)
     assert isinstance(accepted.authentication.unseen_rows, Shown) and accepted.authentication.unseen_rows.proposed

@@ -88,7 +88,7 @@ STANDS_FOR = {
     "ENDPOINT": "GET /notes",
     "STATUS": "200",
     "OUTCOME": "created",
-    "CONDITION": "missing note",
+    "CONDITION": "not found note",
     "SCHEME": "key",
     "CALLER": "key",
     "RULE": "pattern",

@@ -37,7 +37,7 @@ CASES = [
     ("{number: {type: integer}}", "{number: {type: int}}", "NF0304", "int", "did you mean `integer`?"),
     ("{number: {type: integer}}", "{number: {type: timestamp}}", "NF0304", "timestamp", "format: date-time"),
     ("format: uuid", "format: uid", "NF0304", "uid", "did you mean `uuid`?"),
-    ("when: invalid}", "when: invalyd}", "NF0304", "invalyd", "did you mean `invalid`?"),
+    ("for: invalid}", "for: invalyd}", "NF0304", "invalyd", "did you mean `invalid`?"),
     ("compatible: [add an endpoint]", "compatible: [add endpoint]", "NF0304", "add endpoint", "add an endpoint"),
     ("on delete: cascade", "on delete: delete", "NF0304", "delete", ""),
     # Quantities
@@ -103,8 +103,8 @@ CASES = [
     ("rows: any", "rows: {nte: any}", "NF0312", "nte", "did you mean `note`?"),
     ("rows: any", "rows: {note: {kee: any}}", "NF0312", "kee", "did you mean `key`?"),
     ("endpoints: [GET /notes]", "endpoints: [GET /note]", "NF0312", "GET /note", "did you mean `GET /notes`?"),
-    ("when: invalid}", "when: missing nte}", "NF0312", "nte", "did you mean `note`?"),
-    ("when: invalid}", "when: conflict note.txt}", "NF0312", "txt", "did you mean `text`?"),
+    ("for: invalid}", "for: not found nte}", "NF0312", "nte", "did you mean `note`?"),
+    ("for: invalid}", "for: conflict note.txt}", "NF0312", "txt", "did you mean `text`?"),
     ("precedence: [invalid,", "precedence: [invlid,", "NF0304", "invlid", "did you mean `invalid`?"),
     ('default: "2"', 'default: "3"', "NF0312", '"3"', ""),
     # Schemas
@@ -143,7 +143,7 @@ CASES = [
      "{rename: note.text, remove: note.text, to: body}", ""),
     ("required: [text]", "required: [text, owner, text]", "NF0321", "text", ""),
     ("inverse: notes", "inverse: key", "NF0321", "key", ""),
-    ("{status: 409, title: Nothing to send}", "{status: 409, title: Nothing to send, when: invalid}", "NF0321",
+    ("{status: 409, title: Nothing to send}", "{status: 409, title: Nothing to send, for: invalid}", "NF0321",
      "invalid", ""),
     # Expressions
     ("title: error.title", "title: Not found", "NF0401", "found", "`\"'Not found'\"`"),

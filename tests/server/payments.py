@@ -72,20 +72,22 @@ authentication:
     GET /payments:   [token, anyone]
     all others:      token
   rows: any
-  unseen rows: missing
+  unseen rows: not found
 events: none
 errors:
-  shape: {media type: application/json, body: {code: error.code, fields: "error.fields.map(f, f.name + ' ' + f.rule)"}}
+  error shape:
+    media type: application/json
+    body: {code: error.code, fields: "error.fields.map(f, f.name + ' ' + f.rule)"}
   codes:
-    malformed:  {status: 400, title: Malformed, when: malformed}
-    invalid:    {status: 422, title: Invalid, when: invalid}
-    who:        {status: 401, title: Who, when: unauthenticated}
-    not_found:  {status: 404, title: Not found, when: [missing, no such path]}
-    reused:     {status: 422, title: Reused, when: idempotency mismatch}
-    running:    {status: 409, title: Running, when: idempotency in progress}
-    slow_down:  {status: 429, title: Slow down, when: rate limited}
-    busy:       {status: 503, title: Busy, when: unavailable}
-    too_slow:   {status: 503, title: Too slow, when: timed out}
+    malformed:  {status: 400, title: Malformed, for: malformed}
+    invalid:    {status: 422, title: Invalid, for: invalid}
+    who:        {status: 401, title: Who, for: unauthenticated}
+    not_found:  {status: 404, title: Not found, for: [not found, no such path]}
+    reused:     {status: 422, title: Reused, for: idempotency mismatch}
+    running:    {status: 409, title: Running, for: idempotency in progress}
+    slow_down:  {status: 429, title: Slow down, for: too many requests}
+    busy:       {status: 503, title: Busy, for: unavailable}
+    too_slow:   {status: 503, title: Too slow, for: timed out}
   precedence: PRECEDENCE
 limits:
   rates: RATES
@@ -102,7 +104,7 @@ def payments(
     rates: str = "none",
     timeout: str = "PT30S",
     headers: str = "[RateLimit-Policy, RateLimit, Retry-After]",
-    precedence: str = "[rate limited]",
+    precedence: str = "[too many requests]",
 ) -> ServicePlan:
     text = PAYMENTS
     for name, value in {"RATES": rates, "TIMEOUT": timeout, "HEADERS": headers, "PRECEDENCE": precedence}.items():

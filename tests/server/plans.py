@@ -118,9 +118,9 @@ def judge(*conditions: tuple[Condition, str, tuple[Typed, ...]], details: Mappin
     )
 
 
-MISSING = (Condition("missing", "note"), f"NOT ({_SEEN})", (CALLER,))
+MISSING = (Condition("not found", "note"), f"NOT ({_SEEN})", (CALLER,))
 STALE = (
-    Condition("stale", "note"),
+    Condition("precondition failed", "note"),
     f'({_SEEN}) AND NOT (? IS NULL OR note."$revision" IN (SELECT value FROM json_each(?)))',
     (CALLER, MATCH, MATCH),
 )
@@ -373,7 +373,7 @@ CODES: dict[str, tuple[int, tuple[str, ...]]] = {
     "not_found": (
         404,
         (
-            "missing",
+            "not found",
             "no such path",
         ),
     ),
@@ -381,7 +381,7 @@ CODES: dict[str, tuple[int, tuple[str, ...]]] = {
     "not_json": (400, ("malformed",)),
     "invalid": (422, ("invalid",)),
     "taken": (409, ("conflict",)),
-    "stale": (412, ("stale",)),
+    "stale": (412, ("precondition failed",)),
     "too_large": (413, ("too large",)),
     "media_type": (415, ("unsupported media type",)),
     "not_acceptable": (406, ("not acceptable",)),
@@ -404,8 +404,8 @@ STATUSES = {
     "not acceptable": 406,
     "malformed": 400,
     "invalid": 422,
-    "missing": 404,
-    "stale": 412,
+    "not found": 404,
+    "precondition failed": 412,
     "guard": 409,
     "invariant": 409,
     "conflict": 409,
@@ -429,7 +429,7 @@ PROBLEMS = Problems(
             ("messages", _error("messages", Object())),
         )
     ),
-    messages={"required": "must be given", "otherwise": "is not as it should be"},
+    messages={"required": "must be given", "all others": "is not as it should be"},
 )
 
 KEY = Scheme(

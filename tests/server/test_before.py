@@ -63,7 +63,7 @@ GET /books/{id}:   {does: read book, responses: {200: book}}
 ```yaml
 schemes: none
 rows: {shelf: {anyone: any}, book: {anyone: "!book.hidden"}}
-unseen rows: missing
+unseen rows: not found
 permissions: {all others: anyone}
 ```
 

@@ -90,16 +90,16 @@ Events: none.
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/json, body: {code: error.code, fields: error.fields}}
+error shape: {media type: application/json, body: {code: error.code, fields: error.fields}}
 codes:
-  not_found:  {status: 404, when: [missing, no such path]}
-  no_method:  {status: 405, when: method not allowed}
-  unreadable: {status: 400, when: [malformed, unsupported media type, not acceptable]}
-  too_large:  {status: 413, when: too large}
-  invalid:    {status: 422, when: invalid}
-  different:  {status: 409, when: [different, conflict]}
-  busy:       {status: 503, when: unavailable}
-  broken:     {status: 500, when: internal}
+  not_found:  {status: 404, for: [not found, no such path]}
+  no_method:  {status: 405, for: method not allowed}
+  unreadable: {status: 400, for: [malformed, unsupported media type, not acceptable]}
+  too_large:  {status: 413, for: too large}
+  invalid:    {status: 422, for: invalid}
+  different:  {status: 409, for: [different, conflict]}
+  busy:       {status: 503, for: unavailable}
+  broken:     {status: 500, for: internal}
 ```
 
 ## 8. Limits
@@ -160,7 +160,7 @@ def test_a_hundred_failures_are_told_without_more(service: Running) -> None:
     _, answer = put(service, {"texts": [1] * 100})
     assert [each["pointer"] for each in answer["fields"]] == [f"/texts/{index}" for index in range(100)]
     _, answer = put(service, {"texts": [1] * 101})
-    assert answer["fields"][100:] == [{"in": "body", "pointer": "", "name": "body", "rule": "more"}]
+    assert answer["fields"][100:] == [{"place": "body", "pointer": "", "name": "body", "rule": "more"}]
 
 
 def test_what_is_wrong_behind_the_first_hundred_is_wrong_all_the_same(service: Running) -> None:

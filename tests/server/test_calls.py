@@ -113,12 +113,14 @@ Events: none.
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/problem+json, body: {code: error.code, detail: error.detail, fields: error.fields}}
+error shape:
+  media type: application/problem+json
+  body: {code: error.code, detail: error.detail, fields: error.fields}
 codes:
   nowhere: {status: 409, title: Nobody goes there}
-  invalid: {status: 422, title: Invalid, when: [invalid]}
-  missing: {status: 404, title: Missing, when: [missing]}
-  illegal: {status: 409, title: Illegal, when: [illegal transition]}
+  invalid: {status: 422, title: Invalid, for: [invalid]}
+  missing: {status: 404, title: Missing, for: [not found]}
+  illegal: {status: 409, title: Illegal, for: [illegal transition]}
 ```
 
 ## 8. Limits
@@ -185,7 +187,7 @@ def test_what_the_request_gives_is_held_to_what_the_function_takes(tmp_path: Pat
         wrong = service.http.post("/parcels", json={"weight": -1})
         nothing = service.http.post("/parcels", json={})
     assert heavy.status_code == heavy_parcel.status_code == 422
-    assert heavy.json()["fields"] == [{"in": "body", "pointer": "/weight", "name": "weight", "rule": "maximum"}]
+    assert heavy.json()["fields"] == [{"place": "body", "pointer": "/weight", "name": "weight", "rule": "maximum"}]
     assert heavy_parcel.json()["fields"] == heavy.json()["fields"]
     assert (wrong.status_code, nothing.status_code) == (422, 422)
     assert nothing.json()["fields"][0]["rule"] == "required"

@@ -104,7 +104,7 @@ schemes:
 rows:
   press: {press: "press == caller.press", staff: any, anyone: any}
   job:   {press: "job.press == caller.press", staff: any}
-unseen rows: missing
+unseen rows: not found
 permissions:
   POST /presses: anyone
   POST /jobs:    press

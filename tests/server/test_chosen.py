@@ -100,7 +100,7 @@ rows:
   person: {anyone: any, key: person == caller.person}
   folder: {key: any}
   paper:  {key: "paper.folder.owner == caller.person"}
-unseen rows: missing
+unseen rows: not found
 ```
 
 ## 6. Events

@@ -95,24 +95,24 @@ authentication:
     POST /out: [badge, key]
     all others: [badge, key]
   rows: {club: any, member: {badge: member == caller.member, key: member == caller.member, anyone: none}}
-  unseen rows: missing
+  unseen rows: not found
 events:
   kinds:
     came: {upon: sign in member, payload: {name: member.name, visits: member.visits}}
   delivery: {stream: server-sent events, envelope: none}
   kept: P1D
 errors:
-  shape: {media type: application/json, body: {code: error.code}}
+  error shape: {media type: application/json, body: {code: error.code}}
   codes:
-    who:        {status: 401, when: unauthenticated}
-    refused:    {status: 401, when: sign in refused}
-    banned:     {status: 403, when: forbidden}
-    no_club:    {status: 404, when: missing}
-    taken:      {status: 409, when: conflict}
-    invalid:    {status: 422, when: invalid}
+    who:        {status: 401, for: unauthenticated}
+    refused:    {status: 401, for: sign in refused}
+    banned:     {status: 403, for: forbidden}
+    no_club:    {status: 404, for: not found}
+    taken:      {status: 409, for: conflict}
+    invalid:    {status: 422, for: invalid}
     no_name:    {status: 422}
     too_often:  {status: 429}
-    busy:       {status: 503, when: unavailable}
+    busy:       {status: 503, for: unavailable}
 limits: none
 versioning: none
 """

@@ -91,7 +91,7 @@ GET /events:           {does: stream event, responses: {200: stream}}
 ```yaml
 schemes: none
 rows: any
-unseen rows: missing
+unseen rows: not found
 permissions: {all others: anyone}
 ```
 

@@ -133,11 +133,11 @@ kept: P1D
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/problem+json, body: {code: error.code}}
+error shape: {media type: application/problem+json, body: {code: error.code}}
 codes:
   sold_out: {status: 409, title: Sold out}
   broken:   {status: 409, title: Broken}
-  taken:    {status: 409, title: Taken, when: [conflict, illegal transition]}
+  taken:    {status: 409, title: Taken, for: [conflict, illegal transition]}
 ```
 
 """

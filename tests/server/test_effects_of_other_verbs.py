@@ -170,11 +170,11 @@ Events: none.
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/problem+json, body: {code: error.code, fields: error.fields}}
+error shape: {media type: application/problem+json, body: {code: error.code, fields: error.fields}}
 codes:
-  wrong:     {status: 422, title: Wrong, when: invalid}
+  wrong:     {status: 422, title: Wrong, for: invalid}
   no_reason: {status: 409, title: No reason}
-  refused:   {status: 401, title: Refused, when: [unauthenticated, sign in refused]}
+  refused:   {status: 401, title: Refused, for: [unauthenticated, sign in refused]}
 ```
 
 """

@@ -162,15 +162,15 @@ kept: P1D
 ## 7. Errors
 
 ```yaml
-shape:
+error shape:
   media type: application/problem+json
   body: {code: error.code, fields: error.fields}
 codes:
   too_many:  {status: 409, title: Too many}
   too_much:  {status: 409, title: Too much at once}
   too_heavy: {status: 409, title: Too heavy}
-  taken:     {status: 409, title: Taken, when: [conflict, illegal transition]}
-  wrong:     {status: 422, title: Wrong, when: invalid}
+  taken:     {status: 409, title: Taken, for: [conflict, illegal transition]}
+  wrong:     {status: 422, title: Wrong, for: invalid}
 ```
 
 """
@@ -320,7 +320,8 @@ def test_many_items_are_no_many_statements(service: Running) -> None:
 
 
 def test_an_item_names_no_row_that_its_caller_does_not_see(tmp_path: Path) -> None:
-    rules = 'rows: {product: {anyone: "product.price > 1"}, order: any, line: any, address: any}\nunseen rows: missing'
+    rules = 'rows: {product: {anyone: "product.price > 1"}, order: any, line: any, address: any}\n'
+    rules += "unseen rows: not found"
     with running(tmp_path / "shop.db", CONTRACT.replace("rows: any", rules)) as service:
         for id, price in (("tea", 3), ("secret", 1)):
             assert service.http.post("/products", json={"id": id, "price": price}).status_code == 201

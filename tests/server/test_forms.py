@@ -68,14 +68,14 @@ endpoints:
 authentication: {schemes: none, rows: any, permissions: {all others: anyone}}
 events: none
 errors:
-  shape:
+  error shape:
     media type: application/json
     body: {code: error.code, fields: "error.fields.map(f, f.pointer + ' ' + f.rule)"}
   codes:
-    wrong: {status: 422, when: invalid}
-    unread: {status: 400, when: malformed}
-    other: {status: 415, when: unsupported media type}
-    large: {status: 413, when: too large}
+    wrong: {status: 422, for: invalid}
+    unread: {status: 400, for: malformed}
+    other: {status: 415, for: unsupported media type}
+    large: {status: 413, for: too large}
 limits: {rates: none, timeout: none, body size: 4 KiB}
 versioning: none
 """

@@ -92,7 +92,7 @@ authentication:
   rows:
     order: {app: order.client == caller.client, first: any}
     client: any
-  unseen rows: missing
+  unseen rows: not found
   permissions:
     all others: anyone
     POST /orders: {app: "'orders.write' in caller.scopes"}
@@ -100,15 +100,15 @@ authentication:
     GET /me: [app, first]
 events: none
 errors:
-  shape: {media type: application/json, body: {code: error.code, fields: error.fields}}
+  error shape: {media type: application/json, body: {code: error.code, fields: error.fields}}
   codes:
     invalid_client:         {status: 401}
     invalid_request:        {status: 400}
     unsupported_grant_type: {status: 400}
     invalid_scope:          {status: 400}
     unauthorized_client:    {status: 400}
-    no:                     {status: 403, when: forbidden}
-    who:                    {status: 401, when: unauthenticated}
+    no:                     {status: 403, for: forbidden}
+    who:                    {status: 401, for: unauthenticated}
 limits: {rates: none, timeout: none, body size: none}
 versioning: none
 """

@@ -81,11 +81,11 @@ Events: none.
 ## 7. Errors
 
 ```yaml
-shape: {{media type: application/problem+json, body: {{code: error.code}}}}
+error shape: {{media type: application/problem+json, body: {{code: error.code}}}}
 codes:
-  wrong:  {{status: 422, title: Wrong, when: invalid}}
-  broken: {{status: 409, title: Broken, when: invariant}}
-  large:  {{status: 413, title: Too large, when: too large}}
+  wrong:  {{status: 422, title: Wrong, for: invalid}}
+  broken: {{status: 409, title: Broken, for: invariant}}
+  large:  {{status: 413, title: Too large, for: too large}}
 ```
 
 {LIMITS_AND_VERSIONS}"""

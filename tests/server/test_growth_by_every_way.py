@@ -106,14 +106,14 @@ authentication:
     app:
       {type: http, scheme: bearer, realm: Notes, issued to: client, lasts: PT1H, scopes: [all], granted: client.scopes}
   rows: {client: {badge: any, app: any, anyone: any}, note: {badge: any, app: any, anyone: any}}
-  unseen rows: missing
+  unseen rows: not found
   permissions: {all others: anyone}
 events: none
 errors:
-  shape: {media type: application/json, body: {code: error.code, fields: error.fields}}
+  error shape: {media type: application/json, body: {code: error.code, fields: error.fields}}
   codes:
-    large:  {status: 413, when: too large}
-    other:  {status: 422, when: invalid}
+    large:  {status: 413, for: too large}
+    other:  {status: 422, for: invalid}
 limits: {rates: none, timeout: none, body size: 64 KiB}
 versioning: none
 """

@@ -80,10 +80,10 @@ Events: none.
 ## 7. Errors
 
 ```yaml
-shape: {{media type: application/problem+json, body: {{code: error.code}}}}
+error shape: {{media type: application/problem+json, body: {{code: error.code}}}}
 codes:
-  wrong:   {{status: 422, title: Wrong, when: invalid}}
-  nowhere: {{status: 404, title: Nowhere, when: missing}}
+  wrong:   {{status: 422, title: Wrong, for: invalid}}
+  nowhere: {{status: 404, title: Nowhere, for: not found}}
 ```
 
 {LIMITS_AND_VERSIONS}"""

@@ -128,12 +128,12 @@ Events: none.
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/problem+json, body: {code: error.code, fields: error.fields}}
+error shape: {media type: application/problem+json, body: {code: error.code, fields: error.fields}}
 codes:
-  wrong:    {status: 422, title: Wrong, when: invalid}
-  nowhere:  {status: 404, title: Nowhere, when: missing}
-  conflict: {status: 409, title: Refused, when: [guard, illegal transition, conflict, different]}
-  broken:   {status: 409, title: Broken, when: invariant}
+  wrong:    {status: 422, title: Wrong, for: invalid}
+  nowhere:  {status: 404, title: Nowhere, for: not found}
+  conflict: {status: 409, title: Refused, for: [guard, illegal transition, conflict, different]}
+  broken:   {status: 409, title: Broken, for: invariant}
 ```
 """
 
@@ -206,7 +206,7 @@ def test_what_is_stored_is_as_its_schema_says(service: httpx.Client, way: str) -
         if fits != (response.status_code < 300):
             found.append(f"{field} given {value!r}: {response.status_code} {response.text}")
         elif not fits:
-            told = [(each["in"], each["pointer"]) for each in response.json()["fields"]]
+            told = [(each["place"], each["pointer"]) for each in response.json()["fields"]]
             # What a function gave, the request did not.
             expected = ("row", f"/{field}") if "result" in str(WAYS[way]) else ("body", "/v")
             pointers = [(place, pointer) for place, pointer in told if not pointer.startswith(expected[1])]

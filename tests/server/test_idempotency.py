@@ -146,7 +146,7 @@ def test_a_refused_request_leaves_its_key_free(service: Running) -> None:
 
 
 def test_precedence_between_a_mismatch_and_what_else_is_wrong(run: Run) -> None:
-    service = run(payments(precedence="[missing, idempotency mismatch, invalid]"))
+    service = run(payments(precedence="[not found, idempotency mismatch, invalid]"))
     ann, key = customer(service), new_key()
     path = pay(service, ann, key).headers["location"]
     assert pay(service, ann, key, amount=0).json()["code"] == "reused"

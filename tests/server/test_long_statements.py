@@ -50,11 +50,11 @@ endpoints:
 authentication: {schemes: none, rows: any, permissions: {all others: anyone}}
 events: none
 errors:
-  shape: {media type: application/json, body: {code: error.code}}
+  error shape: {media type: application/json, body: {code: error.code}}
   codes:
-    wrong:   {status: 422, title: Wrong, when: invalid}
-    busy:    {status: 503, title: Busy, when: [unavailable]}
-    slow:    {status: 504, title: Slow, when: [timed out]}
+    wrong:   {status: 422, title: Wrong, for: invalid}
+    busy:    {status: 503, title: Busy, for: [unavailable]}
+    slow:    {status: 504, title: Slow, for: [timed out]}
 limits:
   rates: none
   body size: 1 MiB

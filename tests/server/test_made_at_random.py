@@ -99,10 +99,10 @@ Events: none.
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/problem+json, body: {code: error.code}}
+error shape: {media type: application/problem+json, body: {code: error.code}}
 codes:
-  wrong: {status: 422, title: Wrong, when: invalid}
-  taken: {status: 409, title: Taken, when: conflict}
+  wrong: {status: 422, title: Wrong, for: invalid}
+  taken: {status: 409, title: Taken, for: conflict}
 ```
 
 """
@@ -170,8 +170,8 @@ authentication:
   permissions: {all others: anyone}
 events: none
 errors:
-  shape: {media type: application/json, body: {code: error.code}}
-  codes: {taken: {status: 409, when: conflict}}
+  error shape: {media type: application/json, body: {code: error.code}}
+  codes: {taken: {status: 409, for: conflict}}
 limits: {rates: none, timeout: none, body size: none}
 versioning: none
 """

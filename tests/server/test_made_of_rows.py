@@ -102,8 +102,8 @@ Events: none.
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/problem+json, body: {code: error.code, fields: error.fields}}
-codes: {invalid: {status: 422, title: Invalid, when: [invalid]}}
+error shape: {media type: application/problem+json, body: {code: error.code, fields: error.fields}}
+codes: {invalid: {status: 422, title: Invalid, for: [invalid]}}
 ```
 
 """

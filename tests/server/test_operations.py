@@ -154,7 +154,7 @@ def test_parameters_of_an_endpoints_own(sums: Running, query: str, headers: dict
             assert response.status_code == expected
         case _:
             found = response.json()["fields"]
-            assert [(field["in"], field["name"], field["rule"]) for field in found] == [expected]
+            assert [(field["place"], field["name"], field["rule"]) for field in found] == [expected]
 
 
 def test_a_value_at_random_that_is_taken_is_made_again(tmp_path: Path) -> None:

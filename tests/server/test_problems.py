@@ -20,15 +20,15 @@ def said(response: Response) -> object:
 @pytest.mark.parametrize(
     ("precedence", "failures", "code"),
     [
-        (("missing", "invalid"), [Failure("invalid"), Failure("missing", "note")], "not_found"),
-        (("invalid", "missing"), [Failure("invalid"), Failure("missing", "note")], "invalid"),
+        (("not found", "invalid"), [Failure("invalid"), Failure("not found", "note")], "not_found"),
+        (("invalid", "not found"), [Failure("invalid"), Failure("not found", "note")], "invalid"),
         # The place of a narrowed condition counts before the condition's; a code stands where its condition does.
         (("is_done", "invalid", "guard"), [Failure("invalid"), Failure("guard", "note", "is_done")], "invalid"),
-        (("missing note", "invalid", "missing"), [Failure("invalid"), Failure("missing", "note")], "not_found"),
-        (("missing note", "invalid", "missing"), [Failure("invalid"), Failure("missing", "person")], "invalid"),
+        (("not found note", "invalid", "not found"), [Failure("invalid"), Failure("not found", "note")], "not_found"),
+        (("not found note", "invalid", "not found"), [Failure("invalid"), Failure("not found", "person")], "invalid"),
         (("guard",), [Failure("guard", code="is_done"), Failure("guard", code="too_many_stars")], "is_done"),
         # What the precedence does not hold comes behind everything in it.
-        (("stale",), [Failure("missing"), Failure("stale")], "stale"),
+        (("precondition failed",), [Failure("not found"), Failure("precondition failed")], "stale"),
     ],
 )
 def test_the_lowest_rank_counts(precedence: tuple[str, ...], failures: list[Failure], code: str) -> None:
@@ -41,13 +41,13 @@ def test_codes_of_an_endpoint_and_of_a_subject() -> None:
         replace(
             PROBLEMS,
             codes=(*PROBLEMS.codes, ErrorCode("no_note", 410), ErrorCode("own", 418)),
-            conditions={**PROBLEMS.conditions, "missing note": "no_note"},
+            conditions={**PROBLEMS.conditions, "not found note": "no_note"},
         )
     )
-    assert problems.answer([Failure("missing", "note")], {}, {}).status == 410
-    assert problems.answer([Failure("missing", "person")], {}, {}).status == 404
-    assert problems.answer([Failure("missing", "person")], {"missing": "own"}, {}).status == 418
-    assert problems.answer([Failure("missing", "note")], {"missing note": "own"}, {}).status == 418
+    assert problems.answer([Failure("not found", "note")], {}, {}).status == 410
+    assert problems.answer([Failure("not found", "person")], {}, {}).status == 404
+    assert problems.answer([Failure("not found", "person")], {"not found": "own"}, {}).status == 418
+    assert problems.answer([Failure("not found", "note")], {"not found note": "own"}, {}).status == 418
 
 
 def test_fields_of_one_code_are_said_together() -> None:
@@ -61,8 +61,8 @@ def test_fields_of_one_code_are_said_together() -> None:
         "code": "invalid",
         "title": "It is invalid",
         "fields": [
-            {"in": "query", "pointer": "/limit", "name": "limit", "rule": "maximum"},
-            {"in": "body", "pointer": "/user/name", "name": "name", "rule": "required", "message": "must be given"},
+            {"place": "query", "pointer": "/limit", "name": "limit", "rule": "maximum"},
+            {"place": "body", "pointer": "/user/name", "name": "name", "rule": "required", "message": "must be given"},
         ],
         "messages": {"name": ["must be given"]},
     }
@@ -70,7 +70,7 @@ def test_fields_of_one_code_are_said_together() -> None:
 
 def test_an_error_that_is_not_about_fields_has_its_entry() -> None:
     problems = Problems(replace(PROBLEMS, codes=(ErrorCode("not_found", 404, title="not found", about="note"),)))
-    assert said(problems.answer([Failure("missing")], {}, {})) == {
+    assert said(problems.answer([Failure("not found")], {}, {})) == {
         "code": "not_found",
         "title": "not found",
         "fields": [],
@@ -79,20 +79,21 @@ def test_an_error_that_is_not_about_fields_has_its_entry() -> None:
 
 
 def test_what_the_contract_has_no_code_for_is_a_bare_status() -> None:
-    assert Problems(replace(PROBLEMS, conditions={})).answer([Failure("stale")], {}, {}) == Response(412)
-    assert Problems(replace(PROBLEMS, content=None)).answer([Failure("stale")], {}, {}) == Response(412)
+    assert Problems(replace(PROBLEMS, conditions={})).answer([Failure("precondition failed")], {}, {}) == Response(412)
+    assert Problems(replace(PROBLEMS, content=None)).answer([Failure("precondition failed")], {}, {}) == Response(412)
 
 
 def test_a_detail_that_cannot_be_said_is_left_out() -> None:
     codes = (ErrorCode("stale", 412, detail=member("caller", "name")),)
     problems = Problems(replace(PROBLEMS, codes=codes))
-    assert said(problems.answer([Failure("stale")], {}, {"caller": {"name": "Ann"}})) == {
+    assert said(problems.answer([Failure("precondition failed")], {}, {"caller": {"name": "Ann"}})) == {
         "code": "stale",
         "detail": "Ann",
         "fields": [],
         "messages": {},
     }
-    assert "detail" not in msgspec.json.decode(problems.answer([Failure("stale")], {}, {"caller": {}}).body)
+    answer = problems.answer([Failure("precondition failed")], {}, {"caller": {}})
+    assert "detail" not in msgspec.json.decode(answer.body)
 
 
 def test_a_body_that_reads_the_request_is_made_each_time() -> None:
@@ -101,7 +102,8 @@ def test_a_body_that_reads_the_request_is_made_each_time() -> None:
     )
     problems = Problems(replace(PROBLEMS, content=content))
     for now in ("1", "2"):
-        assert msgspec.json.decode(problems.answer([Failure("stale")], {}, {"now": now}).body)["at"] == now
+        answer = problems.answer([Failure("precondition failed")], {}, {"now": now})
+        assert msgspec.json.decode(answer.body)["at"] == now
 
 
 def test_a_pointer_escapes_its_tokens() -> None:

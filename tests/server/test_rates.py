@@ -104,7 +104,7 @@ def test_a_request_counts_whatever_becomes_of_it_and_a_refused_one_does_not(tmp_
 
 
 def test_precedence_decides_what_a_request_beyond_a_rate_is_answered(tmp_path: Path) -> None:
-    order = "[invalid, rate limited, unauthenticated]"
+    order = "[invalid, too many requests, unauthenticated]"
     with limited(TWO, tmp_path, precedence=order) as service:
         for _ in range(2):
             service.http.get("/payments")

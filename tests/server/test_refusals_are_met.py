@@ -13,7 +13,7 @@ from ninefold.runtime.request.endpoints import Endpoint
 SAID = frozenset(
     {
         Refusal("conflict", Step.JUDGED, "order.number"),
-        Refusal("missing", Step.JUDGED, "order"),
+        Refusal("not found", Step.JUDGED, "order"),
         Refusal("guard", Step.JUDGED, "order", "empty"),
     }
 )
@@ -22,12 +22,12 @@ SAID = frozenset(
 @pytest.mark.parametrize(
     ("failure", "derived"),
     [
-        (Failure("missing", "order"), True),
-        (Failure("missing"), True),
+        (Failure("not found", "order"), True),
+        (Failure("not found"), True),
         (Failure("conflict", "order.number"), True),
         (Failure("guard", "order", "empty"), True),
-        (Failure("stale", "order"), False),
-        (Failure("missing", "customer"), False),
+        (Failure("precondition failed", "order"), False),
+        (Failure("not found", "customer"), False),
         (Failure("guard", "order", "late"), False),
         (Failure("guard", "order"), False),
         (Failure("conflict", "order.note"), False),

@@ -276,13 +276,15 @@ Events: none.
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/problem+json, body: {code: error.code, fields: error.fields, detail: error.detail}}
+error shape:
+  media type: application/problem+json
+  body: {code: error.code, fields: error.fields, detail: error.detail}
 codes:
-  wrong:   {status: 422, title: Wrong, when: invalid}
-  nowhere: {status: 404, title: Nowhere, when: missing}
-  refused: {status: 409, title: Refused, when: guard}
+  wrong:   {status: 422, title: Wrong, for: invalid}
+  nowhere: {status: 404, title: Nowhere, for: not found}
+  refused: {status: 409, title: Refused, for: guard}
 CODES
-precedence: [guard, forbidden, conflict, missing, invalid]
+precedence: [guard, forbidden, conflict, not found, invalid]
 ```
 """
 

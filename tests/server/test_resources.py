@@ -153,12 +153,14 @@ Events: none.
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/json, body: {code: error.code, fields: "error.fields.map(f, f.pointer + ' ' + f.rule)"}}
+error shape:
+  media type: application/json
+  body: {code: error.code, fields: "error.fields.map(f, f.pointer + ' ' + f.rule)"}
 codes:
-  bad:         {status: 422, when: [invalid, malformed]}
-  none:        {status: 404, when: missing}
-  clash:       {status: 409, when: conflict}
-  stale:       {status: 412, when: stale}
+  bad:         {status: 422, for: [invalid, malformed]}
+  none:        {status: 404, for: not found}
+  clash:       {status: 409, for: conflict}
+  stale:       {status: 412, for: precondition failed}
   upside_down: {status: 409}
 ```
 
@@ -431,7 +433,7 @@ GET /me:       {does: read member, row: caller.member, responses: {200: member}}
 ```yaml
 schemes: {key: {type: http, scheme: bearer, matches: member.key}}
 rows: any
-unseen rows: missing
+unseen rows: not found
 permissions: {POST /members: anyone, GET /me: key}
 ```
 

@@ -40,7 +40,7 @@ endpoints:
 authentication: {{schemes: none, rows: any, permissions: {{all others: anyone}}}}
 events: none
 errors:
-  shape: {{media type: application/json, body: {{code: error.code}}}}
+  error shape: {{media type: application/json, body: {{code: error.code}}}}
   codes: {{wrong: {{status: 422, title: Wrong, when: invalid}}}}
 limits: {{rates: none, body size: none, timeout: none}}
 versioning: none

@@ -64,7 +64,7 @@ schemes:
     scopes: [notes.read, notes.write, notes.delete]
     caller: {user: claims.sub}
 rows: any
-unseen rows: missing
+unseen rows: not found
 permissions:
   POST /notes:        {app: "'notes.write' in caller.scopes"}
   GET /notes:         {app: "'notes.read' in caller.scopes || caller.user == 'root'"}
@@ -80,8 +80,8 @@ No events: none.
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/json, body: {code: error.code}}
-codes: {no: {status: 403, title: "No", when: forbidden}}
+error shape: {media type: application/json, body: {code: error.code}}
+codes: {no: {status: 403, title: "No", for: forbidden}}
 ```
 
 ## 8. Limits

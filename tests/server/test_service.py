@@ -161,7 +161,7 @@ def test_a_parameter_that_is_not_as_stated_is_invalid(shared: Running, query: st
     response = shared.http.get(f"/notes?{query}", headers=shared.person())
     assert code(response) == (422, "invalid")
     found = response.json()["fields"]
-    assert [(field["in"], field["name"], field["rule"]) for field in found] == [("query", name, rule)]
+    assert [(field["place"], field["name"], field["rule"]) for field in found] == [("query", name, rule)]
 
 
 def test_all_parameters_and_all_fields_are_reported_together(shared: Running) -> None:
@@ -463,7 +463,7 @@ def order(*first: str) -> ServicePlan:
         (("unauthenticated", "malformed"), (401, "no_token")),
         (("malformed", "unauthenticated"), (400, "not_json")),
         (("too large", "unauthenticated"), (401, "no_token")),
-        (("missing", "unauthenticated"), (401, "no_token")),
+        (("not found", "unauthenticated"), (401, "no_token")),
     ],
 )
 def test_without_a_credential_what_can_be_told_is_told(
@@ -476,12 +476,12 @@ def test_without_a_credential_what_can_be_told_is_told(
 @pytest.mark.parametrize(
     ("first", "path", "content", "accept", "expected"),
     [
-        (("missing", "invalid"), "/notes/no", '{"title": 1}', "*/*", (404, "not_found")),
-        (("invalid", "missing"), "/notes/no", '{"title": 1}', "*/*", (422, "invalid")),
-        (("missing", "malformed"), "/notes/no", "{", "*/*", (404, "not_found")),
-        (("missing", "malformed"), "{path}", "{", "*/*", (400, "not_json")),
-        (("missing", "not acceptable"), "/notes/no", "{}", "text/html", (404, "not_found")),
-        (("missing", "not acceptable"), "{path}", "{}", "text/html", (406, "not_acceptable")),
+        (("not found", "invalid"), "/notes/no", '{"title": 1}', "*/*", (404, "not_found")),
+        (("invalid", "not found"), "/notes/no", '{"title": 1}', "*/*", (422, "invalid")),
+        (("not found", "malformed"), "/notes/no", "{", "*/*", (404, "not_found")),
+        (("not found", "malformed"), "{path}", "{", "*/*", (400, "not_json")),
+        (("not found", "not acceptable"), "/notes/no", "{}", "text/html", (404, "not_found")),
+        (("not found", "not acceptable"), "{path}", "{}", "text/html", (406, "not_acceptable")),
         (("conflict", "not acceptable"), "{path}", '{"title": "taken"}', "text/html", (409, "taken")),
         (("conflict", "not acceptable"), "{path}", '{"title": "free"}', "text/html", (406, "not_acceptable")),
         (("guard", "invalid"), "{done}", '{"title": 1}', "*/*", (409, "is_done")),

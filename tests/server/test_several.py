@@ -173,7 +173,7 @@ kept: P1D
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/problem+json, body: {code: error.code, detail: error.detail}}
+error shape: {media type: application/problem+json, body: {code: error.code, detail: error.detail}}
 codes:
   nothing_in_it:
     status: 409
@@ -181,11 +181,11 @@ codes:
     detail: "'the total of ' + order.note + ' is ' + string(order.total)"
   too_much: {status: 409, title: Too much}
   all_paid: {status: 409, title: No more are paid}
-  bad:      {status: 422, title: Bad, when: [invalid]}
-  illegal:  {status: 409, title: Illegal, when: [illegal transition]}
-  unasked:  {status: 409, title: Not so, when: [guard]}
-  taken:    {status: 409, title: Taken, when: [conflict]}
-  changed:  {status: 412, title: Changed, when: [stale]}
+  bad:      {status: 422, title: Bad, for: [invalid]}
+  illegal:  {status: 409, title: Illegal, for: [illegal transition]}
+  unasked:  {status: 409, title: Not so, for: [guard]}
+  taken:    {status: 409, title: Taken, for: [conflict]}
+  changed:  {status: 412, title: Changed, for: [precondition failed]}
 ```
 
 ## 8. Limits

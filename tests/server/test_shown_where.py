@@ -90,7 +90,7 @@ permissions: {{all others: [key], POST /people: [anyone]}}
 rows:
   person: {{anyone: any, key: any}}
   deal:   {{key: "deal.owner == caller.person || deal.kind != 'sale'"}}
-unseen rows: missing
+unseen rows: not found
 ```
 
 ## 6. Events

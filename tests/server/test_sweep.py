@@ -109,11 +109,11 @@ Events: none.
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/json, body: {code: error.code, fields: error.fields}}
+error shape: {media type: application/json, body: {code: error.code, fields: error.fields}}
 codes:
-  invalid: {status: 422, title: Invalid, when: [invalid, malformed]}
-  priced:  {status: 409, title: Priced already, when: guard}
-  other:   {status: 400, title: Something else, when: [missing, no such path, conflict, too large]}
+  invalid: {status: 422, title: Invalid, for: [invalid, malformed]}
+  priced:  {status: 409, title: Priced already, for: guard}
+  other:   {status: 400, title: Something else, for: [not found, no such path, conflict, too large]}
 ```
 
 ## 8. Limits

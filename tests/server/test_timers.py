@@ -96,10 +96,10 @@ Events: none.
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/json, body: {code: error.code}}
+error shape: {media type: application/json, body: {code: error.code}}
 codes:
   too_dear: {status: 409}
-  wrong:    {status: 409, when: illegal transition}
+  wrong:    {status: 409, for: illegal transition}
 ```
 
 ## 8. Limits

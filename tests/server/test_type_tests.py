@@ -75,9 +75,9 @@ Events: none.
 ## 7. Errors
 
 ```yaml
-shape: {{media type: application/problem+json, body: {{code: error.code}}}}
+error shape: {{media type: application/problem+json, body: {{code: error.code}}}}
 codes:
-  wrong: {{status: 422, title: Wrong, when: invalid}}
+  wrong: {{status: 422, title: Wrong, for: invalid}}
 ```
 
 {LIMITS_AND_VERSIONS}"""

@@ -44,8 +44,8 @@ permissions: {GET /hello: anyone}
 ## 7. Errors
 
 ```yaml
-shape: {media type: application/json, body: {code: error.code}}
-codes: {nothing: {status: 404, when: no such path}}
+error shape: {media type: application/json, body: {code: error.code}}
+codes: {nothing: {status: 404, for: no such path}}
 ```
 """
 

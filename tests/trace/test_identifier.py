@@ -131,7 +131,7 @@ def test_a_stream_has_its_causes() -> None:
 def test_an_identifier_of_each_condition_is_told() -> None:
     for number, condition in enumerate(STATUSES):
         trace = Trace(0, 3, -1, outcome_number("refused"), 400, refusals=(Refused(number, 0),))
-        if condition == "rate limited":
+        if condition == "too many requests":
             assert of_trace(PLAN, trace).refusals[0].causes
 
 

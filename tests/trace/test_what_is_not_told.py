@@ -40,7 +40,7 @@ def test_responses_of_each_kind(tmp_path: Path) -> None:
             LINES[each.place.line - 1].strip() for each in stated(attribution(plan, hidden.headers[HEADER]).causes)
         }
         assert 'order:    {key: "order.customer == caller.customer", staff: any}' in written
-        assert "unseen rows: missing" in written
+        assert "unseen rows: not found" in written
 
         # What a client sends is not in it.
         marked = client.post("/orders", json={"lines": "Quetzal", "Quetzal": 1}, headers=ann)

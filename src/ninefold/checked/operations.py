@@ -33,7 +33,7 @@ class PathName:
 
 @dataclass(frozen=True)
 class PathValue:
-    """A name in braces that is no field: a value of the request, in `request.path`. Text that is none is `missing`
+    """A name in braces that is no field: a value of the request, in `request.path`. Text that is none is `not found`
     (narrowed to `resource`, which the endpoint acts on)."""
 
     text: str

@@ -22,7 +22,7 @@ from ninefold.syntax.nodes import Mapping as MappingNode
 @dataclass(frozen=True)
 class Places:
     """The place of each entry of a mapping and each item of a list, by the keys that lead to it from the name of its
-    part: `("errors", "codes", "taken", "when")`. Items of a list are called by their positions, and where they are
+    part: `("errors", "codes", "taken", "for")`. Items of a list are called by their positions, and where they are
     words by these too: `("endpoints", "requests", "media type")`, `("resources", "order", "required", "lines")`."""
 
     document: Document = field(repr=False)
@@ -276,7 +276,7 @@ class Checked:
     stopped: tuple[Stopped, ...]
     schemes: tuple[Scheme, ...]
     row_rules: Mapping[str, Mapping[str, Typed | None]]
-    unseen_rows: Literal["missing", "forbidden"]
+    unseen_rows: Literal["not found", "forbidden"]
     errors: Errors
     base: str
     request_media_types: tuple[str, ...]

@@ -144,7 +144,7 @@ def _words(findings: Findings) -> dict[str, Any]:
     contract = findings.contract
     requests = value_of(contract.endpoints.requests)
     return {
-        "unseen_rows": _word(contract.authentication.unseen_rows, "missing"),
+        "unseen_rows": _word(contract.authentication.unseen_rows, "not found"),
         "base": value_of(contract.endpoints.base) or "",
         "request_media_types": tuple(
             each.text for each in (value_of(requests.media_types) if requests else None) or ()

@@ -34,7 +34,7 @@ ERROR = Object(
         "fields": Array(
             items=Object(
                 members={
-                    "in": Text(),
+                    "place": Text(),
                     "pointer": Text(),
                     "name": Text(),
                     "rule": Text(),
@@ -50,7 +50,7 @@ ERROR = Object(
 
 def check_errors(resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings) -> Errors:
     part = findings.contract.errors
-    shape = _shape(part.shape, Showing(resources, vocabulary, findings))
+    shape = _shape(part.error_shape, Showing(resources, vocabulary, findings))
     codes = tuple(
         checked_code
         for code in value_of(part.codes) or ()
@@ -60,7 +60,7 @@ def check_errors(resources: Mapping[str, Resource], vocabulary: Vocabulary, find
     conditions: dict[str, str] = {}
     # A code without a status speaks for its conditions all the same: with a bare status, and no wider one.
     for code in value_of(part.codes) or ():
-        for when in value_of(code.when) or ():
+        for when in value_of(code.conditions) or ():
             conditions[f"{when.condition} {when.subject}" if when.subject else when.condition] = code.name
     return Errors(
         media_type=shape.media_type,
@@ -74,7 +74,7 @@ def check_errors(resources: Mapping[str, Resource], vocabulary: Vocabulary, find
 
 def check_own_shape(endpoint: Endpoint, showing: Showing) -> ErrorShape | None:
     """What the errors of an endpoint look like. What it does not say of that, part 7 says."""
-    own, of_all = endpoint.error_shape, showing.findings.contract.errors.shape
+    own, of_all = endpoint.error_shape, showing.findings.contract.errors.error_shape
     if own is None:
         return None
     if not isinstance(own, Shown):
@@ -184,7 +184,7 @@ def _about(findings: Findings) -> Iterator[tuple[str, str | None]]:
     """Each code with each resource whose rows it is answered for: ANY where that depends on the endpoint, None where
     there is no row."""
     for code in value_of(findings.contract.errors.codes) or ():
-        for condition in value_of(code.when) or ():
+        for condition in value_of(code.conditions) or ():
             if not BY_NAME[condition.condition].of_row:
                 yield code.name, None
             else:
@@ -220,18 +220,18 @@ def unused_codes(findings: Findings) -> None:
         used |= {code.text for code in value_of(function.refuses) or ()}
     for code in value_of(findings.contract.errors.codes) or ():
         _never_alone(code, findings)
-        if code.when is None and code.name not in used:
+        if code.conditions is None and code.name not in used:
             findings.say(
                 UNUSED_CODE,
                 f"nothing answers with `{code.name}`",
-                Label(code.span, "has no `when`, and nothing names it"),
+                Label(code.span, "has no `for`, and nothing names it"),
             )
 
 
 def _never_alone(code: stated.ErrorCode, findings: Findings) -> None:
     """Says of `conflict R.F` that it never arises where F is unique only together with others: what is taken then is
     the whole, `conflict R`."""
-    for condition in value_of(code.when) or ():
+    for condition in value_of(code.conditions) or ():
         resource, _, name = (condition.subject or "").partition(".")
         own = findings.survey.graph.resources.get(resource)
         field = findings.survey.graph.fields.get(resource, {}).get(name)

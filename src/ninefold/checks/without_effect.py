@@ -55,7 +55,7 @@ USES: Mapping[str, Use] = {
     "where": Use(
         lambda verb: verb.is_of_found,
         "says which rows are listed or acted on",
-        {"create": "what has to hold of the new row is said by `when`"},
+        {"create": "what has to hold of the new row is said by `check`"},
     ),
     "check": Use(lambda verb: verb.guarded, "judges the row that is acted on", {"list": WHICH_ARE_LISTED}),
     "sets": Use(lambda verb: verb.sets, "gives values to a row"),

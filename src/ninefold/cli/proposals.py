@@ -164,7 +164,7 @@ def accept(file: File, /, *questions: str, write: Write = False) -> int:
     Parameters
     ----------
     questions
-        What a proposal is called: its keys (`note.fields.id.on create`, `shape`), what its question is about
+        What a proposal is called: its keys (`note.fields.id.on create`, `error shape`), what its question is about
         (`GET /notes`), or a line that it stands on.
     """
     data = read_bytes(file)

@@ -54,7 +54,7 @@ def _of_request(code: checked_service.ErrorCode, name: str) -> Typed | None:
     return None if said is None or code.resource in free_variables(said) else said
 
 
-_OF_A_CODE = ("status", "title", "detail", "about", "when")
+_OF_A_CODE = ("status", "title", "detail", "about", "for")
 
 
 def _of_a_code(checked: Checked, code: checked_service.ErrorCode) -> dict[str, Place]:
@@ -65,12 +65,12 @@ def _of_a_code(checked: Checked, code: checked_service.ErrorCode) -> dict[str, P
 
 def _places(checked: Checked) -> dict[str, Place]:
     found = by_key(checked.places, ("precedence",), "errors")
-    found |= by_key(checked.places, ("media type",), "errors", "shape")
+    found |= by_key(checked.places, ("media type",), "errors", "error shape")
     for condition, code in checked.errors.conditions.items():
-        when = ("errors", "codes", code, "when")
+        when = ("errors", "codes", code, "for")
         # One condition stands behind the key itself, several in a list.
         for place in stated(checked.places, *when, condition) or stated(checked.places, *when):
-            found[f"when {condition}"] = place
+            found[f"for {condition}"] = place
     messages = by_key(checked.places, checked.errors.messages, "errors", "messages")
     return found | {f"messages {rule}": place for rule, place in messages.items()}
 

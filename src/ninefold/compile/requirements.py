@@ -75,9 +75,9 @@ def parents(operation: Operation, perspective: Perspective) -> list[Requirement]
         seen = perspective.visible(name.resource, alias)
         there_and_seen = there if seen is None else rows + all_of([*tests, "(" + seen + ")"]) + ")"
         named, unseen = traced(operation.place), traced(*perspective.rule(name.resource))
-        missing = Condition("missing", subject=name.resource, trace=named)
-        if seen is None or perspective.checked.unseen_rows == "missing":
-            either = Condition("missing", subject=name.resource, trace=(*named, *unseen))
+        missing = Condition("not found", subject=name.resource, trace=named)
+        if seen is None or perspective.checked.unseen_rows == "not found":
+            either = Condition("not found", subject=name.resource, trace=(*named, *unseen))
             found.append(Requirement(either, there_and_seen, Scope.PATH))
         else:
             found.append(Requirement(missing, there, Scope.PATH))
@@ -97,13 +97,13 @@ def presence(operation: Operation, resource: Resource, perspective: Perspective)
     there = column(resource.name, always) + " IS NOT NULL"
     places, own = perspective.checked.places, ("endpoints", operation.key)
     named = (*traced(operation.place), *stated(places, *own, "row"), *stated(places, *own, "where"))
-    missing = Condition("missing", subject=resource.name, trace=named)
+    missing = Condition("not found", subject=resource.name, trace=named)
     seen = perspective.visible(resource.name, resource.name)
     if seen is None:
         return [Requirement(missing, there, Scope.PRESENCE)]
     unseen = traced(*perspective.rule(resource.name))
-    if perspective.checked.unseen_rows == "missing":
-        either = Condition("missing", subject=resource.name, trace=(*missing.trace, *unseen))
+    if perspective.checked.unseen_rows == "not found":
+        either = Condition("not found", subject=resource.name, trace=(*missing.trace, *unseen))
         return [Requirement(either, "(" + there + " AND (" + seen + "))", Scope.PRESENCE)]
     forbidden = Condition("forbidden", subject=resource.name, trace=unseen)
     return [
@@ -170,7 +170,7 @@ def unchanged(resource: Resource, place: Place, perspective: Perspective) -> Req
     dialect = perspective.dialect
     revisions = "(SELECT " + dialect.item(alias, Text()) + " FROM " + dialect.items(match, alias) + ")"
     holds = "(" + match + " IS NULL OR " + column(resource.name, REVISION_COLUMN) + " IN " + revisions + ")"
-    return Requirement(Condition("stale", subject=resource.name, trace=traced(place)), holds, Scope.ROW)
+    return Requirement(Condition("precondition failed", subject=resource.name, trace=traced(place)), holds, Scope.ROW)
 
 
 def in_state(resource: Resource, origins: Sequence[Typed], field: str, place: Place) -> Requirement:

@@ -37,7 +37,7 @@ ROWS = Question(
     "computed fields, guards and the like read is not asked for: they read all rows); "
     "a row just created, or just signed in to, is always shown in that response")
 UNSEEN_ROWS = Question(
-    "unseen rows", 5, "whether a row that the caller may not see is missing or forbidden", "blocks",
+    "unseen rows", 5, "whether a row that the caller may not see is not found or forbidden", "blocks",
     "the endpoints with a row rule", asked="if a row rule is not `any`")
 
 SCHEME_TYPES = ("http", "apiKey", "oauth2", "openIdConnect", "mutualTLS")
@@ -334,7 +334,7 @@ class Authentication:
         "Which rows a caller may see at all; `any` where every caller sees all rows.", ROWS, _NO_ROWS,
         read=rows, below=_ROW_RULES)
     unseen_rows: Fact[Name] | None = asked(
-        "unseen rows", shapes.Word(("missing", "forbidden")), "What a row is that the caller may not see.",
+        "unseen rows", shapes.Word(("not found", "forbidden")), "What a row is that the caller may not see.",
         UNSEEN_ROWS, "endpoints with a row rule are not served", when=When("a row rule hides rows"),
         sentence="a row that the caller may not see is {}")
     permissions: Fact[tuple[Permission, ...]] | None = asked(

@@ -41,10 +41,10 @@ CONDITIONS_OF_GRANTS = ("grant_type", "scope")
 @dataclass(frozen=True, slots=True)
 class Condition:
     """`status`: its bare status, where no code gives one (meaning "bare statuses"). `steps`: those that may find it.
-    `narrowed`: what it may be narrowed to, a RESOURCE (`missing article`), a FIELD (`conflict user.email`), a SCHEME, a
-    MEMBER of what asks for a token, or the parameters at one of the PLACES of a request. `of_row`: there is a row that
-    it is about. `alone`: it is the answer wherever it is found, whatever else was. `words`: what is so, for who reads a
-    log. `called`: what others call it.
+    `narrowed`: what it may be narrowed to, a RESOURCE (`not found article`), a FIELD (`conflict user.email`), a SCHEME,
+    a MEMBER of what asks for a token, or the parameters at one of the PLACES of a request. `of_row`: there is a row
+    that it is about. `alone`: it is the answer wherever it is found, whatever else was. `words`: what is so, for who
+    reads a log. `called`: what others call it.
 
     What a response with it has to do with beside the contract: `meanings`, by their numbers; `requested` of the
     request; the section of `http`; what the `machine` is like. `facts`: the keys of an endpoint's facts that ask for
@@ -99,11 +99,11 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         requested=VERSION,
     ),
     Condition(
-        name="rate limited",
+        name="too many requests",
         status=429,
         steps=(Step.RATES,),
         words="there are more requests than a rate allows",
-        called=("too many requests", "rate limit", "throttled"),
+        called=("rate limit", "throttled"),
         meanings=("what rates count", "how rates count"),
     ),
     Condition(
@@ -199,13 +199,12 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         facts=("idempotency key",),
     ),
     Condition(
-        name="missing",
+        name="not found",
         status=404,
         steps=(Step.PATH, Step.PARAMETERS, Step.JUDGED),
         narrowed=(RESOURCE, PATH),
         of_row=True,
         words="there is no such row, or this caller may not see it",
-        called=("not found",),
         meanings=("paths",),
     ),
     Condition(
@@ -225,7 +224,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         words="the request has no condition",
     ),
     Condition(
-        name="stale",
+        name="precondition failed",
         status=412,
         steps=(Step.JUDGED,),
         narrowed=(RESOURCE,),
@@ -316,8 +315,8 @@ NO_ENDPOINT: Final = frozenset({"no such path", "method not allowed"})
 
 
 def split(written: str) -> tuple[str, str | None] | None:
-    """A condition as it is written (`missing`, or narrowed, `missing article`): its name, and its subject. None: it is
-    no condition."""
+    """A condition as it is written (`not found`, or narrowed, `not found article`): its name, and its subject. None:
+    it is no condition."""
     for name in _LONGEST_FIRST:
         if written == name:
             return name, None

@@ -189,7 +189,7 @@ class Endpoint:
     requests: Fact[Requests] | None = instead(
         "requests", One(Requests), "How the requests of this endpoint alone are read.", 4, "requests")
     error_shape: Fact[Shape] | None = instead(
-        "error shape", One(Shape), "What the body of an error of this endpoint is.", 7, "shape", says_none=True)
+        "error shape", One(Shape), "What the body of an error of this endpoint is.", 7, "error shape", says_none=True)
     errors: Fact[tuple[tuple[Name, Name], ...]] | None = instead(
         "errors", shapes.MappingOf("conditions to error codes"), "Codes of conditions on this endpoint alone.", 7,
         "codes", read=own_codes, below=(CODE,))

@@ -17,8 +17,10 @@ from ninefold.language.question import Question
 from ninefold.language.reading import Reading, Slot, quoted
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 
-SHAPE = Question("shape", 7, "the shape of an error", "leaves out", "error bodies: each error is a bare status",
-                 left_out="error bodies: each error is a bare status")  # fmt: skip
+SHAPE = Question(
+    "error shape", 7, "the shape of an error", "leaves out", "error bodies: each error is a bare status",
+    left_out="error bodies: each error is a bare status",
+)  # fmt: skip
 CODES = Question(
     "codes", 7, "the code of each condition that can arise here", "leaves out",
     "their codes: each is a bare status", asked="in one line, of all conditions without a code",
@@ -34,16 +36,16 @@ RULES = (
     "minContains", "maxContains", "items", "prefixItems", "unevaluatedItems", "additionalProperties",
     "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties", "dependentRequired",
     "dependentSchemas", "allOf", "anyOf", "oneOf", "not", "if", "unique", "immutable", "references",
-    "unknown", "repeated", "range", "otherwise",
+    "unknown", "repeated", "range", "all others",
 )  # fmt: skip
 """The rules that a message may be for: the keywords that refuse, the rules of the language (`unique`, `immutable`,
-`references`, an `unknown` member or parameter, a `repeated` parameter, the `range` of a type), and `otherwise` for the
-rest."""
+`references`, an `unknown` member or parameter, a `repeated` parameter, the `range` of a type), and `all others` for
+the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionName:
-    """A condition of the closed list, possibly narrowed: `missing article`, `conflict user.email`."""
+    """A condition of the closed list, possibly narrowed: `not found article`, `conflict user.email`."""
 
     condition: str
     subject: str | None
@@ -61,9 +63,9 @@ def conditions(r: Reading, node: Node, slot: Slot) -> tuple[ConditionName, ...] 
 
 
 def condition_name(r: Reading, node: Node, called: str) -> ConditionName | None:
-    """`missing`, or `missing article`: a condition of the closed list, and what it is narrowed to."""
+    """`not found`, or `not found article`: a condition of the closed list, and what it is narrowed to."""
     if not isinstance(node, Scalar) or not node.text:
-        r.wrong_shape(node, Slot(called, key_of(ErrorCode, "when").shape))
+        r.wrong_shape(node, Slot(called, key_of(ErrorCode, "conditions").shape))
         return None
     found = split(node.text)
     if found is not None:
@@ -89,7 +91,7 @@ def not_a_condition(r: Reading, text: str, span: Span, meant: tuple[str, ...] = 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """The words for a rule (`required`, `minLength` …), or for the rest (`otherwise`)."""
+    """The words for a rule (`required`, `minLength` …), or for the rest (`all others`)."""
 
     rule: str
     span: Span
@@ -97,7 +99,7 @@ class Message:
 
 
 _MESSAGE = Key(
-    0, "RULE", Kind.ADDS, shapes.Text(), "The words for one rule, or, under `otherwise`, for the rest.",
+    0, "RULE", Kind.ADDS, shapes.Text(), "The words for one rule, or, under `all others`, for the rest.",
     "Errors of that rule have no message.",
 )  # fmt: skip
 
@@ -148,9 +150,9 @@ class ErrorCode:
             named("HEADER", Kind.ADDS, "The header's value.", "There is no such header.",
                   shapes.Expression(shapes.Sight.CALLERS)),),
     )  # fmt: skip
-    when: Fact[tuple[ConditionName, ...]] | None = asked(
-        "when", shapes.Names("a condition", alone=True),
-        "The conditions that it is the code of; each may be narrowed (`missing article`, `conflict user.email`).",
+    conditions: Fact[tuple[ConditionName, ...]] | None = asked(
+        "for", shapes.Names("a condition", alone=True),
+        "The conditions that it is the code of; each may be narrowed (`not found article`, `conflict user.email`).",
         CODES, "the condition is answered with a bare status", read=conditions,
         when=When("nothing else is the code of such a condition, and one can arise"),
     )  # fmt: skip
@@ -183,8 +185,8 @@ class Shape:
 class Errors:
     """`precedence` holds conditions, perhaps narrowed."""
 
-    shape: Fact[Shape] | None = asked(
-        "shape", One(Shape), "What the body of an error is.", SHAPE, _NO_BODY, says_none=True,
+    error_shape: Fact[Shape] | None = asked(
+        "error shape", One(Shape), "What the body of an error is.", SHAPE, _NO_BODY, says_none=True,
         told="the shape of an error",
     )  # fmt: skip
     codes: Fact[tuple[ErrorCode, ...]] | None = asked(

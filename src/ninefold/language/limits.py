@@ -140,7 +140,7 @@ class Limits:
     rates: Fact[tuple[Rate, ...]] | None = asked(
         "rates",
         Each(Rate,
-             named("RATE", Kind.RESTRICTS, "A rate: a request beyond it is `rate limited`.", "It is not applied."),
+             named("RATE", Kind.RESTRICTS, "A rate: a request beyond it is `too many requests`.", "It is not applied."),
              "rates to what they allow"),
         "How often callers may call.", RATES, "no rate is applied", says_none=True)
     headers: Fact[tuple[Name, ...]] | None = adds(

@@ -14,7 +14,7 @@ from ninefold.plan.statement import Statement
 
 class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something that refuses a request: a condition of the closed list, perhaps narrowed to a subject
-    (`missing article`), with a code of its own where the contract names one (`otherwise: empty_order`).
+    (`not found article`), with a code of its own where the contract names one (`otherwise: empty_order`).
     Where it is about a value of the request, `location` and `rule` say where and what; of several fields that are
     unique together, `others` are the locations of the rest, of which the first counts that the request gives, where it
     does not give the one at `location`."""
@@ -83,10 +83,10 @@ class ErrorShape(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Problems(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`conditions` maps a condition, or a narrowed one (`missing article`), to its code. What has no code is
+    """`conditions` maps a condition, or a narrowed one (`not found article`), to its code. What has no code is
     answered with its status of the table of fixed meanings (`statuses`) and an empty body, and so is everything
     where `content` is None. `precedence` orders all conditions, and the narrowed ones that are placed themselves.
-    `places`: where the rest is stated: `media type`, `precedence`, `when CONDITION`, `messages RULE`."""
+    `places`: where the rest is stated: `media type`, `precedence`, `for CONDITION`, `messages RULE`."""
 
     statuses: dict[str, int]
     precedence: tuple[str, ...]

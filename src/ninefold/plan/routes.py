@@ -30,7 +30,7 @@ class Cors(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class PathParameter(msgspec.Struct, frozen=True, omit_defaults=True):
     """A segment in braces, `after` which a colon and a literal may stand. `name` is as written (`id`, `article.slug`).
-    A value that is not of the type is `missing` (narrowed to `resource`; None: it names no row, and the endpoint acts
+    A value that is not of the type is `not found` (narrowed to `resource`; None: it names no row, and the endpoint acts
     on none)."""
 
     name: str

@@ -26,7 +26,7 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
         if each.question is not STATUS or each.subject not in told:
             yield each
     told_of = tuple(each for _, conditions in proposed for each in conditions)
-    if proposed and (when := proposed[0][0].when) is not None:
+    if proposed and (when := proposed[0][0].conditions) is not None:
         yield _question(told_of, arising(survey), At(when.span, candidate=True))
     told_already = set(told_of)
     yield from _codes(survey, place, tuple(each for each in without if each not in told_already))
@@ -51,7 +51,7 @@ def _proposed(survey: Survey, uncoded: Iterable[Arising]) -> Iterator[tuple[Erro
     """The codes that are proposed for conditions without one, beside others that are shown."""
     without = dict.fromkeys(uncoded)
     for code in value_of(survey.contract.errors.codes) or ():
-        match code.when:
+        match code.conditions:
             case Proposal(Shown(names)):
                 coded = {(name.condition, name.subject) for name in names}
                 conditions = tuple(each for each in without if _has_code(each, coded))
@@ -69,7 +69,7 @@ def conditions_without_code(survey: Survey) -> tuple[str, ...]:
 
 def _without_code(survey: Survey) -> tuple[Arising, ...]:
     codes = value_of(survey.contract.errors.codes) or ()
-    coded = {(name.condition, name.subject) for code in codes for name in value_of(code.when) or ()}
+    coded = {(name.condition, name.subject) for code in codes for name in value_of(code.conditions) or ()}
     own = {
         endpoint.key: {condition.text for condition, _ in value_of(endpoint.errors) or ()}
         for endpoint in survey.endpoints

@@ -13,7 +13,7 @@ from ninefold.plan.problems import Condition
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A condition of the closed list, perhaps narrowed to a subject (`missing article`), with the code that is stated
+    """A condition of the closed list, perhaps narrowed to a subject (`not found article`), with the code that is stated
     for this alone. `step`: what finds it. `after`: how many operations of the endpoint are done before it is looked
     for. `trace`: where it is stated, as the plan knows it; `fact`, as the contract does, with what the request or the
     rows are like, in `words`, and the fixed `meanings` that have to do with it. `of`: the condition of an operation in

@@ -94,12 +94,12 @@ def of_path(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         if isinstance(segment, PathName):
             words = f"`{{{'.'.join(segment.names)}}}` is no value that a row can have"
             resource = named_row(survey, endpoint, segment)
-            yield Refusal("missing", Step.PATH, resource, fact=segment.span, words=words, meanings=("paths",))
+            yield Refusal("not found", Step.PATH, resource, fact=segment.span, words=words, meanings=("paths",))
     for each in value_of(endpoint.path) or ():
         words = f"`{{{each.name}}}` is not as its schema says"
         resource = acted_on(endpoint)
-        for subject in dict.fromkeys((resource, of_parameter("missing", "path", each.name) or resource)):
-            yield Refusal("missing", Step.PARAMETERS, subject, None, (), each.span, words, ("values in paths",))
+        for subject in dict.fromkeys((resource, of_parameter("not found", "path", each.name) or resource)):
+            yield Refusal("not found", Step.PARAMETERS, subject, None, (), each.span, words, ("values in paths",))
 
 
 def of_case_chosen(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:

@@ -37,9 +37,9 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     unseen = survey.contract.authentication.unseen_rows
     for resource, span in _sought(survey, endpoint):
         hidden = value_of(unseen) if _ruled(survey, endpoint, resource) else None
-        also = ", or the caller does not see it" if hidden is not None and hidden.text == "missing" else ""
+        also = ", or the caller does not see it" if hidden is not None and hidden.text == "not found" else ""
         words = f"the `{resource}` that the request names is not there{also}"
-        yield Refusal("missing", Step.JUDGED, resource, fact=span, words=words, meanings=("paths",))
+        yield Refusal("not found", Step.JUDGED, resource, fact=span, words=words, meanings=("paths",))
         if hidden is not None and hidden.text == "forbidden":
             words = f"the caller does not see the `{resource}`"
             yield Refusal("forbidden", Step.JUDGED, resource, fact=hidden.span, words=words)
@@ -68,7 +68,9 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             yield _check(guard, Step.JUDGED, first, each, number)
     if isinstance(endpoint.etag, Shown):
         words = "`If-Match` names other entity tags than that of what GET shows now"
-        yield Refusal("stale", Step.JUDGED, first, fact=endpoint.etag.span, words=words, meanings=("entity tags",))
+        yield Refusal(
+            "precondition failed", Step.JUDGED, first, fact=endpoint.etag.span, words=words, meanings=("entity tags",)
+        )
 
 
 def _check(
@@ -91,7 +93,7 @@ def _of_a_row_that_may_be_there(
     makes = any(kind_of(verb).may_make for verb in done)
     if makes and "created" not in endpoint.outcomes:
         words = f"the `{resource}` that the request names is not there"
-        yield Refusal("missing", Step.JUDGED, resource, fact=endpoint.span, words=words)
+        yield Refusal("not found", Step.JUDGED, resource, fact=endpoint.span, words=words)
     if makes and endpoint.outcomes == {"created"}:
         words = f"the `{resource}` is there already"
         yield Refusal("conflict", Step.JUDGED, resource, fact=endpoint.span, words=words)

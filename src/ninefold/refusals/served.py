@@ -92,7 +92,7 @@ def _of_any(route: Served, plan: ServicePlan) -> Iterator[Refusal]:
         yield Refusal("no such path", Step.ROUTE)
     for rate in plan.limits.rates:
         if route.key in rate.endpoints:
-            yield Refusal("rate limited", Step.RATES, trace=rate.trace)
+            yield Refusal("too many requests", Step.RATES, trace=rate.trace)
     if plan.limits.request_microseconds is not None:
         yield Refusal("timed out", Step.ANY)
     yield Refusal("unavailable", Step.ANY)
@@ -103,7 +103,7 @@ def _of_path(route: Served) -> Iterator[Refusal]:
     declared = {each.name for each in route.path}
     for segment in route.segments:
         if isinstance(segment, PathParameter) and segment.name not in declared:
-            yield Refusal("missing", Step.PATH, segment.resource, trace=route.trace)
+            yield Refusal("not found", Step.PATH, segment.resource, trace=route.trace)
     for each in route.stored:
         yield Refusal("invalid", Step.PATH, trace=each.trace)
 
@@ -130,9 +130,9 @@ def _of_parameters(route: Served, admissions: Sequence[Admission], resource: str
     for each in route.path:
         # By which rule a text is none that a row can have is not told: every one may be it.
         stated = (*route.trace, *each.trace, *(rule.place for rule in each.rules))
-        yield Refusal("missing", Step.PARAMETERS, resource, trace=stated)
-        if (named := of_parameter("missing", "path", each.name)) is not None:
-            yield Refusal("missing", Step.PARAMETERS, named, trace=stated)
+        yield Refusal("not found", Step.PARAMETERS, resource, trace=stated)
+        if (named := of_parameter("not found", "path", each.name)) is not None:
+            yield Refusal("not found", Step.PARAMETERS, named, trace=stated)
     for place, parameters in (("query", route.query), ("header", route.headers)):
         for each in parameters:
             named = of_parameter("invalid", place, each.name)
@@ -189,7 +189,7 @@ def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
         case Read() | List():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
             if operation.validator:
-                yield Refusal("stale", Step.DONE, operation.resource)
+                yield Refusal("precondition failed", Step.DONE, operation.resource)
         case Write():
             yield from _told(_judged(operation))
             if isinstance(operation, Update | Delete) and operation.several:
@@ -203,24 +203,24 @@ def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
             for effect in operation.effects:
                 # Where there is no such row, nothing happens (meaning "effects").
                 own = of_operation(effect.write, who)
-                yield from _later(each for each in own if each.condition not in ("missing", "forbidden"))
+                yield from _later(each for each in own if each.condition not in ("not found", "forbidden"))
             if (instead := operation.step(Instead)) is not None:
                 # The row was found just now, and this caller sees it.
                 own = of_operation(instead.write, who)
-                yield from (each for each in own if each.condition not in ("missing", "forbidden", "gone"))
+                yield from (each for each in own if each.condition not in ("not found", "forbidden", "gone"))
             for number, following in enumerate(further, 1):
                 yield from _later(of_operation(following.write, who), number)
         case Sweep():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
             # The rows were found just now: each of them is there.
             each_row = of_operation(operation.change.write, who)
-            yield from (each for each in each_row if each.condition not in ("missing", "gone"))
+            yield from (each for each in each_row if each.condition not in ("not found", "gone"))
         case Stream():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
             yield Refusal("invalid", Step.DONE)
         case Compute():
             if operation.validator:
-                yield Refusal("stale", Step.DONE)
+                yield Refusal("precondition failed", Step.DONE)
         case _:
             assert_never(operation)
 
@@ -230,7 +230,7 @@ def _judged(write: Write) -> Iterator[Condition]:
     seen."""
     for each in write.judge.conditions:
         makes = isinstance(write, Ensure) and write.makes
-        own = makes and each.condition == "missing" and each.subject == write.resource
+        own = makes and each.condition == "not found" and each.subject == write.resource
         if not own or not set(write.seen).isdisjoint(each.trace):
             yield each
 

@@ -44,7 +44,11 @@ def of_case(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     for rate in applying(survey.contract.limits, endpoint.key):
         words = f"there are more requests than the rate `{rate.name}` allows"
         yield Refusal(
-            "rate limited", Step.RATES, fact=rate.span, words=words, meanings=("what rates count", "how rates count")
+            "too many requests",
+            Step.RATES,
+            fact=rate.span,
+            words=words,
+            meanings=("what rates count", "how rates count"),
         )
     named = {each.who.text for each in survey.admitted(endpoint)}
     for scheme in survey.schemes if named != {"anyone"} else ():

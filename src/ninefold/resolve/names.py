@@ -305,7 +305,7 @@ class _Uses:
     def errors(self, part: Errors) -> None:
         first: dict[str, Span] = {}
         for code in listed(part.codes) or ():
-            for condition in listed(code.when) or ():
+            for condition in listed(code.conditions) or ():
                 self.use_subject(condition)
                 whole = " ".join(filter(None, (condition.condition, condition.subject)))
                 if whole in first:
@@ -355,7 +355,7 @@ class _Uses:
             self.of_endpoint(change.endpoint)
         if change.permissions is not None:
             self.admissions(change.permissions)
-        for condition in listed(change.code.when) or () if change.code is not None else ():
+        for condition in listed(change.code.conditions) or () if change.code is not None else ():
             self.use_subject(condition)
 
 
@@ -363,7 +363,7 @@ def _instead_of(code: ErrorCode | None) -> tuple[str, ...]:
     """What to list instead of an error code: the conditions that it is the code of."""
     if code is None:
         return ()
-    stated = (" ".join(filter(None, (each.condition, each.subject))) for each in listed(code.when) or ())
+    stated = (" ".join(filter(None, (each.condition, each.subject))) for each in listed(code.conditions) or ())
     found = ", ".join(f"`{each}`" for each in stated)
     if not found:
         return (f"an order is one of conditions: `{code.name}` is told where its guard, invariant or parameter is",)

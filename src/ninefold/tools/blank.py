@@ -86,20 +86,20 @@ delivery:
 ```""",
     """\
 ```yaml
-shape: {media type: application/problem+json, body: {title: error.title, status: error.status}}
+error shape: {media type: application/problem+json, body: {title: error.title, status: error.status}}
 codes:
-  not_found:   {status: 404, title: There is no such thing, when: [missing, no such path]}
-  bad_method:  {status: 405, title: The path has no such method, when: method not allowed}
-  unreadable:  {status: 400, title: The body is not JSON, when: malformed}
-  media_type:  {status: 415, title: Only JSON is read here, when: unsupported media type}
-  not_written: {status: 406, title: Only JSON is written here, when: not acceptable}
-  old_version: {status: 400, title: There is no such version, when: unknown version}
-  invalid:     {status: 422, title: A value is not as it should be, when: invalid}
-  too_large:   {status: 413, title: The body is too large, when: too large}
-  wrong_state: {status: 409, title: The note is closed, when: illegal transition}
-  too_many:    {status: 429, title: Too many requests, when: rate limited}
-  busy:        {status: 503, title: Try again shortly, when: [unavailable, timed out]}
-  broken:      {status: 500, title: Our fault, when: internal}
+  not_found:   {status: 404, title: There is no such thing, for: [not found, no such path]}
+  bad_method:  {status: 405, title: The path has no such method, for: method not allowed}
+  unreadable:  {status: 400, title: The body is not JSON, for: malformed}
+  media_type:  {status: 415, title: Only JSON is read here, for: unsupported media type}
+  not_written: {status: 406, title: Only JSON is written here, for: not acceptable}
+  old_version: {status: 400, title: There is no such version, for: unknown version}
+  invalid:     {status: 422, title: A value is not as it should be, for: invalid}
+  too_large:   {status: 413, title: The body is too large, for: too large}
+  wrong_state: {status: 409, title: The note is closed, for: illegal transition}
+  too_many:    {status: 429, title: Too many requests, for: too many requests}
+  busy:        {status: 503, title: Try again shortly, for: [unavailable, timed out]}
+  broken:      {status: 500, title: Our fault, for: internal}
 ```""",
     """\
 ```yaml

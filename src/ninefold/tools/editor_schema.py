@@ -90,7 +90,7 @@ PLACEHOLDERS: Final[Mapping[str, str]] = {
 """Which names a segment in capitals stands for, where the language knows."""
 
 SUGGESTED: Final[Mapping[tuple[int, str], tuple[str, ...]]] = {
-    (7, "codes.CODE.when"): tuple(STATUSES),
+    (7, "codes.CODE.for"): tuple(STATUSES),
     (7, "precedence"): tuple(STATUSES),
     (4, "ENDPOINT.does"): tuple(VERBS),
     (6, "kinds.KIND.upon"): UPON,

@@ -178,7 +178,7 @@ class _Of:
         for name in names:
             if name in self.places:
                 return self._stated(name)
-            place = self.problems.places.get(f"when {name}")
+            place = self.problems.places.get(f"for {name}")
             if place is not None and self.problems.conditions.get(name) == first.code:
                 return stated([place])
         return ()

@@ -45,7 +45,8 @@ class Refused(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     `body`, `query`, `path`, `header`, `row` or empty; `target`: which field of the body, or which parameter
     (`ninefold.trace.nodes` gives their order); -1: one that the contract does not name. `rule`: what was not kept;
     `at`: which of the rules of the field or parameter, -1: none that it states. `depth`: the rule is about the object
-    that holds the field, so many members from the root; -1: about the field. Of `rate limited`, `node` is the rate."""
+    that holds the field, so many members from the root; -1: about the field. Of `too many requests`, `node` is the
+    rate."""
 
     condition: int
     node: int = -1

@@ -258,7 +258,7 @@ class Told:
                 return once(*stated([places[name]]), *read) if name in places else ()
             case "fields" | "messages":
                 ruled = [each for each in self.refusals if each.rule is not None]
-                keys = [(f"messages {each.rule}", "messages otherwise") for each in ruled]
+                keys = [(f"messages {each.rule}", "messages all others") for each in ruled]
                 found = [next((key for key in each if key in self.problems.places), None) for each in keys]
                 words = [self.problems.places[key] for key in found if key is not None]
                 about = [places[key] for key in ("about", "title") if key in places and "about" in places]

@@ -36,7 +36,7 @@ def refusal(edition: Edition, route: Served | None, admission: int, refused: Ref
     code = None if refused.code < 0 else edition.problems.codes[refused.code].name
     subject, trace = _node(edition.plan, route, admission, condition, refused.node)
     found = stated(trace)
-    if condition.name != "invalid" and (refused.node < 0 or condition.name == "rate limited"):
+    if condition.name != "invalid" and (refused.node < 0 or condition.name == "too many requests"):
         found = (*found, *_derived(edition, route, admission, condition.name))
     facts = [] if route is None else [route.places[key] for key in condition.facts if key in route.places]
     causes = once(*found, *stated(facts), *_beside(edition.plan, condition))
@@ -51,7 +51,7 @@ def _node(
     plan: ServicePlan, route: Served | None, admission: int, condition: Condition, number: int
 ) -> tuple[str | None, tuple[Place, ...]]:
     """What a node of the plan narrows a condition to, and where it is stated."""
-    if condition.name == "rate limited":
+    if condition.name == "too many requests":
         if not 0 <= number < len(plan.limits.rates):
             raise NotATrace(NO_NODE)
         return None, plan.limits.rates[number].trace

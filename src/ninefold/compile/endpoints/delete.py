@@ -164,7 +164,7 @@ def _none(
 ) -> list[Fragment]:
     """There is no such row, or none that this caller may know of; and no `If-Match` asks for one."""
     tests = list(found)
-    if seen is not None and perspective.checked.unseen_rows == "missing":
+    if seen is not None and perspective.checked.unseen_rows == "not found":
         tests.append("(" + seen + ")")
     name = identifier(resource.name)
     none = [f"NOT EXISTS (SELECT 1 FROM {name} AS {name} WHERE " + all_of(tests) + ")"]
@@ -188,7 +188,7 @@ def _of_the_row(
         none = "(" + none + " OR (" + seen + ") IS NOT TRUE)"
     for each in requirements:
         unasked = "(" + none + " OR " + each.holds + ")"
-        if each.condition.condition == "stale":
+        if each.condition.condition == "precondition failed":
             unasked = (
                 "((" + none + " IS NOT TRUE OR " + bind(inputs.MUST_BE_THERE) + " IS NULL) AND " + each.holds + ")"
             )

@@ -197,7 +197,7 @@ def _requirements(
     of_the_row = [*presence(operation, resource, perspective), *still_there(operation, resource, perspective)]
     required += _where(row, _Row.AS_IT_IS, of_the_row, resource)
     if "created" not in operation.outcomes:
-        missing = Condition("missing", subject=resource.name, trace=traced(operation.place))
+        missing = Condition("not found", subject=resource.name, trace=traced(operation.place))
         never = Requirement(missing, Fragment("FALSE"), Scope.EITHER)
         required += _where(row, _Row.AS_IT_WOULD_BE, [never], resource)
     if {*operation.outcomes} == {"created"}:

@@ -69,8 +69,8 @@ def invalid(place: In, name: str, rule: str) -> Failure:
 def no_value(failure: Failure, resource: str | None) -> tuple[Failure, ...]:
     """What a text in the path is refused for that is none of what `path` says: there is no such row; of that value,
     too, which may have a code."""
-    named = (of_parameter("missing", "path", each.name) for each in failure.fields)
-    return tuple(Failure("missing", subject) for subject in (resource, *filter(None, named)))
+    named = (of_parameter("not found", "path", each.name) for each in failure.fields)
+    return tuple(Failure("not found", subject) for subject in (resource, *filter(None, named)))
 
 
 def field_failure(place: In, path: Sequence[str | int], rule: str) -> FieldFailure:
@@ -229,14 +229,14 @@ class Problems:
         return error
 
     def _field(self, field: FieldFailure) -> dict[str, str]:
-        shown = {"in": field.place, "pointer": field.pointer, "name": field.name, "rule": field.rule}
+        shown = {"place": field.place, "pointer": field.pointer, "name": field.name, "rule": field.rule}
         message = self._message(field.rule)
         if message is not None:
             shown["message"] = message
         return shown
 
     def _message(self, rule: str) -> str | None:
-        return self._messages.get(rule) or self._messages.get("otherwise")
+        return self._messages.get(rule) or self._messages.get("all others")
 
     def _by_name(self, code: plan.ErrorCode, fields: Sequence[FieldFailure]) -> dict[str, list[str]]:
         """`error.messages`. A message that is not shown is left out, and so is a name without any."""

@@ -80,7 +80,7 @@ class Log:
 def _stale(operation: plan.Read | plan.List | plan.Compute) -> Failure | None:
     """What is not as `If-Match` says; None: there is no entity tag."""
     resource = None if isinstance(operation, plan.Compute) else operation.resource
-    return Failure("stale", resource) if operation.validator else None
+    return Failure("precondition failed", resource) if operation.validator else None
 
 
 def _conditional(call: Call, shape: Shape, stale: Failure | None, row: Row, rows: Sequence[Row] = ()) -> Response:

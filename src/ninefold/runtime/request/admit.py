@@ -14,7 +14,7 @@ from ninefold.runtime.operations.read import Call, List, Read
 from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.operations.sweep import Sweep
 from ninefold.runtime.request.decode import read_body
-from ninefold.runtime.request.exchange import RATE_LIMITED, Asked, Exchange
+from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Asked, Exchange
 from ninefold.runtime.request.idempotency import HEADER, read_key
 from ninefold.runtime.request.perform import operate
 from ninefold.runtime.request.rates import Asking, count
@@ -43,7 +43,7 @@ def count_it(x: Exchange) -> None:
         asking = Asking(caller, x.request.address, {**x.env, "caller": caller.values})
         x.told = count(rates, asking, x.service.sources.elapsed())
         if any(told.refused for told in x.told):
-            x.refuse(RATE_LIMITED)
+            x.refuse(TOO_MANY_REQUESTS)
 
 
 def _parameters(x: Exchange) -> Next:
@@ -119,7 +119,7 @@ def _read_own(x: Exchange) -> list[Failure]:
 
 
 def _read_path(x: Exchange, declared: Declared, failures: list[Failure]) -> dict[str, Any]:
-    """The values in the path that are no fields. A text that is none is `missing`, or the code stated for it."""
+    """The values in the path that are no fields. A text that is none is `not found`, or the code stated for it."""
     wrong: list[Failure] = []
     texts = zip(x.endpoint.names, x.values, strict=True)
     read = declared.read({name: [text] for (name, _, _), text in texts}, wrong)

@@ -13,7 +13,7 @@ from ninefold.runtime.operations import credentials
 from ninefold.runtime.operations.credentials import UserAndPassword, basic, is_password
 from ninefold.runtime.operations.flow import Compute, Fetch, Fetched, Next, Select, Unreachable, Wait
 from ninefold.runtime.request.admit import admit, count_it, counted
-from ninefold.runtime.request.exchange import RATE_LIMITED, Exchange, unavailable
+from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Exchange, unavailable
 from ninefold.runtime.request.issuers import Issuer, Verified
 from ninefold.runtime.request.proofs import Certificate, read_certificate
 from ninefold.runtime.request.schemes import (
@@ -190,7 +190,7 @@ def _unidentified(x: Exchange, known: Recognition) -> Next:
     if known.unreachable:
         # Whether the credential is good nobody can tell now: neither answer would be true.
         count_it(x)
-        return x.answer() if RATE_LIMITED in x.failures else unavailable(x)
+        return x.answer() if TOO_MANY_REQUESTS in x.failures else unavailable(x)
     anyone = ANYONE in x.endpoint.admissions
     if x.stranger is not None and not anyone:
         x.refuse(Failure("forbidden", x.endpoint.resource))

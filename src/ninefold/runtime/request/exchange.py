@@ -32,7 +32,7 @@ NO_DOCUMENT = object()
 """In the place of a body where there is none: `null` is one."""
 
 TOO_LARGE = Failure("too large")
-RATE_LIMITED = Failure("rate limited")
+TOO_MANY_REQUESTS = Failure("too many requests")
 
 
 class Content(msgspec.Struct, frozen=True, eq=False):
@@ -124,7 +124,7 @@ class Exchange(msgspec.Struct, eq=False):
         content = NOT_TAKEN if self.asked is None else self.asked.content
         if self.endpoint.body is not None:
             self.failures = self.endpoint.body.in_order([blamed(each, content.becomes) for each in self.failures])
-        self.limited = RATE_LIMITED in self.failures and self.rank == self.rank_of(RATE_LIMITED)
+        self.limited = TOO_MANY_REQUESTS in self.failures and self.rank == self.rank_of(TOO_MANY_REQUESTS)
         response = self.version.problems.answer(
             self.failures,
             self.endpoint.errors,

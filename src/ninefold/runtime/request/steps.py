@@ -120,7 +120,7 @@ def _path_values(x: Exchange, texts: Sequence[str]) -> None:
         try:
             values[name] = from_text(type_, text)
         except Invalid:
-            x.refuse(Failure("missing", resource))
+            x.refuse(Failure("not found", resource))
             x.addressable = False
     x.env[environment.PATH] = values
     if x.endpoint.stored is not None and x.addressable:

@@ -13,7 +13,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.message import HeaderFields, Response
 from ninefold.runtime.messages.problems import Failure, FieldFailure
 from ninefold.runtime.operations.flow import Follow
-from ninefold.runtime.request.exchange import RATE_LIMITED, Exchange
+from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Exchange
 from ninefold.runtime.request.routes import Found
 from ninefold.trace.identifier import (
     HEADER,
@@ -136,7 +136,7 @@ class _Version:
         self, x: Exchange, route: Served | None, failure: Failure, code: int, nodes: Sequence[Condition]
     ) -> Iterator[Refused]:
         condition = _CONDITIONS[failure.condition]
-        if failure == RATE_LIMITED and x.told:
+        if failure == TOO_MANY_REQUESTS and x.told:
             for told in x.told:
                 if told.refused:
                     yield Refused(condition, self._rates.get(told.rate.name, -1), code)

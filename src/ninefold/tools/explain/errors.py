@@ -16,14 +16,14 @@ from ninefold.tools.explain.told import told
 
 def code(g: Grounds, own: ErrorCode, items: tuple[Item, ...] = ()) -> Item:
     """A code; `items` are what provokes it."""
-    facts = told(g, own, *(each.attribute for each in members(ErrorCode) if each.attribute != "when"))
-    facts += g.fact("when", own.when, lambda names: ", ".join(f"`{g.written(name.span)}`" for name in names))
+    facts = told(g, own, *(each.attribute for each in members(ErrorCode) if each.attribute != "conditions"))
+    facts += g.fact("for", own.conditions, lambda names: ", ".join(f"`{g.written(name.span)}`" for name in names))
     return g.together(f"`{own.name}`", own.span, [*facts, *items])
 
 
 def shape(g: Grounds, endpoint: Endpoint | None = None) -> list[Item]:
     """What errors look like; those of an endpoint as it says itself, else as part 7 does."""
-    of_all = g.contract.errors.shape
+    of_all = g.contract.errors.error_shape
     own = None if endpoint is None else endpoint.error_shape
     if value_of(own or of_all) is None:
         return g.fact("the shape of an error", own or of_all)

@@ -29,7 +29,7 @@ class Codes:
         return {
             f"{when.condition} {when.subject}" if when.subject else when.condition: code.name
             for code in self.by_name.values()
-            for when in value_of(code.when) or ()
+            for when in value_of(code.conditions) or ()
         }
 
     @cached_property

@@ -20,6 +20,12 @@ class Said(NamedTuple):
     word: str
 
 
+FIELDS: Final = (
+    "error.fields.map(f, {'in': f.place, 'pointer': f.pointer, 'name': f.name, 'rule': f.rule, 'message': f.message})"
+)
+"""What `error.fields` showed as a whole, under the name that the place had."""
+
+
 def renamed(text: str) -> Iterator[Said]:
     """`f['in']` of an error's fields is `f.place`: `in` is a word of CEL."""
     for found in _PLACE.finditer(text):

@@ -7,6 +7,7 @@ from typing import Final
 
 from ninefold.language import former
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
+from ninefold.syntax.scalars import quoted
 from ninefold.tools.fix import expressions, words
 from ninefold.tools.fix.endpoints import endpoint, sizes
 from ninefold.tools.fix.rewriting import Rewriting, entries_of, scalars_of, text_of
@@ -137,7 +138,10 @@ def errors(fix: Rewriting, facts: Mapping) -> None:
     fix.rename(facts, "errors")
     for part in (facts.get("shape"), facts.get("error shape")):
         for node in scalars_of(part.value) if part is not None else ():
-            fix.say(node, expressions.renamed(node.text))
+            if part is facts.get("shape") and node.text == "error.fields":
+                fix.layout.replace(node.span, quoted(expressions.FIELDS))
+            else:
+                fix.say(node, expressions.renamed(node.text))
     for code in entries_of(facts.get("codes")):
         if isinstance(code.value, Mapping):
             code_of(fix, code.value)

@@ -154,7 +154,7 @@ def _example(code: ErrorCode, condition: str, service: Service, route: Served | 
         if name is None:
             return None
         message = service.plan.problems.messages.get("required") or service.plan.problems.messages.get("otherwise")
-        field = {"in": "body", "pointer": f"/{name}", "name": name, "rule": "required"}
+        field = {"place": "body", "pointer": f"/{name}", "name": name, "rule": "required"}
         error["fields"] = [field | ({} if message is None else {"message": message})]
         error["messages"] = {name: [] if message is None else [message]}
     return _value(content, {"error": error})

@@ -287,7 +287,7 @@ CONVENTIONS = (
                _at(4, "requests", "unknown parameters", value="refused", source=STRICT)),
     Convention(PRODUCES, "JSON", JSON,
                _at(4, "produces", value="application/json", source=JSON)),
-    Convention(UNSEEN_ROWS, "it is missing", HIDDEN, _at(5, "unseen rows", value="missing", source=HIDDEN)),
+    Convention(UNSEEN_ROWS, "it is not found", HIDDEN, _at(5, "unseen rows", value="not found", source=HIDDEN)),
     Convention(DELIVERY, "by signed webhooks, or by a stream where only one is served", WEBHOOKS, _delivery),
     Convention(DELIVERY, "an envelope that carries the kind", CLOUD_EVENTS, _envelope, beside=True),
     Convention(SHAPE, "problem details", PROBLEM, shape),

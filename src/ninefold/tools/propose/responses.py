@@ -195,14 +195,14 @@ STATUSES = {
 
 
 def status_of(condition: str) -> Status:
-    """The status that tells a condition (`missing`, or narrowed, `missing order`) where a contract gives it no code:
-    its bare status."""
+    """The status that tells a condition (`not found`, or narrowed, `not found order`) where a contract gives it no
+    code: its bare status."""
     found = conditions.split(condition)
     assert found is not None
     return STATUSES[conditions.STATUSES[found[0]]]
 
 
-_FIELDS = "error.fields.map(f, {'in': f['in'], 'pointer': f.pointer, 'rule': f.rule, 'detail': f.message})"
+_FIELDS = "error.fields.map(f, {'in': f.place, 'pointer': f.pointer, 'rule': f.rule, 'detail': f.message})"
 
 BODY: Value = (
     ("title", "error.title"),
@@ -217,10 +217,10 @@ BODY: Value = (
 
 def shape(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     """What is not said of the shape."""
-    said = value_of(survey.contract.errors.shape)
+    said = value_of(survey.contract.errors.error_shape)
     media_type, body = (said.media_type, said.body) if said is not None else (None, None)
-    as_problem = Proposed(7, ("shape", "media type"), "application/problem+json", PROBLEM)
-    problem_body = Proposed(7, ("shape", "body"), BODY, PROBLEM)
+    as_problem = Proposed(7, ("error shape", "media type"), "application/problem+json", PROBLEM)
+    problem_body = Proposed(7, ("error shape", "body"), BODY, PROBLEM)
     if is_open(media_type) and is_open(body):
         return as_problem, problem_body
     if is_open(body):
@@ -228,7 +228,7 @@ def shape(survey: Survey, subject: str) -> tuple[Proposed, ...]:
         return (problem_body,) if name is not None and name.text == "application/problem+json" else ()
     template = value_of(body)
     names = {member.name for member in template.members} if isinstance(template, Members) else set()
-    as_json = Proposed(7, ("shape", "media type"), "application/json", JSON)
+    as_json = Proposed(7, ("error shape", "media type"), "application/json", JSON)
     return (as_problem,) if {"title", "status"} <= names else (as_json,)
 
 
@@ -252,7 +252,7 @@ def codes(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 
 
 def _code(name: str, status: Status, condition: str) -> Proposed:
-    when = f", when: {condition}" if condition else ""
+    when = f", for: {condition}" if condition else ""
     return Proposed(7, ("codes", name), f"{{status: {status.number}, title: {status.phrase}{when}}}", status.source)
 
 
@@ -261,7 +261,7 @@ def status(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     conditions = {condition for name, condition in _uses(survey) if name == subject}
     for code in value_of(survey.contract.errors.codes) or ():
         if code.name == subject:
-            conditions |= {name.condition for name in value_of(code.when) or ()}
+            conditions |= {name.condition for name in value_of(code.conditions) or ()}
     statuses = {status_of(condition) for condition in conditions}
     if len(statuses) != 1:
         return ()
