@@ -42,7 +42,7 @@ def contract(
         "errors:",
         "  error shape: {media type: application/json, body: {error: error.code}}",
         "  codes:",
-        "    invalid: {status: 422, title: Invalid, when: invalid}",
+        "    invalid: {status: 422, title: Invalid, for: invalid}",
         *codes,
         f"limits: {limits}",
         f"versioning:{versioning}",
@@ -135,27 +135,27 @@ def business(n: int) -> str:
         ],
         "\n  schemes: {key: {type: http, scheme: bearer, matches: person.api_key}}\n  rows:\n"
         + "\n".join(rows)
-        + '\n    person: {key: "person == caller.person"}\n  unseen rows: missing\n  permissions:\n'
+        + '\n    person: {key: "person == caller.person"}\n  unseen rows: not found\n  permissions:\n'
         + "\n".join(permissions)
         + "\n    POST /people: anyone\n    all others: key",
         [
             *errors,
             "    not_a_draft: {status: 409, title: Only a draft can be changed}",
-            "    malformed: {status: 400, title: No JSON, when: malformed}",
-            "    no_key: {status: 401, title: Who are you?, when: unauthenticated}",
-            "    not_allowed: {status: 403, title: Not yours to do, when: forbidden}",
-            "    not_found: {status: 404, title: There is no such thing, when: [missing, no such path]}",
-            "    bad_method: {status: 405, title: No such method, when: method not allowed}",
-            "    taken: {status: 409, title: Another one has it, when: conflict}",
-            "    wrong_state: {status: 409, title: Not in this state, when: illegal transition}",
-            "    stale: {status: 412, title: It changed, when: stale}",
-            "    media_type: {status: 415, title: Only JSON is read, when: unsupported media type}",
-            "    not_acceptable: {status: 406, title: Only JSON is written, when: not acceptable}",
-            "    too_large: {status: 413, title: The body is too large, when: too large}",
-            "    slow_down: {status: 429, title: Too many requests, when: rate limited}",
-            "    too_slow: {status: 503, title: It took too long, when: timed out}",
-            "    busy: {status: 503, title: Try again shortly, when: unavailable}",
-            "    broken: {status: 500, title: Our fault, when: internal}",
+            "    malformed: {status: 400, title: No JSON, for: malformed}",
+            "    no_key: {status: 401, title: Who are you?, for: unauthenticated}",
+            "    not_allowed: {status: 403, title: Not yours to do, for: forbidden}",
+            "    not_found: {status: 404, title: There is no such thing, for: [not found, no such path]}",
+            "    bad_method: {status: 405, title: No such method, for: method not allowed}",
+            "    taken: {status: 409, title: Another one has it, for: conflict}",
+            "    wrong_state: {status: 409, title: Not in this state, for: illegal transition}",
+            "    stale: {status: 412, title: It changed, for: precondition failed}",
+            "    media_type: {status: 415, title: Only JSON is read, for: unsupported media type}",
+            "    not_acceptable: {status: 406, title: Only JSON is written, for: not acceptable}",
+            "    too_large: {status: 413, title: The body is too large, for: too large}",
+            "    slow_down: {status: 429, title: Too many requests, for: too many requests}",
+            "    too_slow: {status: 503, title: It took too long, for: timed out}",
+            "    busy: {status: 503, title: Try again shortly, for: unavailable}",
+            "    broken: {status: 500, title: Our fault, for: internal}",
         ],
         "\n  rates: {calls: {of: caller, allow: 600, per: PT1M, algorithm: token bucket, burst: 600}}"
         "\n  rate headers: [RateLimit-Policy, RateLimit, Retry-After]"

@@ -166,7 +166,7 @@ def test_a_response_says_what_caused_it_where_that_is_asked_for(
     assert main(["explain", str(ORDERS), "--response", refused.headers["Ninefold-Trace"]]) == 0
     out = capsys.readouterr().out
     assert out.startswith("GET /orders: answered 401")
-    assert '`no_key: {status: 401, title: "Who are you?", when: unauthenticated}`' in out
+    assert '`no_key: {status: 401, title: "Who are you?", for: unauthenticated}`' in out
 
 
 def test_what_cannot_be_used_is_said(tmp_path: Path, refused: Refused) -> None:

@@ -27,7 +27,7 @@ endpoints:
   POST /seats: {does: create seat, body: [name, row], responses: {201: seat}}
 authentication: {schemes: none, rows: any, permissions: {all others: anyone}}
 errors:
-  shape: {media type: application/json, body: {code: error.code}}
+  error shape: {media type: application/json, body: {code: error.code}}
   codes:
 CODES
   precedence: [STATED]
@@ -48,7 +48,7 @@ told = st.sets(st.sampled_from((*ORDER, *NARROWED)))
 
 
 def plan(stated: list[str], codes: set[str]) -> ServicePlan:
-    lines = [f"    code{number}: {{status: 409, when: {name}}}" for number, name in enumerate(sorted(codes))]
+    lines = [f"    code{number}: {{status: 409, for: {name}}}" for number, name in enumerate(sorted(codes))]
     text = CONTRACT.replace("  codes:\nCODES", "  codes:\n" + "\n".join(lines) if lines else "  codes: {}")
     found = compile_document("contract.yaml", text.replace("STATED", ", ".join(stated)).encode())
     assert found.plan is not None, [each.message for each in found.diagnostics]

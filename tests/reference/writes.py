@@ -122,7 +122,7 @@ class Work:
         work = replace(self, endpoint=replace(self.endpoint, operation=changed), row=row)
         condition = None if admission.of_request else admission.condition
         if row is None:
-            work.presence = [Failure("missing", self.resource.name)]
+            work.presence = [Failure("not found", self.resource.name)]
         elif not self.is_seen(row):
             work.presence = [Failure(self.checked.unseen_rows, self.resource.name)]
         else:

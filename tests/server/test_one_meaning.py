@@ -56,12 +56,12 @@ events:
   kept: P1D
   delivery: none
 errors:
-  shape: {media type: application/json, body: {code: error.code, fields: "error.fields.map(f, [f.pointer, f.rule])"}}
+  error shape: {media type: application/json, body: {code: error.code, fields: "error.fields.map(f, [f.pointer, f.rule])"}}
   codes:
-    invalid: {status: 422, when: invalid}
-    missing: {status: 404, when: missing}
-    no_path: {status: 404, when: no such path}
-    taken: {status: 409, when: conflict}
+    invalid: {status: 422, for: invalid}
+    missing: {status: 404, for: not found}
+    no_path: {status: 404, for: no such path}
+    taken: {status: 409, for: conflict}
 limits: {rates: none, body size: 64 KiB, pages: none, timeout: none}
 versioning: none
 """

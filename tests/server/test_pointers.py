@@ -185,10 +185,10 @@ endpoints:
 authentication: {schemes: none, rows: any, permissions: {all others: anyone}}
 events: none
 errors:
-  shape: {media type: application/json, body: {fields: "error.fields.map(f, [f.pointer, f.name, f.rule])"}}
+  error shape: {media type: application/json, body: {fields: "error.fields.map(f, [f.pointer, f.name, f.rule])"}}
   codes:
-    invalid: {status: 422, when: invalid}
-    taken: {status: 409, when: conflict}
+    invalid: {status: 422, for: invalid}
+    taken: {status: 409, for: conflict}
 limits: {rates: none, body size: 64 KiB, timeout: none}
 versioning: none
 """

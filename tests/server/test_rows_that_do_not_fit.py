@@ -41,7 +41,7 @@ authentication: {{schemes: none, rows: any, permissions: {{all others: anyone}}}
 events: none
 errors:
   error shape: {{media type: application/json, body: {{code: error.code}}}}
-  codes: {{wrong: {{status: 422, title: Wrong, when: invalid}}}}
+  codes: {{wrong: {{status: 422, title: Wrong, for: invalid}}}}
 limits: {{rates: none, body size: none, timeout: none}}
 versioning: none
 """

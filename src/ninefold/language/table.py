@@ -81,7 +81,6 @@ SHAPES: Mapping[str, str] = {
     "filters": "PARAMETER",
     "pages": "PAGES",
     "requests": "REQUESTS",
-    "shape": "SHAPE",
     "error shape": "SHAPE",
 }
 """What holds keys that stand at several places, by its key: their shape, of which the page is told once."""
