@@ -127,7 +127,7 @@ def test_proposed_then_accepted(notes: Path, capsys: pytest.CaptureFixture[str])
     assert "which limits hold (something is proposed)" in " ".join(capsys.readouterr().out.split())
 
     assert main(["accept", str(notes), "error shape", "GET /notes", "--write"]) == 0
-    assert "accepted: shape (line " in capsys.readouterr().err
+    assert "accepted: error shape (line " in capsys.readouterr().err
     text = notes.read_text(encoding="utf-8-sig")
     assert "Errors: shown." in text and "```yaml\nshape:" in text and "codes: !proposed\n" in text
     assert "sorts: {default: [id]}}  # by primary key" in text

@@ -56,7 +56,9 @@ events:
   kept: P1D
   delivery: none
 errors:
-  error shape: {media type: application/json, body: {code: error.code, fields: "error.fields.map(f, [f.pointer, f.rule])"}}
+  error shape:
+    media type: application/json
+    body: {code: error.code, fields: "error.fields.map(f, [f.pointer, f.rule])"}
   codes:
     invalid: {status: 422, for: invalid}
     missing: {status: 404, for: not found}
