@@ -221,7 +221,10 @@ class Maker:
 
     def _computed(self, made: Made) -> None:
         if self.often(0.4):
+            # A value is the same for everyone: nobody who asks takes part in it.
+            asks, self.conditions.callers = self.conditions.callers, False
             made.fields["flag"] = {"type": "boolean", "computed": self.condition(made, made.name)}
+            self.conditions.callers = asks
             made.kinds["flag"] = Kind("boolean", False, computed=True, given=False)
         if made.backs and self.often(0.6):
             back, other = next(iter(made.backs.items()))
