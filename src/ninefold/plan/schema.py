@@ -35,6 +35,11 @@ class Index(msgspec.Struct, frozen=True, omit_defaults=True):
     columns: tuple[str, ...]
     unique: bool = False
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, whichever way they are ordered."""
+        return tuple(column.removeprefix("-") for column in self.columns)
+
 
 class Machine(msgspec.Struct, frozen=True):
     """`column` holds one of `states` in every row."""

@@ -6,8 +6,10 @@ all three in one transaction; where nodes of both contracts serve at the same ti
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal, TypeAlias
+
+from msgspec import structs
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.tree import Typed
@@ -24,6 +26,15 @@ Support: TypeAlias = Literal[
 def aside_name(name: str) -> str:
     """What a table or a column is called that was set aside."""
     return f"$aside {name}"
+
+
+def set_aside(column: Column, beside: Collection[Aside]) -> Aside:
+    """A column that is hidden in its table, `beside` those that are already, under a name that is free."""
+    taken = {each.stored for each in beside}
+    first = aside_name(column.name)
+    names = (first if number == 1 else f"{first} {number}" for number in range(1, len(taken) + 2))
+    stored = next(each for each in names if each not in taken)
+    return Aside(structs.replace(column, required=False, serial=False), stored)
 
 
 # Where the value of a column comes from when a table is made anew

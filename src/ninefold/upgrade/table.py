@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from msgspec import structs
-
 from ninefold.plan.schema import Aside, Column, Index, Machine, Reference, Schema, Table
 from ninefold.upgrade import steps
 from ninefold.upgrade.change import By, Change
@@ -134,7 +132,7 @@ class Changed:
         return steps.Refer(self.here, column, target, reference.key)
 
     def _hidden(self, was: Column, new: Sequence[Column]) -> Change:
-        aside = Aside(structs.replace(was, required=False, serial=False), self._name(was.name))
+        aside = steps.set_aside(was, self.aside)
         self.aside = (*self.aside, aside)
         self.kept.append((aside, was.name))
         if was.serial or was.name in self.old.key:
@@ -153,13 +151,6 @@ class Changed:
         by: By = "upgrade" if new else "serve"
         words = "its values stay, hidden"
         return Change("aside", self.about(was.name), words, (steps.SetAside(table, aside),), by=by, over=over)
-
-    def _name(self, name: str) -> str:
-        """What a column that is set aside is called in its table."""
-        taken = {each.stored for each in self.aside}
-        first = steps.aside_name(name)
-        names = (first if number == 1 else f"{first} {number}" for number in range(1, len(taken) + 2))
-        return next(each for each in names if each not in taken)
 
     def _new(self, column: Column) -> Iterator[Change]:
         table, name = self.new.name, column.name
@@ -306,11 +297,7 @@ def _reference(table: Table, column: str) -> Reference | None:
 
 def unique(table: Table) -> Mapping[tuple[str, ...], Index]:
     """By what they keep unique: the order of the columns and their names do not matter to that."""
-    return {
-        tuple(sorted(column.removeprefix("-") for column in index.columns)): index
-        for index in table.indexes
-        if index.unique
-    }
+    return {tuple(sorted(index.names)): index for index in table.indexes if index.unique}
 
 
 def _all(names: tuple[str, ...]) -> str:

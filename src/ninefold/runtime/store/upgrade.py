@@ -66,16 +66,17 @@ def _shown(value: Stored) -> str:
     return "a secret" if isinstance(value, bytes) else str(value)[:40]
 
 
-def make(found: Changes, wanted: Schema, connection: apsw.Connection) -> None:
-    """All steps, inside a transaction that was begun with foreign keys off where tables are made anew. Raises
-    apsw.Error, and NotUpgraded where a row would refer to nothing."""
+def make(found: Changes, wanted: Schema, connection: apsw.Connection, unguarded: bool = False) -> None:
+    """All steps, inside a transaction that was begun with foreign keys off where tables are made anew. `unguarded`:
+    rows were changed before, with foreign keys off. Raises apsw.Error, and NotUpgraded where a row would refer to
+    nothing."""
     steps.take(found.steps, wanted, connection)
-    if steps.rebuilds(found):
-        referring(connection)
+    if unguarded or steps.rebuilds(found):
+        _check_references(connection)
     record.update_shape(connection, encode_shape(found.after))
 
 
-def referring(connection: apsw.Connection) -> None:
+def _check_references(connection: apsw.Connection) -> None:
     """Raises NotUpgraded where a row would refer to nothing."""
     dangling = connection.execute('SELECT DISTINCT "table", parent FROM pragma_foreign_key_check').fetchall()
     if dangling:
@@ -116,7 +117,7 @@ def preview(url: str, wanted: Schema, decide: Decide = nothing_decided) -> Rehea
             copy = Path(folder) / path.name
             copy_of(path, copy)
             with connected(copy) as connection:
-                return replace(_upgraded(connection, path, wanted, decide), path=path)
+                return _upgraded(connection, path, wanted, decide)
     except apsw.Error as error:
         raise NotUpgraded(f"the database {path} cannot be used: {words(error)}") from None
     except OSError as error:
@@ -158,19 +159,18 @@ def _upgraded(
     connection.pragma("foreign_keys", False)
     connection.execute("BEGIN IMMEDIATE")
     try:
-        counts = tuple(_counted(connection))
+        counts = tuple((table.name, _count(connection, table.name)) for table in before.tables)
         steps.take(outcome.steps, wanted, connection)
         found = changes(outcome.stored, wanted)
         done = Rehearsed(path, digest(before), counts, judged(found, connection, "upgrade"), decided=outcome.count)
         if not done.goes or (found.same and not outcome.steps):
             return done
-        make(found, wanted, connection)
-        referring(connection)
+        make(found, wanted, connection, unguarded=bool(outcome.steps))
         after = found.after
         lost = dict(hidden(connection, after))
         for name in outcome.lost:
             after = dropped(connection, after, name)
-        record.update_shape(connection, encode_shape(after))
+            record.update_shape(connection, encode_shape(after))
         record.note_upgrade(connection, str(backup or ""), written(connection, after))
         aside = tuple(hidden(connection, after))
         connection.execute("COMMIT")
@@ -182,16 +182,6 @@ def _upgraded(
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         connection.pragma("foreign_keys", True)
-
-
-def _counted(connection: apsw.Connection) -> Iterator[tuple[str, int]]:
-    """How many rows there are of each resource."""
-    found = connection.execute(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '$%' AND name NOT LIKE 'sqlite_%'"
-        " ORDER BY rowid"
-    )
-    for (name,) in found.fetchall():
-        yield str(name), _count(connection, str(name))
 
 
 def hidden(connection: apsw.Connection, stored: Schema) -> Iterator[tuple[str, int]]:

@@ -16,7 +16,7 @@ from ninefold.expressions.check import check
 from ninefold.expressions.parse import parse
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Typed
-from ninefold.plan.schema import Aside, Column, Schema, Table
+from ninefold.plan.schema import Column, Schema, Table
 from ninefold.syntax.nodes import Scalar
 from ninefold.tools.decisions.document import (
     Decided,
@@ -220,25 +220,18 @@ class _Deciding:
 
     def _aside(self, table: Table, was: Column) -> tuple[Table, dict[str, tuple[str, Type]]]:
         """The table without a column, which is set aside, and what is read of it."""
-        taken = {each.stored for each in table.aside}
-        first = steps.aside_name(was.name)
-        stored = next(
-            name for name in (first, *(f"{first} {number}" for number in range(2, len(taken) + 3))) if name not in taken
-        )
-        aside = Aside(structs.replace(was, required=False, serial=False), stored)
+        aside = steps.set_aside(was, table.aside)
         self.steps.append(steps.SetAside(table.name, aside))
         without = structs.replace(
             table,
             columns=tuple(column for column in table.columns if column.name != was.name),
             references=tuple(each for each in table.references if each.column != was.name),
-            indexes=tuple(
-                each for each in table.indexes if was.name not in {c.removeprefix("-") for c in each.columns}
-            ),
+            indexes=tuple(each for each in table.indexes if was.name not in each.names),
             aside=(*table.aside, aside),
         )
         self.tables[table.name] = without
         reads = {
-            name: (stored if column == was.name else column, type_)
+            name: (aside.stored if column == was.name else column, type_)
             for name, (column, type_) in self._reads[table.name].items()
         }
         self._reads[table.name] = reads
