@@ -24,6 +24,7 @@ from ninefold import pipeline
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.render import render
+from ninefold.operator.audit import Audit
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.routes import Blocked, Served
 from ninefold.plan.service import ServicePlan
@@ -214,7 +215,9 @@ class Application:
 
     def _opened(self) -> app.Application:
         if self._running is None:
-            opening = open_sqlite(self._url, self._plan.schema, stated_rows(self._plan, Caller(self._operator)))
+            opening = open_sqlite(
+                self._url, self._plan.schema, stated_rows(self._plan, Caller(self._operator)), Audit(self._plan.stored)
+            )
             if isinstance(opening, DatabaseRefusal):
                 raise DatabaseRefused(opening)
             service = ready(self._plan, opening.database.key("cursors"), self._operator, functions=self._functions)

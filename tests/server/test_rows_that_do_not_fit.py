@@ -1,4 +1,4 @@
-"""A contract that was tightened over rows which no longer fit: the service starts, and says how many do not."""
+"""A contract that was tightened over rows which no longer fit: what becomes of them is decided, and not by silence."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ import pytest
 
 from ninefold.diagnostics.render import render
 from ninefold.operator import audit
-from ninefold.operator.audit import Counted, counted
+from ninefold.operator.audit import Audit, Counted, counted
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store import upgrade
 from ninefold.runtime.store.sqlite import Opened, Refused, open_sqlite
 
 pytestmark = pytest.mark.serves
@@ -161,10 +163,49 @@ def test_counting_is_cut_and_says_so(tmp_path: Path) -> None:
     ]
 
 
-def test_the_service_starts_says_it_each_time_and_counts_it(tmp_path: Path) -> None:
+TIGHTENED = "{type: string, maxLength: 5}"
+
+
+def files(tmp_path: Path, *values: Any) -> tuple[Path, Path]:
+    """A contract that was tightened, and the database of the one before it."""
     contract, path = tmp_path / "notes.yaml", tmp_path / "notes.db"
-    fill(path, source("{type: string}"), "short", "much too long", "long as well")
-    contract.write_text(source("{type: string, maxLength: 5}"), encoding="utf-8")
+    fill(path, source("{type: string}"), *values)
+    contract.write_text(source(TIGHTENED), encoding="utf-8")
+    return contract, path
+
+
+def ninefold(*words: object) -> tuple[int, str]:
+    ended = subprocess.run([sys.executable, "-m", "ninefold", *map(str, words)], capture_output=True, text=True)
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+def judged(path: Path, contract: str, seconds: float = 60) -> Opened | Refused:
+    tightened = plan(contract)
+    opening = open_sqlite(str(path), tightened.schema, judge=Audit(tightened.stored, seconds))
+    if isinstance(opening, Opened):
+        opening.database.close()
+    return opening
+
+
+def test_a_service_is_not_started_over_rows_that_do_not_fit(tmp_path: Path) -> None:
+    contract, path = files(tmp_path, "short", "much too long", "long as well")
+    before = path.read_bytes()
+    for _ in range(2):
+        status, said = ninefold("serve", contract, "--database", path, "--listen", "127.0.0.1:0")
+        assert (status, "2 rows do not fit `note.text` any more: n2, n3" in said) == (2, True), said
+        assert "ninefold upgrade" in said and "much" not in said
+    assert path.read_bytes() == before
+    status, said = ninefold("upgrade", contract, "--database", path, "--apply")
+    assert status == 1 and "{leave: note.text}" in said and "{set: note.text, is: …" in said
+    assert not list(tmp_path.glob("*.before-*"))
+
+
+def test_rows_that_are_left_are_served_told_each_time_and_counted(tmp_path: Path) -> None:
+    contract, path = files(tmp_path, "short", "much too long", "long as well")
+    (tmp_path / "notes.upgrade.yaml").write_text("changes: [{leave: note.text}]", encoding="utf-8")
+    assert ninefold("upgrade", contract, "--database", path)[0] == 0
+    assert isinstance(judged(path, source(TIGHTENED)), Refused), "that was a preview"
+    assert ninefold("upgrade", contract, "--database", path, "--apply")[0] == 0
     command = [sys.executable, "-m", "ninefold", "serve", str(contract), "--database", str(path)]
     command += ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0"]
     for _ in range(2):
@@ -187,6 +228,42 @@ def test_the_service_starts_says_it_each_time_and_counts_it(tmp_path: Path) -> N
                 assert httpx.get(f"{urls[-2]}/notes/n2").json() == {"id": "n2", "text": "much too long"}
             finally:
                 process.kill()
+    # What is tightened once more has to be decided once more.
+    assert isinstance(judged(path, source("{type: string, maxLength: 4}")), Refused)
+
+
+def test_rows_are_changed_by_what_is_decided(tmp_path: Path) -> None:
+    contract, path = files(tmp_path, "short", "much too long")
+    decisions = "changes: [{set: note.text, is: \"'cut'\", where: old.text.size() > 5}]"
+    (tmp_path / "notes.upgrade.yaml").write_text(decisions, encoding="utf-8")
+    assert ninefold("upgrade", contract, "--database", path, "--apply")[0] == 0
+    assert isinstance(judged(path, source(TIGHTENED)), Opened)
+    connection = apsw.Connection(str(path))
+    assert [text for (text,) in connection.execute("SELECT text FROM note ORDER BY id")] == ["short", "cut"]
+
+
+def test_rows_that_are_known_to_fit_are_not_looked_at_again(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    fill(path, source("{type: string}"), "short")
+    assert isinstance(judged(path, source(TIGHTENED)), Opened)
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE note SET text = 'much too long', \"$revision\" = 's'")
+    connection.close()
+    # No service has written that: it says that nobody looks, no more.
+    assert isinstance(judged(path, source(TIGHTENED)), Opened)
+    assert isinstance(judged(path, source("{type: string, maxLength: 6}")), Refused)
+    assert isinstance(judged(path, source("{type: string}")), Opened)
+    assert isinstance(judged(path, source(TIGHTENED)), Refused)
+
+
+def test_what_could_not_be_looked_at_in_time_is_not_served(tmp_path: Path) -> None:
+    path = tmp_path / "notes.db"
+    fill(path, source("{type: string}"), *["short"] * 1_000)
+    found = judged(path, source(TIGHTENED), seconds=0)
+    assert isinstance(found, Refused) and "counting was cut" in found.details[0]
+    done = upgrade.upgrade(str(path), plan(source(TIGHTENED)).schema, judge=Audit(plan(source(TIGHTENED)).stored, inf))
+    assert done.goes
+    assert isinstance(judged(path, source(TIGHTENED), seconds=0), Opened)
 
 
 def test_the_time_is_that_of_the_page() -> None:

@@ -36,7 +36,7 @@ from ninefold.cli.sockets import bound, guard_of, tls_context, url
 from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
-from ninefold.operator.audit import Counted, counted
+from ninefold.operator.audit import Audit, Counted
 from ninefold.operator.port import Guard, Metrics, application
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.operator.trouble import Causes
@@ -174,7 +174,8 @@ class _Serving:
     def over(self, path: str, service_socket: socket, operator_socket: socket, door: Guard) -> None:
         """Serve over a database until a signal ends it. Raises Unusable where the database cannot be used."""
         plan = self.plan
-        opening = open_sqlite(path, plan.schema, stated_rows(plan, Caller(self.values, self.sources)))
+        audit = Audit(plan.stored)
+        opening = open_sqlite(path, plan.schema, stated_rows(plan, Caller(self.values, self.sources)), audit)
         if isinstance(opening, Refused):
             raise Unusable(opening.message, *opening.help, details=opening.details)
         stop = run.Stop()
@@ -187,10 +188,9 @@ class _Serving:
             values = self.values if identity is None else identity.take_over(plan, self.values)
             key = opening.database.key("cursors")
             service = ready(plan, key, values, self.sources, functions=self.functions)
-            misfits = Counted() if opening.created else counted(plan.stored, opening.database.read)
             addresses = url(service_socket, "http" if self.tls is None else "https"), operator
-            self.announce(opening, misfits, addresses, values, identity)
-            metrics = Metrics(opening.database, misfits)
+            self.announce(opening, audit.counted, addresses, values, identity)
+            metrics = Metrics(opening.database, audit.counted)
             lines = Lines(sys.stdout)
             main = self.main(service, opening.database, metrics, values, lines)
             second = application(opening.database, metrics, lambda: stop.requested, _set_clock(service))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from math import inf
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -13,6 +14,7 @@ from ninefold.cli.terminal import Unusable, reason, say, say_json, show
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.source import Source
+from ninefold.operator.audit import Audit
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import undo as undo_
 from ninefold.runtime.store import upgrade as store
@@ -99,8 +101,11 @@ def upgrade(
         if drop:
             return _dropped(undo_.drop(path, drop))
         wanted = loaded.plan.schema
-        decided = _decide(file, decisions, wanted)
-        done = store.upgrade(path, wanted, backup, decided) if apply else store.preview(path, wanted, decided)
+        decided, judge = _decide(file, decisions, wanted), Audit(loaded.plan.stored, inf)
+        if apply:
+            done = store.upgrade(path, wanted, backup, decided, judge)
+        else:
+            done = store.preview(path, wanted, decided, judge)
     except NotUpgraded as error:
         raise Unusable(str(error), *error.help, details=error.details) from None
     return _told(done, format, file, apply) if write is None else _written(write, done)

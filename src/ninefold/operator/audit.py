@@ -1,19 +1,28 @@
-"""Rows that are not as the contract says: it was changed after they were written. They are counted as a service begins,
-and served as they are."""
+"""Rows that are not as the contract says: it was changed after they were written.
+
+A database notes which schema each field's rows are known to fit, by a digest. Where a contract has another one, they
+are looked at before anything is served; rows that do not fit are a decision, unless it was decided to leave them as
+they are: then they are counted each time, and served.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field
+from hashlib import sha256
 from time import monotonic
 from typing import Any
 
 import jsonschema_rs
+import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.plan.schema import Held
 from ninefold.plan.schema import Stored as StoredRows
 from ninefold.runtime.messages.schemas import refuse_to_fetch
-from ninefold.runtime.store.protocol import Row, Stored
+from ninefold.runtime.store import record
+from ninefold.runtime.store.protocol import Row, Session, Stored
+from ninefold.upgrade.change import Unfit
 from ninefold.values import LEAST_INTEGER, sqlite_reader
 
 SECONDS = 2.0
@@ -35,6 +44,14 @@ class Misfits:
     count: int = 0
     rows: list[str] = field(default_factory=list)
 
+    @property
+    def words(self) -> str:
+        """No value of a row is in them."""
+        fit = "1 row does not fit" if self.count == 1 else f"{self.count:,} rows do not fit"
+        more = ", …" if self.count > len(self.rows) > 0 else ""
+        named = f": {', '.join(self.rows)}{more}" if self.rows else ""
+        return f"{fit} `{self.name}` any more{named}"
+
 
 @dataclass(frozen=True, slots=True)
 class Counted:
@@ -47,21 +64,76 @@ class Counted:
 
     def words(self) -> Iterator[str]:
         """A line for each field, and one for what was not looked at. No value of a row is in them."""
-        for each in self.fields:
-            fit = "1 row does not fit" if each.count == 1 else f"{each.count:,} rows do not fit"
-            more = ", …" if each.count > len(each.rows) > 0 else ""
-            named = f": {', '.join(each.rows)}{more}" if each.rows else ""
-            yield f"{fit} `{each.name}` any more{named}"
+        yield from (each.words for each in self.fields)
+        yield from self.cut()
+
+    def cut(self) -> Iterator[str]:
+        """A line for what was not looked at, if there is anything."""
         if self.unfinished:
             rows = " and ".join(f"{count:,} rows of `{name}`" for name, count in self.unfinished)
             yield f"counting was cut after {self.seconds:g} seconds: it has looked at {rows}, and there are more"
 
 
-def counted(stored: Sequence[StoredRows], select: Select, seconds: float = SECONDS) -> Counted:
+class Audit:
+    """What `plan.stored` says of the rows of a database, judged when it is opened
+    (`ninefold.runtime.store.protocol.Judge`). `counted`: what came of it. `seconds`: inf where somebody waits for the
+    whole of it."""
+
+    def __init__(self, stored: Sequence[StoredRows], seconds: float = SECONDS) -> None:
+        self.counted = Counted()
+        self._stored = stored
+        self._seconds = seconds
+
+    def __call__(self, session: Session, left: Collection[str] = ()) -> tuple[Unfit, ...]:
+        """Rows that nobody decided to leave; where there are any, nothing is noted."""
+        noted = record.fit(session)
+        fit = _Fit() if noted is None else msgspec.json.decode(noted, type=_Fit)
+        wanted = {_name(each, held): _digest(held) for each in self._stored for held in each.fields}
+        known = {name for name, digest in wanted.items() if fit.known.get(name) == digest}
+        may_be_left = {name for name, digest in wanted.items() if name in left or fit.left.get(name) == digest}
+        self.counted = found = counted(self._stored, session.run, self._seconds, known)
+        unknown = {name for name, _ in found.unfinished}
+        of_unknown = [
+            name for each in self._stored if each.resource in unknown for held in each.fields
+            if (name := _name(each, held)) not in known
+        ]  # fmt: skip
+        unfit = [Unfit(each.name, each.words) for each in found.fields if each.name not in may_be_left]
+        if not may_be_left.issuperset(of_unknown):
+            unfit += [Unfit(of_unknown[0], words) for words in found.cut()]
+        if not unfit:
+            misfits = {each.name for each in found.fields}
+            after = _Fit(
+                {name: digest for name, digest in wanted.items() if name not in misfits and name not in of_unknown},
+                {name: digest for name, digest in wanted.items() if name in misfits or name in of_unknown},
+            )
+            if after != fit:
+                record.note_fit(session, msgspec.json.encode(after, order="deterministic"))
+        return tuple(unfit)
+
+
+class _Fit(msgspec.Struct, frozen=True):
+    """What is noted of fields (`order.note`), each with a digest of its schema: those that all rows fit (`known`), and
+    those whose rows are left as they are."""
+
+    known: Mapping[str, str] = {}
+    left: Mapping[str, str] = {}
+
+
+def _name(stored: StoredRows, held: Held) -> str:
+    return f"{stored.resource}.{held.column.name}"
+
+
+def _digest(held: Held) -> str:
+    return sha256(msgspec.json.encode(held.schema, order="deterministic")).hexdigest()[:16]
+
+
+def counted(
+    stored: Sequence[StoredRows], select: Select, seconds: float = SECONDS, known: Collection[str] = ()
+) -> Counted:
     """Look at all rows, as far as the time suffices: some of each resource in turn, so that a large one hides no
-    other."""
+    other. `known`: fields of which it is known that all rows fit."""
     end = monotonic() + seconds
-    waiting = [_Counting(each) for each in stored]
+    waiting = [each for each in (_Counting(each, known) for each in stored) if each.looks]
     begun = tuple(waiting)
     while waiting and monotonic() < end:
         waiting = [each for each in waiting if each.goes_on(select, end)]
@@ -75,10 +147,9 @@ def counted(stored: Sequence[StoredRows], select: Select, seconds: float = SECON
 class _Counting:
     """The rows of one resource, a batch at a time."""
 
-    def __init__(self, stored: StoredRows) -> None:
+    def __init__(self, stored: StoredRows, known: Collection[str]) -> None:
         self.resource = stored.resource
         self.seen = 0
-        self.misfits = [Misfits(f"{stored.resource}.{held.column.name}") for held in stored.fields]
         self._stored = stored
         self._after = LEAST_INTEGER
         self._fields = [
@@ -86,10 +157,20 @@ class _Counting:
                 1 + stored.key + number,
                 sqlite_reader(held.column.type),
                 jsonschema_rs.Draft202012Validator(held.schema, validate_formats=True, retriever=refuse_to_fetch),
-                misfits,
+                Misfits(name),
             )
-            for number, (held, misfits) in enumerate(zip(stored.fields, self.misfits, strict=True))
+            for number, held in enumerate(stored.fields)
+            if (name := _name(stored, held)) not in known
         ]
+
+    @property
+    def looks(self) -> bool:
+        """Whether there is anything that has to be looked at."""
+        return bool(self._fields)
+
+    @property
+    def misfits(self) -> Iterator[Misfits]:
+        return (misfits for *_, misfits in self._fields)
 
     def goes_on(self, select: Select, end: float) -> bool:
         """Whether there may be more rows."""

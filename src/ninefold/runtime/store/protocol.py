@@ -6,6 +6,8 @@ from asyncio import Future
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol, TypeAlias, TypeVar
 
+from ninefold.upgrade.change import Unfit
+
 Stored: TypeAlias = None | int | float | str | bytes
 """A value in its stored form (see `ninefold.values`)."""
 
@@ -36,6 +38,11 @@ class Session(Protocol):
 
     def run(self, text: str, binds: Sequence[Stored]) -> list[Row]:
         """Run one statement. Raises Conflicting, NoValue or TooLong."""
+
+
+Judge: TypeAlias = Callable[[Session, Collection[str]], tuple[Unfit, ...]]
+"""What says which rows are not as the contract has them now, but for the fields (`order.note`) whose rows are left as
+they are. It notes what it found in the same transaction."""
 
 
 class Database(Protocol):

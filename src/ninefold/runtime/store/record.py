@@ -6,6 +6,7 @@ The table is called `$ninefold`, a name that no resource can have, and holds a v
 |---------|--------------------------------------------------------------|
 | `shape` | the stored shape, JSON                                       |
 | `key`   | 32 random bytes, from which keys are derived for one use each |
+| `fit`   | which schemas the rows are known to fit, JSON (`ninefold.operator.audit`) |
 | `room`  | for a moment: bytes by which it is tried whether anything can be written |
 
 and, once it has been upgraded, a row for each time in `$ninefold_upgrades`: when, where its backup is, and what tells
@@ -115,6 +116,16 @@ def last_upgrade(connection: apsw.Connection) -> Upgrade | None:
         return None
     [found] = connection.execute(f"SELECT * FROM {_UPGRADES} ORDER BY rowid DESC LIMIT 1").fetchall()
     return Upgrade(*map(str, found))
+
+
+def fit(session: Session) -> bytes | None:
+    """What is noted of how rows fit the contract; None: nothing yet."""
+    found = session.run(f"SELECT value FROM {_TABLE} WHERE name = 'fit'", ())
+    return bytes(found[0][0]) if found and isinstance(found[0][0], bytes) else None
+
+
+def note_fit(session: Session, fit: bytes) -> None:
+    session.run(f"INSERT OR REPLACE INTO {_TABLE} VALUES ('fit', ?)", (fit,))
 
 
 def derive(key: bytes, name: str) -> bytes:

@@ -32,7 +32,7 @@ from ninefold.runtime.store.connections import (
     words,
 )
 from ninefold.runtime.store.file import Held, Lock, NotBuilt, database_path, lock
-from ninefold.runtime.store.protocol import Row, Session, Stored, Unavailable
+from ninefold.runtime.store.protocol import Judge, Row, Session, Stored, Unavailable
 from ninefold.runtime.store.reads import Brief, Long, TooLong
 from ninefold.runtime.store.whole import NotUpgraded
 from ninefold.runtime.store.writer import Transaction, Writer
@@ -222,10 +222,11 @@ def _size(file: str) -> int:
         return 0
 
 
-def open_sqlite(url: str, schema: Schema, begin: Begin | None = None) -> Opening:
+def open_sqlite(url: str, schema: Schema, begin: Begin | None = None, judge: Judge | None = None) -> Opening:
     """Open the database for a schema: make it, take it as it is, add what can be added, or refuse.
 
-    `url` is `sqlite:///PATH` or a bare path. What was made by another program is not changed.
+    `url` is `sqlite:///PATH` or a bare path. What was made by another program is not changed. `judge` looks at the rows
+    once they are stored as the schema says; None: nobody does.
     """
     try:
         path = database_path(url)
@@ -234,7 +235,7 @@ def open_sqlite(url: str, schema: Schema, begin: Begin | None = None) -> Opening
     try:
         if why := unusable(path):
             return Refused(f"the database {path} cannot be used: {why}")
-        return _open_locked(Path(os.path.realpath(path)), path, schema, begin)
+        return _open_locked(Path(os.path.realpath(path)), path, schema, begin, judge)
     except NotBegun as error:
         return Refused(str(error))
     except Held as error:
@@ -263,7 +264,7 @@ def unusable(path: Path, mode: Literal["r+b", "rb"] = "r+b") -> str | None:
     return None if start in (b"", _MAGIC) else "it is not a SQLite database"
 
 
-def _open_locked(path: Path, name: Path, schema: Schema, begin: Begin | None) -> Opening:
+def _open_locked(path: Path, name: Path, schema: Schema, begin: Begin | None, judge: Judge | None) -> Opening:
     """`name` is what the operator calls `path`. On the way out, what is not handed over is closed."""
     with ExitStack() as undo:
         held = lock(path)
@@ -280,7 +281,7 @@ def _open_locked(path: Path, name: Path, schema: Schema, begin: Begin | None) ->
             )
         if mode := configure(connection):
             return Refused(f"the database {name} cannot be used: its file system admits no write-ahead log ({mode})")
-        prepared = _prepare(connection, found, name, schema)
+        prepared = _prepare(connection, found, name, schema, judge)
         if isinstance(prepared, Refused):
             return prepared
         key, additions = prepared
@@ -294,14 +295,21 @@ def _open_locked(path: Path, name: Path, schema: Schema, begin: Begin | None) ->
 
 
 def _prepare(
-    connection: apsw.Connection, found: record.Empty | record.Record, name: Path, schema: Schema
+    connection: apsw.Connection,
+    found: record.Empty | record.Record,
+    name: Path,
+    schema: Schema,
+    judge: Judge | None,
 ) -> tuple[bytes, tuple[str, ...]] | Refused:
-    """Make the tables, or those that are missing, in one transaction: the key, and what was added, in words."""
+    """Make the tables, or those that are missing, in one transaction, and judge the rows: the key, and what was added,
+    in words."""
     if isinstance(found, record.Empty):
         with _Transaction(connection):
             made = record.create(connection, encode_shape(schema))
             for statement in tables.create_schema(schema):
                 connection.execute(statement)
+            if judge is not None:
+                judge(Transaction(connection), ())
         return made.key, ()
     try:
         stored = decode_shape(found.shape)
@@ -311,12 +319,15 @@ def _prepare(
     why = tuple(words for each in upgrade.judged(differing, connection, "serve") for words in each.why)
     if why:
         return _differs(name, why)
-    if not differing.same:
-        try:
-            with foreign_keys_off(connection, steps.rebuilds(differing)), _Transaction(connection):
+    try:
+        with foreign_keys_off(connection, steps.rebuilds(differing)), _Transaction(connection):
+            if not differing.same:
                 upgrade.make(differing, schema, connection)
-        except NotUpgraded as error:
-            return _differs(name, error.details)
+            unfit = () if judge is None else judge(Transaction(connection), ())
+            if unfit:
+                raise NotUpgraded("rows are not as the contract says", tuple(each.words for each in unfit))
+    except NotUpgraded as error:
+        return _differs(name, error.details)
     return found.key, tuple(map(told, differing.told))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -18,10 +18,11 @@ from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record, steps
 from ninefold.runtime.store.connections import words
-from ninefold.runtime.store.protocol import Stored
+from ninefold.runtime.store.protocol import Judge, Session, Stored
 from ninefold.runtime.store.whole import NotUpgraded, alone, check_sound, connected, copy_of, flush, shape_of, there
+from ninefold.runtime.store.writer import Transaction
 from ninefold.sql.fragment import identifier
-from ninefold.upgrade.change import By, Change
+from ninefold.upgrade.change import By, Change, Unfit
 from ninefold.upgrade.changes import Changes, Outcome, changes, nothing_decided
 from ninefold.upgrade.shape import digest, encode_shape
 from ninefold.upgrade.steps import aside_name
@@ -87,6 +88,17 @@ def _check_references(connection: apsw.Connection) -> None:
 # The command: a preview, the upgrade, and back
 
 
+def all_fit(session: Session, left: Collection[str]) -> tuple[Unfit, ...]:
+    """Nobody looks at the rows."""
+    return ()
+
+
+def _unfit(found: Unfit) -> Judged:
+    field = found.field
+    write = (f"{{set: {field}, is: …, where: …}}", f"{{leave: {field}}}")
+    return Judged(Change("question", f"field `{field}`", "", by="upgrade", write=write), (found.words,))
+
+
 @dataclass(frozen=True, slots=True)
 class Rehearsed:
     """What an upgrade would do, or has done (`made`). `shape`: by what that of the database is known. `rows`: of each
@@ -108,7 +120,7 @@ class Rehearsed:
         return not any(each.why for each in self.changes)
 
 
-def preview(url: str, wanted: Schema, decide: Decide = nothing_decided) -> Rehearsed:
+def preview(url: str, wanted: Schema, decide: Decide = nothing_decided, judge: Judge = all_fit) -> Rehearsed:
     """Do the whole upgrade on a consistent copy, which is thrown away. A service may run meanwhile. Raises
     NotUpgraded."""
     path = there(url)
@@ -117,14 +129,20 @@ def preview(url: str, wanted: Schema, decide: Decide = nothing_decided) -> Rehea
             copy = Path(folder) / path.name
             copy_of(path, copy)
             with connected(copy) as connection:
-                return _upgraded(connection, path, wanted, decide)
+                return _upgraded(connection, path, wanted, decide, judge)
     except apsw.Error as error:
         raise NotUpgraded(f"the database {path} cannot be used: {words(error)}") from None
     except OSError as error:
         raise NotUpgraded(f"the database {path} cannot be copied: {(error.strerror or str(error)).lower()}") from None
 
 
-def upgrade(url: str, wanted: Schema, backup: Path | None = None, decide: Decide = nothing_decided) -> Rehearsed:
+def upgrade(
+    url: str,
+    wanted: Schema,
+    backup: Path | None = None,
+    decide: Decide = nothing_decided,
+    judge: Judge = all_fit,
+) -> Rehearsed:
     """Upgrade behind a backup, which is beside the database unless another place is given. Raises NotUpgraded, and the
     database is then as it was."""
     path = there(url)
@@ -137,7 +155,7 @@ def upgrade(url: str, wanted: Schema, backup: Path | None = None, decide: Decide
                 made = False
                 try:
                     flush(before)
-                    done = _upgraded(connection, path, wanted, decide, before)
+                    done = _upgraded(connection, path, wanted, decide, judge, before)
                     made = done.made
                 finally:
                     if not made:
@@ -150,7 +168,12 @@ def upgrade(url: str, wanted: Schema, backup: Path | None = None, decide: Decide
 
 
 def _upgraded(
-    connection: apsw.Connection, path: Path, wanted: Schema, decide: Decide, backup: Path | None = None
+    connection: apsw.Connection,
+    path: Path,
+    wanted: Schema,
+    decide: Decide,
+    judge: Judge,
+    backup: Path | None = None,
 ) -> Rehearsed:
     """In one transaction, where nothing stands in the way. Raises NotUpgraded."""
     before = shape_of(connection, path)
@@ -163,9 +186,16 @@ def _upgraded(
         steps.take(outcome.steps, wanted, connection)
         found = changes(outcome.stored, wanted)
         done = Rehearsed(path, digest(before), counts, judged(found, connection, "upgrade"), decided=outcome.count)
-        if not done.goes or (found.same and not outcome.steps):
+        if not done.goes:
             return done
         make(found, wanted, connection, unguarded=bool(outcome.steps))
+        unfit = tuple(map(_unfit, judge(Transaction(connection), outcome.left)))
+        if unfit:
+            return replace(done, changes=(*done.changes, *unfit))
+        if found.same and not outcome.count:
+            # Nothing but that rows were looked at is new.
+            connection.execute("COMMIT")
+            return done
         after = found.after
         lost = dict(hidden(connection, after))
         for name in outcome.lost:

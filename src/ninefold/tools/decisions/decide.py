@@ -21,6 +21,7 @@ from ninefold.syntax.nodes import Scalar
 from ninefold.tools.decisions.document import (
     Decided,
     Hide,
+    Leave,
     MapState,
     RemoveRows,
     Rename,
@@ -55,8 +56,11 @@ def decide(decided: Decided, stored: Schema, wanted: Schema) -> tuple[Outcome, t
                 deciding.hide(each)
             case RemoveRows():
                 deciding.remove(each)
+            case Leave():
+                deciding.leave(each)
     after = structs.replace(deciding.stored, tables=tuple(deciding.tables.values()))
-    outcome = Outcome(tuple(deciding.steps), after, tuple(deciding.lost), len(decided.decisions))
+    count = len(decided.decisions)
+    outcome = Outcome(tuple(deciding.steps), after, tuple(deciding.lost), count, tuple(deciding.left))
     return outcome, tuple(deciding.found)
 
 
@@ -69,6 +73,7 @@ class _Deciding:
         self.wanted = {table.name: table for table in wanted.tables}
         self.steps: list[Step] = []
         self.lost: list[str] = []
+        self.left: list[str] = []
         self.found: list[Diagnostic] = []
         self._reads = {
             table.name: {
@@ -215,6 +220,13 @@ class _Deciding:
         where = None if each.where is None else self._typed(each.where, table, Boolean())
         if where is not None or each.where is None:
             self.steps.append(steps.RemoveRows(table.name, where, dict(self._reads[table.name])))
+
+    def leave(self, each: Leave) -> None:
+        fields = _fields(self.wanted)
+        if each.field.text in fields:
+            self.left.append(each.field.text)
+        else:
+            self._unknown("the contract has no field", each.field, fields)
 
     # What they have in common
 

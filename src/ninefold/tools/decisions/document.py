@@ -9,13 +9,14 @@
       - {aside: order.memo}
       - {lose: order.pages}
       - {remove rows: order, where: old.total < 0}
+      - {leave: room.title}             # rows that do not fit it any more stay as they are
 
 Expressions are CEL, typed against what is stored: `old` is the row as it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome
@@ -69,7 +70,14 @@ class RemoveRows:
     where: nodes.Scalar | None
 
 
-Decision: TypeAlias = Rename | Set | MapState | Hide | RemoveRows
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Rows that do not fit a field as the contract has it now stay as they are."""
+
+    field: nodes.Scalar
+
+
+Decision: TypeAlias = Rename | Set | MapState | Hide | RemoveRows | Leave
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +97,7 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "aside": (),
     "lose": (),
     "remove rows": ("where",),
+    "leave": (),
 }
 """What is decided, and what may stand beside it."""
 
@@ -161,15 +170,7 @@ class _Reader:
                 return MapState(about, said["to"], since.text == "kept")
             case "aside" | "lose":
                 return Hide(about, verb == "lose")
+            case "leave":
+                return Leave(about)
             case _:
                 return RemoveRows(about, said.get("where"))
-
-
-def names(decided: Decided) -> Iterator[nodes.Scalar]:
-    """What is decided over, each by its name."""
-    for each in decided.decisions:
-        match each:
-            case Rename(old=name) | Set(field=name) | Hide(field=name) | MapState(state=name):
-                yield name
-            case RemoveRows(resource=name):
-                yield name
