@@ -21,8 +21,7 @@ from ninefold.plan.schema import Held
 from ninefold.plan.schema import Stored as StoredRows
 from ninefold.runtime.messages.schemas import refuse_to_fetch
 from ninefold.runtime.store import record
-from ninefold.runtime.store.protocol import Row, Session, Stored
-from ninefold.upgrade.change import Unfit
+from ninefold.runtime.store.protocol import Row, Session, Stored, Unfit
 from ninefold.values import LEAST_INTEGER, sqlite_reader
 
 SECONDS = 2.0

@@ -25,12 +25,3 @@ class Change:
     by: By = "serve"
     write: tuple[str, ...] = ()
     over: Premise | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Unfit:
-    """Rows do not fit a field (`order.note`) as the contract has it now, or it is not known whether they do: a sentence
-    says how many, and which."""
-
-    field: str
-    words: str

@@ -6,7 +6,7 @@ from asyncio import Future
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol, TypeAlias, TypeVar
 
-from ninefold.upgrade.change import Unfit
+from ninefold.diagnostics.frozen import dataclass
 
 Stored: TypeAlias = None | int | float | str | bytes
 """A value in its stored form (see `ninefold.values`)."""
@@ -38,6 +38,15 @@ class Session(Protocol):
 
     def run(self, text: str, binds: Sequence[Stored]) -> list[Row]:
         """Run one statement. Raises Conflicting, NoValue or TooLong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """Rows do not fit a field (`order.note`) as the contract has it now, or it is not known whether they do: a sentence
+    says how many, and which."""
+
+    field: str
+    words: str
 
 
 Judge: TypeAlias = Callable[[Session, Collection[str]], tuple[Unfit, ...]]

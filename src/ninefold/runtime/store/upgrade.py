@@ -18,11 +18,11 @@ from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record, steps
 from ninefold.runtime.store.connections import words
-from ninefold.runtime.store.protocol import Judge, Session, Stored
+from ninefold.runtime.store.protocol import Judge, Session, Stored, Unfit
 from ninefold.runtime.store.whole import NotUpgraded, alone, check_sound, connected, copy_of, flush, shape_of, there
 from ninefold.runtime.store.writer import Transaction
 from ninefold.sql.fragment import identifier
-from ninefold.upgrade.change import By, Change, Unfit
+from ninefold.upgrade.change import By, Change
 from ninefold.upgrade.changes import Changes, Outcome, changes, nothing_decided
 from ninefold.upgrade.shape import digest, encode_shape
 from ninefold.upgrade.steps import aside_name
