@@ -25,7 +25,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from ninefold.ablate.facts import _row_of_entry, _row_of_item
+from ninefold.ablate.facts import row_of_entry, row_of_item
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.source import Span
 from ninefold.language import shapes
@@ -101,11 +101,11 @@ def _mappings(
         case Mapping(entries=entries):
             yield [key for key in keys_under(part, path) if not key.is_placeholder], route, node
             for index, entry in enumerate(entries):
-                key, _ = _row_of_entry(part, path, entry, holder)
+                key, _ = row_of_entry(part, path, entry, holder)
                 yield from _mappings(entry.value, part, key.path, key, (*route, index))
         case Sequence(items=items) if holder is not None:
             for index, item in enumerate(items):
-                key = _row_of_item(part, holder)
+                key = row_of_item(part, holder)
                 yield from _mappings(item, part, key.path, key, (*route, index))
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from multiprocessing import get_context
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -61,8 +61,20 @@ def _removed(whole: Whole, pieces: _Pieces, fact: Written, removal: Removal, com
     loaded = compiler(without(whole.loaded.document, fact, removal))
     if loaded.plan is None:
         return judge(whole, fact, removal, loaded, (), None)
-    asked = _concerned(whole.asked, pieces, _pieces(loaded.plan))
-    rehearsal = whole.rehearsal(loaded.plan)
+    changes, opened = _asked_of(whole, pieces, loaded.plan)
+    opened_less = None if opened == whole.opened else set(opened) <= set(whole.opened)
+    return judge(whole, fact, removal, loaded, changes, opened_less)
+
+
+def asked_of(whole: Whole, plan: ServicePlan) -> tuple[Change, ...]:
+    """The fixed requests of a contract that another plan answers in another way."""
+    return _asked_of(whole, _pieces(whole.plan), plan)[0]
+
+
+def _asked_of(whole: Whole, pieces: _Pieces, plan: ServicePlan) -> tuple[tuple[Change, ...], tuple[Any, ...]]:
+    """The same, and the rows that the other one states."""
+    asked = _concerned(whole.asked, pieces, _pieces(plan))
+    rehearsal = whole.rehearsal(plan)
     opened = rehearsal.opened()
     changes = []
     tags: dict[str, str] = {}
@@ -79,8 +91,7 @@ def _removed(whole: Whole, pieces: _Pieces, fact: Written, removal: Removal, com
         if new != each.seen:
             changes.append(Change(each, new))
     rehearsal.close()
-    opened_less = None if opened == whole.opened else set(opened) <= set(whole.opened)
-    return judge(whole, fact, removal, loaded, tuple(changes), opened_less)
+    return tuple(changes), opened
 
 
 def _with_tags(told: Told, tags: Mapping[str, str]) -> Told:

@@ -55,7 +55,7 @@ class _Part:
 
     def of_mapping(self, node: Mapping, path: str, holder: Key | None) -> Iterator[Written]:
         for index, entry in enumerate(node.entries):
-            key, is_named = _row_of_entry(self.number, path, entry, holder)
+            key, is_named = row_of_entry(self.number, path, entry, holder)
             if not is_named and self._says_values(entry.name, holder):
                 # It is asked of a schema inside another as it is of the other (`questions.resources.unsaid`).
                 row = key_at(2, f"RESOURCE.fields.FIELD.{entry.name}")
@@ -71,7 +71,7 @@ class _Part:
 
     def of_sequence(self, node: Sequence, holder: Key) -> Iterator[Written]:
         for index, item in enumerate(node.items):
-            yield from self._fact(index, str(index), _row_of_item(self.number, holder), False, item.span, item)
+            yield from self._fact(index, str(index), row_of_item(self.number, holder), False, item.span, item)
 
     def _fact(self, index: int, name: str, key: Key, is_named: bool, span: Span, value: Node) -> Iterator[Written]:
         names, route = (*self.names, name), (*self.route, index)
@@ -86,7 +86,7 @@ class _Part:
                 pass
 
 
-def _row_of_entry(part: int, path: str, entry: Entry, holder: Key | None) -> tuple[Key, bool]:
+def row_of_entry(part: int, path: str, entry: Entry, holder: Key | None) -> tuple[Key, bool]:
     """The row of a key, and whether it is the language's own word: else the placeholder that stands for it, or, in a
     schema, a template or a value, a row of the same path that says what such a member does."""
     if found := key_named(part, path, entry.name):
@@ -98,7 +98,7 @@ def _row_of_entry(part: int, path: str, entry: Entry, holder: Key | None) -> tup
     return _inside(holder), False
 
 
-def _row_of_item(part: int, holder: Key) -> Key:
+def row_of_item(part: int, holder: Key) -> Key:
     """The row of an item of a list: the placeholder for it, or that of the list."""
     if is_open(part, holder.path):
         return next(key for key in keys_under(part, holder.path) if key.is_placeholder)

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Annotated, Literal, assert_never
 
 from ninefold.ablate.ablate import Work
@@ -17,6 +16,7 @@ from ninefold.ablate.requests import Excuse, Unreadable, excuses
 from ninefold.cli.commands import File, Parameter, Settings
 from ninefold.cli.document import compiled, read_bytes
 from ninefold.cli.operator_values import operator_values
+from ninefold.cli.request_files import request_files
 from ninefold.cli.terminal import Unusable, say, say_json, say_visibly, show
 
 
@@ -62,7 +62,7 @@ def ablate(
     if not any(fnmatchcase(fact.address, only) for fact in written(loaded.document)):
         raise Unusable(f"no fact of the contract is called `{only}`", "facts are called as the command prints them")
     operator = operator_values([value.name for value in loaded.plan.operator], settings, None, os.environ)
-    files = tuple(_files(requests))
+    files = request_files(requests)
     work = Work(file, data, files, operator, only)
     try:
         asked = len(work.whole().asked)
@@ -86,16 +86,3 @@ def _say(told: Report, format: Literal["text", "markdown", "json"]) -> None:
             say_json(to_json(told))
         case _:
             assert_never(format)
-
-
-def _files(names: Sequence[str]) -> list[tuple[str, str]]:
-    paths = [path for name in names for path in (sorted(Path(name).glob("*.http")) if Path(name).is_dir() else [name])]
-    if not paths:
-        raise Unusable("there are no requests", "name a file of requests, or a directory of .http files")
-    found = []
-    for path in paths:
-        try:
-            found.append((str(path), read_bytes(str(path)).decode("utf-8-sig")))
-        except UnicodeDecodeError:
-            raise Unusable(f"{path} is not UTF-8 text") from None
-    return found

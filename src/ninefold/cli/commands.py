@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "propose": Command("proposals", "Propose what conventions say to its open questions."),
     "accept": Command("proposals", "Turn proposals into facts."),
     "fix": Command("fix", "Rewrite an older contract in the words of today."),
+    "diff": Command("diff", "Say what a change of a contract does to those who rely on it."),
     "dev": Command("dev", "Serve a contract while it is written."),
     "serve": Command("serve", "Serve a contract."),
     "upgrade": Command("upgrade", "Move the rows of a database to a contract that has changed."),

@@ -32,12 +32,14 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was found at a place (3.27). `labels` are the further places that belong to it."""
+    """What was found at a place (3.27). `labels` are the further places that belong to it; `fingerprint` is the same
+    for the same result, wherever it stands (3.27.17)."""
 
     rule: Rule
     message: str
     span: Span
     labels: tuple[Label, ...] = ()
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,8 @@ def _result(result: Result, index: int, source: Source, uri: str) -> dict[str, A
         "message": {"text": _message(result.message)},
         "locations": [_location(result.span, source, uri)],
     }
+    if result.fingerprint:
+        written["partialFingerprints"] = {"meaning/v1": result.fingerprint}
     if result.labels:
         written["relatedLocations"] = [
             {"id": number, **_location(label.span, source, uri), "message": {"text": _message(label.text or "here")}}

@@ -122,15 +122,15 @@ class Scheme:
         CREDENTIAL, _NOT_NAMED, when=When("the service makes or looks up the credential, and no `matches` is there"))
     lasts: Fact[int] | None = asked(
         "lasts", shapes.Duration(), "How long an issued credential is good; `none`: as long as its row is there.",
-        LASTS, _NOT_NAMED, when=When(_MADE), says_none=True)
+        LASTS, _NOT_NAMED, when=When(_MADE), says_none=True, order="more", promise="raise a limit")
     open_id_connect_url: Fact[Expression] | None = asked(
         "openIdConnectUrl", shapes.Expression(shapes.Sight.NONE),
         "The issuer, or where its configuration is: `operator.NAME`.",
-        CREDENTIAL, _NOT_NAMED, when=says("the type is `openIdConnect`", "type", "openIdConnect"))
+        CREDENTIAL, _NOT_NAMED, when=says("the type is `openIdConnect`", "type", "openIdConnect"), side="runs")
     issuer: Fact[Expression] | None = asked(
         "issuer", shapes.Expression(shapes.Sight.NONE),
         "Who signs the tokens: `operator.NAME`.", CREDENTIAL, _NOT_NAMED,
-        when=When("somebody else signs the tokens, and no `openIdConnectUrl` is there"))
+        when=When("somebody else signs the tokens, and no `openIdConnectUrl` is there"), side="runs")
     audience: Fact[Name] | None = asked(
         "audience", shapes.Name("an audience"), "The audience that a signed token is for.", AUDIENCE, _NOT_NAMED,
         when=When("somebody else signs the tokens"))
@@ -139,7 +139,7 @@ class Scheme:
         CREDENTIAL, _DISCOVERED, when=When("the scheme states its own `keys`"), read=leaves.name_or_names)
     keys: Fact[Expression] | None = asked(
         "keys", shapes.Expression(shapes.Sight.NONE), "The issuer's key set, or where it is: `operator.NAME`.",
-        CREDENTIAL, _DISCOVERED, when=When("there is no `openIdConnectUrl` that leads to them"))
+        CREDENTIAL, _DISCOVERED, when=When("there is no `openIdConnectUrl` that leads to them"), side="runs")
     scopes: Fact[tuple[Name, ...]] | None = names(
         "scopes", shapes.Names("a new name"), "Scopes that conditions may ask for.",
         "Each use of a scope is an error.", read=leaves.name_or_names)
@@ -152,7 +152,7 @@ class Scheme:
         PRESENTED, f"{_NOT_NAMED}. Else challenges name none",
         when=When(
             "it is the Basic scheme of HTTP, which has to name one (RFC 7617), or one whose tokens are granted, "
-            "since clients come for these by that scheme"))
+            "since clients come for these by that scheme"), side="gives")
     flows: Fact[Node] | None = tells("flows", shapes.Members(), "OpenAPI's flows of an `oauth2` scheme.", read=flows)
     caller: Fact[tuple[Assignment, ...]] | None = names(
         "caller", shapes.MappingOf("names to expressions"),
@@ -190,7 +190,8 @@ def is_no_word(r: Reading, entry: Entry, _: Level) -> None:
 
 
 SCHEME = Each(
-    Scheme, named("SCHEME", Kind.NAMES, "A security scheme, in OpenAPI's words.", "Each use of its name is an error."),
+    Scheme, named("SCHEME", Kind.NAMES, "A security scheme, in OpenAPI's words.", "Each use of its name is an error.",
+        promise="add a scheme"),
     "schemes to how they work", is_no_word)
 
 
@@ -328,7 +329,8 @@ class Authentication:
     """`rows` is `Every` for `rows: any`."""
 
     schemes: Fact[tuple[Scheme, ...]] | None = asked(
-        "schemes", SCHEME, "How callers say who they are.", SCHEMES, "nothing is served", says_none=True, read=schemes)
+        "schemes", SCHEME, "How callers say who they are.", SCHEMES, "nothing is served", says_none=True, read=schemes,
+        side="takes")
     rows: Fact[tuple[RowRule, ...] | Every] | None = asked(
         "rows", shapes.OneOf((shapes.Word(("any",)), shapes.MappingOf("resources to who sees which rows"))),
         "Which rows a caller may see at all; `any` where every caller sees all rows.", ROWS, _NO_ROWS,
@@ -336,7 +338,7 @@ class Authentication:
     unseen_rows: Fact[Name] | None = asked(
         "unseen rows", shapes.Word(("not found", "forbidden")), "What a row is that the caller may not see.",
         UNSEEN_ROWS, "endpoints with a row rule are not served", when=When("a row rule hides rows"),
-        sentence="a row that the caller may not see is {}")
+        sentence="a row that the caller may not see is {}", side="gives")
     permissions: Fact[tuple[Permission, ...]] | None = asked(
         "permissions", shapes.MappingOf("endpoints to who may call"), "Who may call each endpoint.",
         CALLERS, "no endpoint is served", read=permissions, below=_PERMISSIONS)

@@ -25,7 +25,7 @@ class Check:
         "that", shapes.Expression(), "The condition that has to hold.", "Nothing is refused for it.")
     code: Name | None = adds(
         "else", shapes.Name("an error code"), "The error where it does not hold.",
-        "The error is the code of the condition `invariant`, of what has become, or else of `guard`.")
+        "The error is the code of the condition `invariant`, of what has become, or else of `guard`.", side="gives")
 
 
 def has_a_condition(r: Reading, node: Node, slot: Slot, found: Check) -> bool:

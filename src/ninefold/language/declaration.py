@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.fact import Shown, is_open
-from ninefold.language.key import Key, Kind, falling_back
+from ninefold.language.key import Key, Kind, Order, Side, falling_back
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Read, Reading, Refused, Slot
 from ninefold.language.shapes import ListOf, MappingOf, Members, OneOf, Shape
@@ -180,13 +180,16 @@ def _member(
     group: Key | None = None,
     says_none: bool = False,
     line: tuple[int, str] | None = None,
+    side: Side | None = None,
+    order: Order | None = None,
+    promise: str | None = None,
     **also: Any,
 ) -> Any:
     path = name if group is None else f"{group.path}.{name}"
     own = shape.shape if isinstance(shape, Holding) else shape
     asks = None if kind in (Kind.RESTRICTS, Kind.ADDS, Kind.NAMES) else question
     key = _row(kind, path, own, meaning, absent, asks, when, says_none)
-    key = key if line is None else falling_back(key, *line)
+    key = replace(key if line is None else falling_back(key, *line), side=side, order=order, promise=promise)
     return _declared(key, shape, question=question, when=when, group=group, **also)
 
 
@@ -214,10 +217,18 @@ def group(name: str, meaning: str, question: Question, gap: str, **also: Any) ->
 
 
 def named(
-    placeholder: str, kind: Kind, meaning: str, absent: str, shape: Shape | None = None, asks: Question | None = None
+    placeholder: str,
+    kind: Kind,
+    meaning: str,
+    absent: str,
+    shape: Shape | None = None,
+    asks: Question | None = None,
+    *,
+    side: Side | None = None,
+    promise: str | None = None,
 ) -> Key:
     """The row of a placeholder, for the names of records if it has no shape of its own."""
-    return _row(kind, placeholder, shape or Members(), meaning, absent, asks)
+    return replace(_row(kind, placeholder, shape or Members(), meaning, absent, asks), side=side, promise=promise)
 
 
 def together(rows: tuple[Key, ...], whole: Callable[[Level], Any]) -> Any:

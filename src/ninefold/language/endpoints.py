@@ -124,11 +124,11 @@ class Endpoint:
         shapes.OneOf((shapes.Text("an action such as `create order`"), shapes.ListOf(shapes.Text("an action")))),
         "What it does: one of a closed list or a transition; or a list, of which each after the first is a transition; "
         "a `call` comes before all of it.", DOES, NOT_SERVED,
-        whole=lambda level: level.fact("does", deeds(level.called, level.known), main=True))
+        whole=lambda level: level.fact("does", deeds(level.called, level.known), main=True), side="moves")
     row: Fact[Expression] | None = asked(
         "row", shapes.Expression(shapes.Sight.CALLERS), "The row that it acts on, where the path names none.", DOES,
         f"{NOT_SERVED}. Else they say which", told="the row that it acts on",
-        when=When("neither the path nor `where` names the row that it acts on"))
+        when=When("neither the path nor `where` names the row that it acts on"), side="moves")
     body: Fact[Body] | None = asked(
         "body", shapes.OneOf((shapes.Names("a field"), shapes.Template(shapes.Sight.NONE), shapes.Members())),
         "What the body gives: a list of fields, a template read backwards, or `$ref`.", BODY,
@@ -154,15 +154,16 @@ class Endpoint:
     where: Fact[Expression] | None = restricts(
         "where", shapes.Expression(shapes.Sight.CALLERS),
         "Which rows are listed or acted on.", "All rows that may be seen.",
-        told="only rows where", meanings=("truth",))
+        told="only rows where", meanings=("truth",), side="guards")
     sorts: Fact[Sorts] | None = asked(
-        "sorts", One(Sorts), "The order of a list.", ORDER, "the list is not served", says_none=True)
+        "sorts", One(Sorts), "The order of a list.", ORDER, "the list is not served", says_none=True, side="gives")
     pages: Fact[Pages] | None = instead(
-        "pages", One(Pages), key_of(Limits, "pages").meaning, 8, "pages", question=PAGES, says_none=True)
+        "pages", One(Pages), key_of(Limits, "pages").meaning, 8, "pages", question=PAGES, says_none=True,
+        side="gives")
     sets: Fact[tuple[Assignment, ...]] | None = adds(
         "sets", shapes.MappingOf("fields to expressions"), "Values that it gives.", "It gives the body's values.",
         below=(named("FIELD", Kind.ADDS, "The value that it gives the field.", "It gives no value of its own.",
-                     shapes.Expression()),))
+                     shapes.Expression()),), side="moves")
     check: Fact[tuple[Check, ...]] | None = restricts(
         "check", CHECKS, "What has to hold of the row, as it was; of one that is made, as it would be.",
         "Every row is admitted.")
@@ -172,7 +173,7 @@ class Endpoint:
         when=When("E updates and its body gives something"))
     etag: Fact[bool] | None = adds(
         "etag", shapes.Boolean(only_true=True), "Responses carry an entity tag, and conditions on it are honoured.",
-        "There is no entity tag, and no condition on one is honoured.")
+        "There is no entity tag, and no condition on one is honoured.", side="gives")
     idempotency_key: Fact[Name] | None = adds(
         "idempotency key", shapes.Word(("required", "optional")),
         "A request with the header Idempotency-Key is done once, and its response is given again. Where it is "
@@ -180,35 +181,37 @@ class Endpoint:
         sentence="the header `Idempotency-Key` is {}")
     issues: Fact[Name] | None = adds(
         "issues", shapes.Name("a scheme"),
-        "A credential of that scheme is made for the row, and is `caller.credential`.", "No credential is made.")
+        "A credential of that scheme is made for the row, and is `caller.credential`.", "No credential is made.",
+        side="gives")
     ends: Fact[Name] | None = asked(
         "ends", shapes.Word(("presented", "others", "all")),
         "Which credentials that were issued to the row it ends: the one that the request presents, all others, or all.",
         ENDED, f"{NOT_SERVED}. Else it ends none, but for what a new password ends", when=When("E signs out"),
-        says_none=True)
+        says_none=True, side="moves")
     requests: Fact[Requests] | None = instead(
         "requests", One(Requests), "How the requests of this endpoint alone are read.", 4, "requests")
     error_shape: Fact[Shape] | None = instead(
-        "error shape", One(Shape), "What the body of an error of this endpoint is.", 7, "error shape", says_none=True)
+        "error shape", One(Shape), "What the body of an error of this endpoint is.", 7, "error shape", says_none=True,
+        side="gives")
     errors: Fact[tuple[tuple[Name, Name], ...]] | None = instead(
         "errors", shapes.MappingOf("conditions to error codes"), "Codes of conditions on this endpoint alone.", 7,
-        "codes", read=own_codes, below=(CODE,))
+        "codes", read=own_codes, below=(CODE,), side="gives")
     responses: Fact[tuple[Response, ...]] | None = asked(
         "responses", shapes.MappingOf("statuses to what is shown"),
         "The good responses by status, 200 to 399: a view, a template, `none` or `stream`; or by outcome, then by "
-        "status.", RESPONSES, NOT_SERVED, read=read_responses, below=RESPONSE_ROWS)
+        "status.", RESPONSES, NOT_SERVED, read=read_responses, below=RESPONSE_ROWS, side="gives")
     headers: Fact[tuple[Assignment, ...]] | None = adds(
         "headers", shapes.MappingOf("headers to expressions"), "Headers of the good responses.",
         "There are no such headers.", read=header_values, below=(
             named("HEADER", Kind.ADDS, "The header's value.", "There is no such header.",
-                  shapes.Expression(shapes.Sight.CALLERS)),))
+                  shapes.Expression(shapes.Sight.CALLERS), promise="add a response header"),), side="gives")
     called_with: Fact[tuple[Assignment, ...]] | None = asked(
         "with", shapes.MappingOf("names to expressions"),
         "What the function that it calls is called with, of the request and of who calls.", DOES, NOT_SERVED,
         when=When("the function takes something"), below=(
             named("NAME", Kind.ADDS, "The value of what the function takes by that name.",
-                  "An error where the function takes it.", shapes.Expression(shapes.Sight.NONE)),))
-    then: Fact[tuple[Effect, ...]] | None = adds("then", EFFECTS, OTHER_ROWS, NO_OTHER_ROW)
+                  "An error where the function takes it.", shapes.Expression(shapes.Sight.NONE)),), side="moves")
+    then: Fact[tuple[Effect, ...]] | None = adds("then", EFFECTS, OTHER_ROWS, NO_OTHER_ROW, side="moves")
     case: Case | None = adds(
         "cases", shapes.Members(), "Bodies, values, checks and responses that an expression chooses.",
         "There is one case: what the endpoint states.", below=(BY, CASE), whole=lambda _: None)
@@ -322,7 +325,7 @@ def _each_case(fact: Fact[tuple[tuple[Endpoint, ...], ...]] | None) -> Fact[tupl
 # fmt: off
 
 ENDPOINT = named("ENDPOINT", Kind.NAMES, "A method and a path, such as `GET /orders/{id}`.",
-                 "The method and path are not there; each use of them is an error.")
+                 "The method and path are not there; each use of them is an error.", promise="add an endpoint")
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,7 @@ class ErrorCode:
         "value is left out, and so is one whose value is no field value (RFC 9110, 5.5), which the log is told.",
         "There are no such headers.", read=header_values, below=(
             named("HEADER", Kind.ADDS, "The header's value.", "There is no such header.",
-                  shapes.Expression(shapes.Sight.CALLERS)),),
+                  shapes.Expression(shapes.Sight.CALLERS), promise="add a response header"),),
     )  # fmt: skip
     conditions: Fact[tuple[ConditionName, ...]] | None = asked(
         "for", shapes.Names("a condition", alone=True),
@@ -160,7 +160,9 @@ class ErrorCode:
 
 
 CODE = Each(
-    ErrorCode, named("CODE", Kind.NAMES, "An error.", "Each use of its name is an error."), "codes to what they say"
+    ErrorCode,
+    named("CODE", Kind.NAMES, "An error.", "Each use of its name is an error.", promise="add an error code"),
+    "codes to what they say",
 )
 
 _NO_BODY = "errors have an empty body"
@@ -201,5 +203,4 @@ class Errors:
         "precedence", shapes.Names("a condition"),
         "Which condition is told where several hold; each may be narrowed.",
         "The order of the closed list of conditions holds.", told="errors count in this order",
-        meanings=("precedence",),
-    )  # fmt: skip
+        meanings=("precedence",), order="sequence")  # fmt: skip

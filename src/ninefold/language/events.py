@@ -65,7 +65,8 @@ class EventKind:
 
 KIND = Each(
     EventKind,
-    named("KIND", Kind.ADDS, "A kind of event, written in the transaction of its cause.", "No such event arises."),
+    named("KIND", Kind.ADDS, "A kind of event, written in the transaction of its cause.", "No such event arises.",
+        promise="add an event kind"),
     "kinds to when they arise")
 
 TO_ROWS = When(
@@ -89,11 +90,12 @@ class Webhooks:
         "signature", shapes.Word(("standard-webhooks",)), "How a delivery is signed: Standard Webhooks 1.0.", DELIVERY,
         NOT_SENT)
     attempts: Fact[int] | None = asked(
-        "attempts", shapes.Integer(1), "How many attempts are made, the first one included.", DELIVERY, NOT_SENT)
+        "attempts", shapes.Integer(1), "How many attempts are made, the first one included.", DELIVERY, NOT_SENT,
+        order="more")
     backoff: Fact[tuple[int, ...]] | None = asked(
         "backoff", shapes.ListOf(shapes.Duration()),
         "The wait before each further attempt; the last counts for all that come after it.", DELIVERY, NOT_SENT,
-        told="waits between them", read=waits)
+        told="waits between them", read=waits, order="sequence")
     to: Fact[Name] | None = asked(
         "to", shapes.Name("a resource"),
         "The resource whose rows say where events go: `subscription`, which the language has itself, or one of the "
@@ -151,7 +153,7 @@ class Delivery:
     broker: Fact[Name] | None = adds(
         "broker", shapes.Name("a broker that the operator gives, `operator.NAME`"), "Delivery to a broker.",
         "Nothing is sent to a broker.", read=broker, told="sent to the broker", meanings=("brokers",),
-        words=lambda name: f"operator.{name.text}")
+        words=lambda name: f"operator.{name.text}", side="runs")
     envelope: Fact[Envelope] | None = adds(
         "envelope", One(Envelope), "What every event is wrapped in.", "Events are sent as they are.", says_none=True,
         sentence="in an envelope", meanings=("envelopes",))
@@ -177,4 +179,4 @@ class Events:
         "kept", shapes.OneOf((shapes.Duration(), shapes.Word((ALWAYS,)))),
         "How long an event can be read, and a stream be resumed behind it; `all`: without an end.", KEPT, NOT_READ,
         when=READ_BACK, read=kept, told="events are kept for", meanings=("streams", "the log of events"),
-        words=lambda found: "always" if found == ALWAYS else amounts.duration(found))
+        words=lambda found: "always" if found == ALWAYS else amounts.duration(found), order="more")

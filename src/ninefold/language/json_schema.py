@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ninefold.language.key import Key, asked_when, restricts, tells
+from ninefold.language.key import Key, Order, asked_when, restricts, tells
 from ninefold.language.shapes import (
     JSON,
     Boolean,
@@ -128,12 +128,22 @@ NARROWING = (
 _NOTHING_ELSE_SAYS = "nothing else says which values there are (" + ", ".join(f"`{each}`" for each in TYPING[1:]) + ")"
 
 
+_ORDERS: dict[str, Order] = {
+    **dict.fromkeys(
+        ("maxLength", "maximum", "exclusiveMaximum", "maxContains", "maxItems", "maxProperties"), "more"
+    ),
+    **dict.fromkeys(("minLength", "minimum", "exclusiveMinimum", "minContains", "minItems", "minProperties"), "less"),
+}  # fmt: skip
+"""Which of two values of a bound admits more."""
+
+
 KEYS: tuple[Key, ...] = (
     asked_when(0, "type", OneOf((Word(TYPES), ListOf(Word(TYPES)))), _QUESTION, _NOTHING_ELSE_SAYS,
                "The JSON type or types of its values; `null` admits having no value.", _NO_TYPE),
     asked_when(0, "$ref", Name("a shared schema such as `#/types/line`"), _QUESTION, _NOTHING_ELSE_SAYS,
                "A schema that stands under `types`.", _NO_TYPE),
-    *(restricts(0, name, shape, meaning, _NARROWER) for name, shape, meaning in _RESTRICTING),
+    *(replace(restricts(0, name, shape, meaning, _NARROWER), order=_ORDERS.get(name))
+      for name, shape, meaning in _RESTRICTING),
     *(tells(0, name, shape, meaning) for name, shape, meaning in _TELLING),
 )  # fmt: skip
 """The rows for a schema, with paths that run from it."""

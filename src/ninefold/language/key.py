@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.shapes import Shape
@@ -30,6 +30,15 @@ class Kind(Enum):
     TELLS = "tells"
 
 
+Side: TypeAlias = Literal["takes", "gives", "tells", "moves", "guards", "runs", "used"]
+"""Where what a key says is felt: in what callers send, in what they read, in what receivers of events read, in what
+becomes of rows, by who may and which rows, by who runs the service; or wherever it is used."""
+
+Order: TypeAlias = Literal["more", "less", "sequence", "words"]
+"""Which of two values of a key admits more: the larger, the smaller, neither (the order of its items counts), or the
+later word of its closed list."""
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """One row of the table.
@@ -42,6 +51,9 @@ class Key:
     `line`: of `falls back`, the part and the path of the line that holds instead. `says_none`: of what is asked,
     or falls back to another line, whether `none` is an answer (there is none of it); of all else `none` is what absence
     is, and its key may be left unread (where a warning asks whether the absence is meant, `none` answers that).
+
+    By these and the kind `diff` judges what another contract says in its place: `side`, that of what it stands in where
+    it says none; `order` of its values; `promise`: the word of part 9 that lets one more of it be there.
     """
 
     part: int
@@ -54,6 +66,9 @@ class Key:
     when: str | None = None
     line: tuple[int, str] | None = None
     says_none: bool = False
+    side: Side | None = None
+    order: Order | None = None
+    promise: str | None = None
 
     @property
     def none_is_absence(self) -> bool:

@@ -68,16 +68,17 @@ class Rate:
         asks="what {} counts: each `caller`, each `address`, or the values of an expression", read=counted)
     allow: Fact[int] | None = asked(
         "allow", shapes.Integer(1), "How many requests.", RATE, NO_RATE,
-        asks="how many requests {} allows", main=True, told="allows")
+        asks="how many requests {} allows", main=True, told="allows", order="more", promise="raise a limit")
     per: Fact[int] | None = asked(
-        "per", shapes.Duration(), "In how long.", RATE, NO_RATE, asks="in how long {} allows so many requests")
+        "per", shapes.Duration(), "In how long.", RATE, NO_RATE, asks="in how long {} allows so many requests",
+        order="less", promise="raise a limit")
     algorithm: Fact[Name] | None = asked(
         "algorithm", shapes.Word(("fixed window", "sliding window", "token bucket")), "How it is counted.",
         RATE, NO_RATE, asks="by which `algorithm` {} counts", told="by")
     burst: Fact[int] | None = asked(
         "burst", shapes.Integer(1), "How many requests may come at once.", RATE, NO_RATE,
         when=says("the algorithm is `token bucket`", "algorithm", "token bucket"), says_none=True,
-        asks="how many requests {} allows at once, its `burst`, or none")
+        asks="how many requests {} allows at once, its `burst`, or none", order="more", promise="raise a limit")
     endpoints: Fact[tuple[Name, ...]] | None = restricts(
         "endpoints", shapes.Names("an endpoint", alone=True), "The endpoints that it counts.",
         "It counts all endpoints.")
@@ -99,26 +100,30 @@ class Pages:
     by: Fact[Name] | None = asked(
         "by", shapes.Word(("cursor", "offset", "page", "none")),
         "How the next page is reached: by a cursor, by an offset, by its number, or not at all (the list is "
-        "given whole).", PAGES, PAGED, says_none=True, told="pages by")
+        "given whole).", PAGES, PAGED, says_none=True, told="pages by", side="gives")
     default: Fact[int] | None = asked(
         "default", shapes.Integer(1), "The size of a page where the request asks for none.", PAGES, PAGED,
-        when=THERE_ARE, told="rows of a page whose size is not given", meanings=("pages and filters",))
+        when=THERE_ARE, told="rows of a page whose size is not given", meanings=("pages and filters",), side="gives")
     minimum: Fact[int] | None = adds(
         "minimum", shapes.Integer(0), "The smallest size that may be asked for; 0: no rows, and `page.total`.",
-        "It is 1.", told="fewest rows of a page", meanings=("pages and filters",))
+        "It is 1.", told="fewest rows of a page", meanings=("pages and filters",),
+        side="takes", order="less", promise="raise a limit")
     maximum: Fact[int] | None = asked(
         "maximum", shapes.Integer(1), "The greatest size that may be asked for; `none` for any.", PAGES, PAGED,
-        when=THERE_ARE, says_none=True, told="most rows of a page", meanings=("pages and filters",))
+        when=THERE_ARE, says_none=True, told="most rows of a page", meanings=("pages and filters",),
+        side="takes", order="more", promise="raise a limit")
     first: Fact[int] | None = asked(
         "first", shapes.Integer(0, 1), "The number of the first page, or of the first row where pages are reached by "
-        "an offset.", PAGES, PAGED, when=COUNTED_FROM, told="counted from", meanings=("pages and filters",))
+        "an offset.", PAGES, PAGED, when=COUNTED_FROM, told="counted from", meanings=("pages and filters",),
+        side="gives")
     size: Fact[Name] | None = adds(
         "size", PARAMETER, "The query parameter that gives the size of a page.", "Every page has the default size.",
-        says_none=True, told="the query parameter of the size of a page", meanings=("pages and filters",))
+        says_none=True, told="the query parameter of the size of a page", meanings=("pages and filters",),
+        side="takes")
     at: Fact[Name] | None = asked(
         "at", PARAMETER, "The query parameter that says which page: its cursor, its offset or its number; `none`: "
         "there is but the first.", PAGES, PAGED, when=THERE_ARE, says_none=True,
-        told="the query parameter that says which page", meanings=("pages and filters",))
+        told="the query parameter that says which page", meanings=("pages and filters",), side="takes")
 
 
 def reached(pages: Pages) -> str:
@@ -147,19 +152,21 @@ class Limits:
         "rate headers", shapes.Names("a response header"),
         "Headers that tell a caller of the rates: `RateLimit-Policy`, `RateLimit`, `Retry-After`, or names of your "
         "own that end in `-Policy`, `-Limit`, `-Remaining` or `-Reset`.",
-        "No header tells of them.", read=leaves.headers)
+        "No header tells of them.", read=leaves.headers, side="gives", promise="add a response header")
     body_size: Fact[int] | None = asked(
         "body size", shapes.Size(), "The largest request body; a larger one is `too large`.", BODY_SIZE,
-        "no size is limited", says_none=True, sentence="a body has at most {}")
+        "no size is limited", says_none=True, sentence="a body has at most {}", order="more", promise="raise a limit")
     pages: Fact[Pages] | None = asked(
         "pages", One(Pages), "How much of a list one response holds; `none` for all of it.", PAGES, PAGED,
         says_none=True)
     timeout: Fact[int] | None = asked(
         "timeout", shapes.Duration(), "How long a request may take; then it is `timed out`.", TIMEOUT,
-        "no time is limited", says_none=True, sentence="a request takes at most {}")
+        "no time is limited", says_none=True, sentence="a request takes at most {}",
+        order="more", promise="raise a limit")
     keys_kept: Fact[int] | None = asked(
         "idempotency keys kept", shapes.Duration(), "How long an idempotency key and its response are kept.", KEYS,
-        "endpoints that take keys are not served", says_none=True, sentence="idempotency keys are kept for {}")
+        "endpoints that take keys are not served", says_none=True, sentence="idempotency keys are kept for {}",
+        order="more", promise="raise a limit")
 
 
 def applying(limits: Limits, key: str) -> tuple[Rate, ...]:

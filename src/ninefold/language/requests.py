@@ -53,11 +53,12 @@ class Requests:
     unknown_members: Fact[Name] | None = asked(
         "unknown members", shapes.Word(("refused", "ignored")),
         "What happens to members of a body that no fact names.", UNKNOWN_MEMBERS,
-        "endpoints with a body are not served", sentence="members that no fact names are {}")
+        "endpoints with a body are not served", sentence="members that no fact names are {}", order="words")
     unknown_parameters: Fact[Name] | None = asked(
         "unknown parameters", shapes.Word(("refused", "ignored")),
         "What happens to query parameters that no fact names.", UNKNOWN_PARAMETERS,
-        "endpoints with parameters are not served", sentence="query parameters that no fact names are {}")
+        "endpoints with parameters are not served", sentence="query parameters that no fact names are {}",
+        order="words")
     texts: Fact[Name] | None = adds(
         "texts", shapes.Word(("read",)),
         "Where a field of the body, or each item of its array, is a number or a truth value, a text that JSON would "
@@ -147,9 +148,10 @@ PATH_VALUES = _rows(
           "The name in braces is that of a field, else an error.", shapes.JSONSchema()))
 QUERY_PARAMETERS = _rows(
     named("PARAMETER", Kind.ADDS, "A query parameter and its schema.", "There is no such parameter.",
-          shapes.JSONSchema()), REQUIRED)
+          shapes.JSONSchema(), promise="add an optional parameter"), REQUIRED)
 REQUEST_HEADERS = _rows(
-    named("PARAMETER", Kind.ADDS, "A request header and its schema.", "No such header is read.", shapes.JSONSchema()),
+    named("PARAMETER", Kind.ADDS, "A request header and its schema.", "No such header is read.", shapes.JSONSchema(),
+        promise="add an optional parameter"),
     REQUIRED)
 
 IN_ITS_SCHEMA = "which are required is said in the schema of each: `{0}: {{type: string, required: true}}`"
@@ -242,7 +244,8 @@ class Filter:
 FILTERS = Each(
     Filter,
     named("FILTER", Kind.ADDS, "A condition on the row and on `value`, what the parameter gives.",
-          "There is no such parameter.", shapes.OneOf((shapes.Expression(shapes.Sight.CALLERS), shapes.Members()))),
+          "There is no such parameter.", shapes.OneOf((shapes.Expression(shapes.Sight.CALLERS), shapes.Members())),
+        promise="add a filter"),
     "parameters to conditions")
 
 
@@ -297,14 +300,14 @@ class Sorts:
     """The order of a list, and the orders that its caller may choose."""
 
     parameter: Fact[Name] | None = adds(
-        "parameter", PARAMETER, "The query parameter that chooses an order.", "Clients cannot choose.")
+        "parameter", PARAMETER, "The query parameter that chooses an order.", "Clients cannot choose.", side="takes")
     default: Fact[tuple[SortKey, ...]] | None = asked(
         "default", shapes.Names("a field (with `-` before it for descending)", alone=True),
         "The order where none is chosen. Ties are ordered by primary key.", ORDER, "the list is not served",
-        read=read_sort_keys)
+        read=read_sort_keys, order="sequence")
     offered: Fact[tuple[SortKey, ...]] | None = adds(
         "offered", shapes.Names("a field (with `-` before it for descending)"), "The orders that can be chosen.",
-        "Clients cannot choose.", read=read_sort_keys)
+        "Clients cannot choose.", read=read_sort_keys, side="takes", promise="add a sort")
 
 
 @dataclass(frozen=True, slots=True)

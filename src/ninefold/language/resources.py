@@ -100,22 +100,23 @@ class Field:
     span: Span
     on_create: Fact[Expression] | None = adds(
         "on create", shapes.Expression(), "The value when a row is created and the body does not give one.",
-        "The field has no value then; a primary key is the client's to give.", meanings=("who gives a value",))
+        "The field has no value then; a primary key is the client's to give.", meanings=("who gives a value",),
+        side="moves")
     on_change: Fact[Expression] | None = adds(
         "on change", shapes.Expression(), "The value at every write, creation included.",
-        "Writes leave the field alone.", meanings=("who gives a value",))
+        "Writes leave the field alone.", meanings=("who gives a value",), side="moves")
     again_on: Fact[tuple[Name, ...]] | None = adds(
         "again on", FIELD_OR_FIELDS, "Fields; when an update gives one of them, `on create` gives the value again.",
-        "The value is given once.", told="made again on a change of")
+        "The value is given once.", told="made again on a change of", side="moves")
     computed: Fact[Expression] | None = adds(
         "computed", shapes.Expression(),
         "The value, worked out from the row and from all others, the same for everyone: it reads neither `caller` nor "
         "`request`; never stored.",
-        "The field is a stored one.", meanings=("truth",))
+        "The field is a stored one.", meanings=("truth",), side="moves")
     normalise: Fact[Expression] | None = adds(
         "normalise", shapes.Expression(shapes.Sight.NONE),
         "The value that is validated and stored, from `value` as it came.",
-        "Values are taken as they come.", told="normalised before it is judged")
+        "Values are taken as they come.", told="normalised before it is judged", side="moves")
     references: Fact[Name] | None = asked(
         "references", shapes.Name("a resource"), "The field is a reference to a row of that resource.", TYPE, NO_TYPE,
         sentence="references a {}")
@@ -125,14 +126,15 @@ class Field:
     on_delete: Fact[Name] | None = asked(
         "on delete", shapes.Word(("restrict", "cascade", "set null")),
         "What deleting the target does: it is refused, it deletes this row too, or the reference has no value then.",
-        ON_DELETE, "that deletion is not served", when=When("something deletes the target"), read=read_on_delete)
+        ON_DELETE, "that deletion is not served", when=When("something deletes the target"), read=read_on_delete,
+        side="moves")
     unique: Fact[bool] | None = restricts(
         "unique", shapes.Boolean(), "No two rows have the same value. Nulls are distinct.",
-        "Rows may have the same value.", sentence="unique", meanings=("values",))
+        "Rows may have the same value.", sentence="unique", meanings=("values",), side="takes")
     immutable: Fact[bool] | None = restricts(
         "immutable", shapes.Boolean(),
         "The value is given once, and no update changes it; that of a primary key may be repeated.",
-        "Updates whose body names the field change it.", sentence="immutable")
+        "Updates whose body names the field change it.", sentence="immutable", side="takes")
     secret: Fact[Name] | None = asked(
         "secret", shapes.Word(("password", "token")),
         "`password`: kept as an Argon2id hash and never readable. `token`: random, kept as a SHA-256 digest, found "
@@ -254,19 +256,20 @@ class Resource:
     unique: Fact[tuple[tuple[Name, ...], ...]] | None = restricts(
         "unique", shapes.ListOf(A_FIELD),
         "Lists of fields; no two rows have the same values in all fields of a list. Nulls are distinct.",
-        "Rows may have the same values.", read=unique_lists)
+        "Rows may have the same values.", read=unique_lists, side="takes")
     check: Fact[tuple[Check, ...]] | None = restricts(
-        "check", CHECKS, "What holds of every row after every write.", "No write is refused for it.")
+        "check", CHECKS, "What holds of every row after every write.", "No write is refused for it.", side="takes")
     records: Fact[Node] | None = adds(
         "records", shapes.ListOf(shapes.Members()), "Rows that the contract itself states.", "There are no such rows.",
         read=read_records, below=(
             named("RECORD", Kind.ADDS, "A row, by its fields.", "There is no such row.",
                   shapes.MappingOf("fields to values")),
-            named("RECORD.FIELD", Kind.ADDS, "The value of the field.", "The field has no value.", shapes.JSON())))
+            named("RECORD.FIELD", Kind.ADDS, "The value of the field.", "The field has no value.", shapes.JSON())),
+        side="moves")
     expires: Fact[Expression] | None = adds(
         "expires", shapes.Expression(),
         "When a row deletes itself, from the row; one for which there is no time is there until it is deleted.",
-        "A row is there until it is deleted.")
+        "A row is there until it is deleted.", side="moves")
     views: Fact[tuple[View, ...]] | None = names(
         "views", shapes.MappingOf("views to what they show"),
         "Ways to show a row, each a function of a row or of several.", "Each use of a view is an error.",

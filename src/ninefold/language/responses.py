@@ -167,4 +167,4 @@ class Cors:
         "As long as the browser's own rule says.", sentence="a browser may keep the answer to a preflight for {}")
     preflight: Fact[int] | None = asked(
         "preflight", shapes.Integer(200, 299), "The status of an answer to OPTIONS.", CORS, WITHOUT_CORS,
-        asks="the status of an answer to OPTIONS, `preflight`", told="status of an answer to OPTIONS")
+        asks="the status of an answer to OPTIONS, `preflight`", told="status of an answer to OPTIONS", side="gives")

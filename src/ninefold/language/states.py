@@ -56,11 +56,11 @@ class Transition:
     span: Span
     origin: Fact[tuple[Name, ...]] | None = asked(
         "from", shapes.Names(STATE, alone=True), "The state or states that it leaves.", FROM, NOT_TAKEN, main=True,
-        words=either)
+        words=either, side="takes")
     to: Fact[Name] | None = asked("to", shapes.Name(STATE), "The state that it reaches.", TO, NOT_TAKEN, main=True)
     check: Fact[tuple[Check, ...]] | None = restricts(
         "check", CHECKS, "What has to hold of the row, as it was, for the transition to be taken.",
-        "It is taken from each of its states.", meanings=("truth", "before and after"))
+        "It is taken from each of its states.", meanings=("truth", "before and after"), side="takes")
     sets: Fact[tuple[Assignment, ...]] | None = adds(
         "sets", shapes.MappingOf("fields to expressions"), "Values that it gives.", "It changes the state alone.",
         below=(named("FIELD", Kind.ADDS, "The value that it gives the field.", "The field keeps its value.",
@@ -80,7 +80,7 @@ def _look(r: Reading, entry: Entry, level: Level) -> None:
 TRANSITIONS = Each(
     Transition,
     named("TRANSITION", Kind.NAMES, "A move, which an endpoint takes (`does: place order`), or a timer.",
-          "Each use of its name is an error."),
+          "Each use of its name is an error.", side="takes", promise="add a transition"),
     "transitions to their ends", _look, about="{0} {1}")
 
 
@@ -92,10 +92,11 @@ class Machine:
     initial: Fact[Name] | None = asked(
         "initial", shapes.Name(STATE), "The state of a row just created.", INITIAL, "creating R is not served")
     states: Fact[tuple[Name, ...]] | None = asked(
-        "states", shapes.Names("a new name"), "All states.", MACHINE, NO_WRITES, words=either)
+        "states", shapes.Names("a new name"), "All states.", MACHINE, NO_WRITES, words=either,
+        side="gives", promise="add a state")
     gone: Fact[tuple[Name, ...]] | None = adds(
         "gone", shapes.Names(STATE, alone=True), "States in which a row answers `gone` (a soft delete).",
-        "A row is served in every state.", words=either, meanings=("gone rows",))
+        "A row is served in every state.", words=either, meanings=("gone rows",), side="gives")
     transitions: Fact[tuple[Transition, ...]] | None = names(
         "transitions", TRANSITIONS, "The moves between states.", "Each use of a transition is an error.")
 

@@ -316,10 +316,10 @@ class Version:
         says_none=True, main=True, read=changes, told="the way back to it")
     deprecated: Fact[str] | None = adds(
         "deprecated", shapes.Date(), "Since when it is deprecated: the header Deprecation (RFC 9745).",
-        "Responses have no header Deprecation.")
+        "Responses have no header Deprecation.", side="gives", promise="deprecate")
     sunset: Fact[str] | None = adds(
         "sunset", shapes.Date(), "When it will no longer be served: the header Sunset (RFC 8594).",
-        "Responses have no header Sunset.")
+        "Responses have no header Sunset.", side="gives", promise="deprecate")
     retired: Fact[str] | None = restricts(
         "retired", shapes.Date(), "Since when it is no longer served (`retired version`).", "It is served.")
 
@@ -328,7 +328,8 @@ COMPATIBLE_CHANGES = (
     "add a resource", "add an optional field", "add a state", "add a transition", "add an endpoint",
     "add an optional parameter", "add a filter", "add a sort", "add a response member", "add a response header",
     "add an event kind", "add an event member", "add an error code", "add an enum value", "add a scheme",
-    "relax a restriction", "raise a limit", "deprecate")
+    "relax a restriction", "raise a limit", "deprecate", "close a gap", "widen a permission", "show more rows",
+    "change a text", "add a version")
 """The kinds of change of which a contract may say that they keep the promise."""
 
 
@@ -343,7 +344,8 @@ class Versioning:
         words=lambda scheme: scheme.told, sentence="{}")
     versions: Fact[tuple[Version, ...]] | None = asked(
         "versions",
-        Each(Version, named("VERSION", Kind.NAMES, "A version.", "Each use of its name is an error."),
+        Each(Version, named("VERSION", Kind.NAMES, "A version.", "Each use of its name is an error.",
+            promise="add a version"),
              "versions to the way back to them"),
         "The versions, newest first; the document describes the newest.", VERSIONS, NO_VERSIONS)
     default: Fact[Name | Expression] | None = asked(

@@ -1,0 +1,138 @@
+"""`ninefold diff OLD NEW`"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Literal, TypeAlias
+
+from ninefold.ablate.fixed import rehearse, scripts
+from ninefold.ablate.requests import Unreadable
+from ninefold.cli.check import say_sarif
+from ninefold.cli.commands import Flag, Parameter, Settings
+from ninefold.cli.document import compiled
+from ninefold.cli.git_file import bytes_of
+from ninefold.cli.operator_values import operator_values
+from ninefold.cli.request_files import request_files
+from ninefold.cli.terminal import Unusable, remark, say, say_visibly, show
+from ninefold.diff.compare import Showing
+from ninefold.diff.compare import diff as compared
+from ninefold.diff.finding import Difference, Finding
+from ninefold.diff.report import of_audience, results, summary, to_json, to_markdown, to_text
+from ninefold.diff.verdicts import VERDICTS
+from ninefold.diff.witness import showing
+from ninefold.pipeline import Loaded
+
+Old: TypeAlias = Annotated[
+    str, Parameter(help="The contract as it was: a file, `REF:PATH` of git, or `-`.", allow_leading_hyphen=True)
+]
+
+New: TypeAlias = Annotated[
+    str, Parameter(help="The contract as it is to be, in the same ways.", allow_leading_hyphen=True)
+]
+
+
+def diff(
+    old: Old,
+    new: New,
+    /,
+    *,
+    requests: Annotated[Sequence[str], Parameter(negative=())] = (),
+    settings: Settings = (),
+    format: Literal["text", "json", "sarif", "markdown"] = "text",
+    all: Flag = False,
+    audience: Annotated[
+        Literal["senders", "readers", "receivers", "operators", "owners"] | None, Parameter(name="--for")
+    ] = None,
+    part: int | None = None,
+    fail_on: Literal["breaking", "look", "opens", "any", "never"] = "look",
+) -> int:
+    """Say what a change of a contract does to those who rely on it.
+
+    Each difference is *breaking*, to be looked at (*look*: nobody could prove that it is not), *opens* something (who
+    sees or may do more than before), is *compatible*, or changes *words* alone; for senders of requests, readers of
+    responses, receivers of events, operators, and those whose rows they are. What counts as compatible is what part 9
+    of OLD lists; where OLD says nothing of versions, nothing was promised beyond what a caller uses, and what adds is
+    compatible. docs/diff.md says how a verdict comes about.
+
+    Exit status: 0 if nothing is at or above `--fail-on`, 1 if something is, 2 if a side has errors or cannot be read,
+    or if `compatible` of part 9 is not shown: then effects are printed, and there is no verdict.
+
+        ninefold diff old.md new.md
+        ninefold diff main:contract.md contract.md --format markdown
+        ninefold diff old.md new.md --requests requests.http
+
+    Parameters
+    ----------
+    requests
+        A file of requests, or a directory of `.http` files; may come several times. They are told to OLD in order, and
+        the first that a difference answers otherwise shows it.
+    format
+        `json` gives one object a finding, each on a line of its own; `sarif` is for tools that show findings at their
+        lines; `markdown` is for a pull request.
+    all
+        Tell what is compatible, and words, one by one.
+    audience
+        Only what concerns these.
+    part
+        Only what stands in this part.
+    fail_on
+        From what on the exit status is 1, the gravest first: breaking, look, opens, any difference; or never.
+    """
+    before, after = _whole(old), _whole(new)
+    if before.plan is None or after.plan is None:
+        for each in (before, after):
+            if each.plan is None:
+                show(each.diagnostics, each.source, sys.stderr)
+        remark("there is no verdict: a side has errors")
+        return 2
+    difference = compared(before, after, _showing(before, requests, settings))
+    found = of_audience(difference.findings, audience, part)
+    _say(difference, found, format, everything=all)
+    if difference.promise.is_open and fail_on != "never":
+        return 2
+    return _status(found, fail_on)
+
+
+def _whole(name: str) -> Loaded:
+    return compiled(name, bytes_of(name))
+
+
+def _showing(old: Loaded, requests: Sequence[str], settings: Sequence[str]) -> Showing | None:
+    if not requests:
+        return None
+    assert old.plan is not None
+    operator = operator_values([value.name for value in old.plan.operator], settings, None, os.environ)
+    try:
+        return showing(rehearse(old, scripts(request_files(requests)), operator))
+    except Unreadable as error:
+        first, *rest = str(error).split("\n")
+        raise Unusable(first, details=rest) from None
+
+
+def _say(
+    difference: Difference, found: tuple[Finding, ...], format: Literal["text", "json", "sarif", "markdown"],
+    *, everything: bool,
+) -> None:  # fmt: skip
+    match format:
+        case "text":
+            say_visibly(to_text(difference, found, everything))
+        case "json":
+            from msgspec import json
+
+            for each in found:
+                say(json.encode(to_json(difference, each)).decode())
+        case "sarif":
+            say_sarif(results(difference, found), difference.new)
+        case "markdown":
+            say(to_markdown(difference, found))
+    if format in ("json", "sarif"):
+        remark(summary(difference, found))
+
+
+def _status(found: tuple[Finding, ...], fail_on: Literal["breaking", "look", "opens", "any", "never"]) -> int:
+    if fail_on == "never":
+        return 0
+    bar = VERDICTS.index("compatible" if fail_on == "any" else fail_on)
+    return 1 if any(VERDICTS.index(each.verdict) <= bar for each in found) else 0

@@ -1,0 +1,64 @@
+"""Whom a line of permissions, or a row rule, admits in one contract and in another."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.conditions import Relation, relation
+from ninefold.diff.normal import Words
+from ninefold.expressions.ast import Ast, Literal
+from ninefold.syntax.nodes import Mapping as MappingNode
+from ninefold.syntax.nodes import Node, Scalar, Sequence
+
+ANYONE = "anyone"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What becomes of one kind of caller."""
+
+    who: str
+    relation: Relation
+    said: str
+
+
+def admitted(node: Node | None, words: Words, schemes: Collection[str]) -> Mapping[str, tuple[Ast | None, str]]:
+    """Who is admitted, under which condition (None: always), as it is written."""
+    match node:
+        case None:
+            return {}
+        case Scalar() if node.says("none") or node.says("not shown"):
+            return {}
+        case Scalar() if node.says("any"):
+            return dict.fromkeys((*schemes, ANYONE), (None, "any"))
+        case Scalar():
+            return {node.text: (None, "any")}
+        case Sequence(items=items):
+            return {who: found for item in items for who, found in admitted(item, words, schemes).items()}
+        case MappingNode(entries=entries):
+            found: dict[str, tuple[Ast | None, str]] = {}
+            for entry in entries:
+                value = entry.value
+                if isinstance(value, Scalar) and not value.says("none"):
+                    text = value.text
+                    found[entry.name] = (None if value.says("any") else words.read(text) or _never(), text)
+            return found
+
+
+def _never() -> Ast:
+    return Literal(False, 0, 0)
+
+
+def cells(old: Mapping[str, tuple[Ast | None, str]], new: Mapping[str, tuple[Ast | None, str]]) -> Iterator[Cell]:
+    """What differs, caller by caller. Whom `anyone` admits, it admits with any credential."""
+    for who in dict.fromkeys((*old, *new)):
+        before, after = old.get(who, old.get(ANYONE)), new.get(who, new.get(ANYONE))
+        if before is None and after is not None:
+            yield Cell(who, "wider", f"{who}: {after[1]}, and was not admitted")
+        elif after is None and before is not None:
+            yield Cell(who, "narrower", f"{who} is not admitted any more (was: {before[1]})")
+        elif before is not None and after is not None:
+            found = relation(before[0], after[0])
+            if found != "same":
+                yield Cell(who, found, f"{who}: {after[1]} (was: {before[1]})")

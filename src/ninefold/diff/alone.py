@@ -1,0 +1,83 @@
+"""What one difference does without the others: it alone is made in the old contract, or taken back in the new one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.changes import Change
+from ninefold.diff.edits import made, turned
+from ninefold.diff.meaning import Felt, Meaning, felt, meaning
+from ninefold.diff.precise import Met, met
+from ninefold.pipeline import Loaded, compile_tree
+from ninefold.plan.service import ServicePlan
+from ninefold.questions.question import OpenQuestion
+
+MOST: int = 120
+"""How many differences are looked at alone; more are judged by all that is felt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """What is felt of a difference, and met; the gaps that it opens and closes. `known`: it could be made alone; else
+    it is all that is felt of all of them."""
+
+    felt: Felt
+    met: dict[Met, list[str]]
+    opened: tuple[OpenQuestion, ...]
+    closed: tuple[OpenQuestion, ...]
+    plan: ServicePlan | None = None
+    """The old contract with it alone; None: only the new one without it could be made."""
+    known: bool = True
+
+
+class Both:
+    """The two contracts as what they do."""
+
+    def __init__(self, old: Loaded, new: Loaded) -> None:
+        assert old.plan is not None and new.plan is not None
+        self.old, self.new = old, new
+        self.before, self.after = meaning(old.plan), meaning(new.plan)
+        self._looked = 0
+
+    @cached_property
+    def whole(self) -> Alone:
+        return replace(_alone(self.old, self.before, self.new, self.after), plan=self.new.plan)
+
+    def alone(self, changes: Sequence[Change], is_all: bool) -> Alone:
+        """`is_all`: there are no others."""
+        if is_all:
+            return self.whole
+        self._looked += 1
+        if self._looked <= MOST:
+            with_it = _compiled(self.old, changes, self.new)
+            if with_it is not None:
+                return replace(_alone(self.old, self.before, *with_it), plan=with_it[0].plan)
+            without = _compiled(self.new, turned(changes), self.old)
+            if without is not None:
+                return _alone(*without, self.new, self.after)
+        whole = self.whole
+        return replace(whole, known=False)
+
+
+def _compiled(old: Loaded, changes: Sequence[Change], new: Loaded) -> tuple[Loaded, Meaning] | None:
+    """None: what comes of it has errors, or is no document at all."""
+    try:
+        loaded = compile_tree(made(old.document, changes, new.document))
+        return None if loaded.plan is None else (loaded, meaning(loaded.plan))
+    except Exception:  # places of two documents in one: what cannot cope with it says nothing of either
+        return None
+
+
+def _alone(old: Loaded, before: Meaning, new: Loaded, after: Meaning) -> Alone:
+    found = felt(before, after)
+    was = {(each.question.id, each.text) for each in old.open_questions}
+    now = {(each.question.id, each.text) for each in new.open_questions}
+    return Alone(
+        found,
+        met(before, after, found),
+        tuple(each for each in new.open_questions if (each.question.id, each.text) not in was),
+        tuple(each for each in old.open_questions if (each.question.id, each.text) not in now),
+    )

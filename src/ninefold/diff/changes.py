@@ -1,0 +1,215 @@
+"""Where two contracts say something else: their trees walked side by side, each row of the language with its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+from ninefold.ablate.facts import row_of_entry, row_of_item
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.normal import Normal, Words, alone, normal
+from ninefold.language.authentication import ADMISSIONS
+from ninefold.language.key import Key, Kind
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence
+
+How: TypeAlias = Literal["added", "removed", "changed", "renamed"]
+
+Route: TypeAlias = tuple[int, ...]
+"""Positions that lead from a part's mapping to a place in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value stands in one of the two: `node` is the value, with its `entry` where it has a key."""
+
+    route: Route
+    node: Node
+    entry: Entry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference. `around` are the routes of what it stands in, or of all that has to be replaced to make it alone,
+    in the old and in the new document; `whole`: these are the routes of the value itself."""
+
+    part: int
+    key: Key
+    names: tuple[str, ...]
+    how: How
+    old: Place | None
+    new: Place | None
+    around: tuple[Route, Route]
+    whole: bool = False
+
+    @property
+    def address(self) -> str:
+        return f"{self.part} {' > '.join(self.names)}"
+
+
+def changes(old: Document, new: Document, old_words: Words, new_words: Words) -> tuple[Change, ...]:
+    """All differences, in the order of the parts."""
+    walk = _Walk(old_words, new_words)
+    found: list[Change] = []
+    for before, after in zip(old.parts, new.parts, strict=True):
+        found += walk.mappings(_Here(before.number, "", None, (), ((), ())), before.facts.entries, after.facts.entries)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """Where the two stand. `fixed`: an edit has to replace the whole value at the routes."""
+
+    part: int
+    path: str
+    key: Key | None
+    names: tuple[str, ...]
+    routes: tuple[Route, Route]
+    fixed: bool = False
+
+    def change(self, key: Key, name: str, how: How, old: Place | None, new: Place | None) -> Change:
+        return Change(self.part, key, (*self.names, name), how, old, new, self.routes, self.fixed)
+
+    def below(self, key: Key, name: str, old: int, new: int) -> _Here:
+        routes = self.routes if self.fixed else ((*self.routes[0], old), (*self.routes[1], new))
+        return _Here(self.part, key.path, key, (*self.names, name), routes, self.fixed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    old: Words
+    new: Words
+
+    def before(self, node: Node, key: Key) -> Normal:
+        return normal(node, key, self.old)
+
+    def after(self, node: Node, key: Key) -> Normal:
+        return normal(node, key, self.new)
+
+    def same(self, old: Node, new: Node, key: Key) -> bool:
+        return self.before(old, key) == self.after(new, key) and not isinstance(old, Mapping)
+
+    def mappings(self, here: _Here, old: tuple[Entry, ...], new: tuple[Entry, ...]) -> Iterator[Change]:
+        was = {entry.name: (index, entry) for index, entry in enumerate(old) if _says(entry, here)}
+        now = {entry.name: (index, entry) for index, entry in enumerate(new) if _says(entry, here)}
+        gone = [each for name, each in was.items() if name not in now]
+        come = [each for name, each in now.items() if name not in was]
+        for name, (index, entry) in was.items():
+            if name in now:
+                at, other = now[name]
+                key, _ = row_of_entry(here.part, here.path, entry, here.key)
+                yield from self.values(here.below(key, name, index, at), entry, other, key)
+        yield from self.moved(here, gone, come)
+
+    def moved(self, here: _Here, gone: list[tuple[int, Entry]], come: list[tuple[int, Entry]]) -> Iterator[Change]:
+        """What is there under another name, what is gone and what has come."""
+        left = list(come)
+        for index, entry in gone:
+            key, is_named = row_of_entry(here.part, here.path, entry, here.key)
+            old = Place((*here.routes[0], index), entry.value, entry)
+            value = self.before(entry.value, key)
+            twins = [each for each in left if not is_named and self.after(each[1].value, key) == value]
+            alike = [each for each in gone if self.before(each[1].value, key) == value]
+            if len(twins) == 1 and len(alike) == 1 and key.kind is Kind.NAMES:
+                left.remove(twins[0])
+                at, other = twins[0]
+                new = Place((*here.routes[1], at), other.value, other)
+                yield here.change(key, entry.name, "renamed", old, new)
+            else:
+                yield here.change(key, entry.name, "removed", old, None)
+        for index, entry in left:
+            key, _ = row_of_entry(here.part, here.path, entry, here.key)
+            new = Place((*here.routes[1], index), entry.value, entry)
+            yield here.change(key, entry.name, "added", None, new)
+
+    def values(self, here: _Here, before: Entry | None, after: Entry | None, key: Key) -> Iterator[Change]:
+        assert before is not None and after is not None
+        yield from self.nodes(here, key, before.value, after.value, before, after)
+
+    def nodes(
+        self, here: _Here, key: Key, old: Node, new: Node, before: Entry | None, after: Entry | None
+    ) -> Iterator[Change]:
+        """`here` is the value itself."""
+        places = Place(here.routes[0], old, before), Place(here.routes[1], new, after)
+        if self.before(old, key) == self.after(new, key) and not isinstance(old, Mapping):
+            return
+        if key.shape == ADMISSIONS:
+            if self.before(old, key) != self.after(new, key):
+                yield self._changed(here, key, places)
+            return
+        match old, new:
+            case Mapping(), Mapping():
+                yield from self.mappings(here, old.entries, new.entries)
+            case Sequence(), Sequence():
+                yield from self.lists(here, key, old.items, new.items, places)
+            case (Mapping(), _) | (_, Mapping()) if _is_none(old) or _is_none(new):
+                around = _Here(here.part, here.path, here.key, here.names, here.routes, True)
+                yield from self.mappings(
+                    around,
+                    old.entries if isinstance(old, Mapping) else (),
+                    new.entries if isinstance(new, Mapping) else (),
+                )
+            case (Sequence(), _) | (_, Sequence()) if alone(key) or _is_none(old) or _is_none(new):
+                around = _Here(here.part, here.path, here.key, here.names, here.routes, True)
+                yield from self.lists(around, key, _items(old), _items(new), places)
+            case _:
+                yield self._changed(here, key, places)
+
+    def _changed(self, here: _Here, key: Key, places: tuple[Place, Place]) -> Change:
+        return Change(here.part, key, here.names, "changed", *places, here.routes, True)
+
+    def lists(
+        self, here: _Here, key: Key, old: tuple[Node, ...], new: tuple[Node, ...], places: tuple[Place, Place]
+    ) -> Iterator[Change]:
+        if key.order == "sequence":
+            if [self.before(each, key) for each in old] != [self.after(each, key) for each in new]:
+                yield self._changed(here, key, places)
+            return
+        row = row_of_item(here.part, key)
+        rest = list(enumerate(new))
+        gone: list[tuple[int, Node]] = []
+        for index, item in enumerate(old):
+            twin = next((each for each in rest if self.after(each[1], row) == self.before(item, row)), None)
+            if twin is None:
+                gone.append((index, item))
+            else:
+                rest.remove(twin)
+        for (index, item), (at, other) in zip(gone, rest, strict=False):
+            if isinstance(item, Mapping) and isinstance(other, Mapping):
+                below = replace(here.below(row, str(index), index, at), path=row.path.removesuffix(".*"))
+                yield from self.mappings(below, item.entries, other.entries)
+        paired = min(len(gone), len(rest))
+        mapped = [n for n in range(paired) if isinstance(gone[n][1], Mapping) and isinstance(rest[n][1], Mapping)]
+        for number, (index, item) in enumerate(gone):
+            if number not in mapped:
+                yield here.change(row, _said(item, index), "removed", Place((*here.routes[0], index), item), None)
+        for number, (index, item) in enumerate(rest):
+            if number not in mapped:
+                yield here.change(row, _said(item, index), "added", None, Place((*here.routes[1], index), item))
+
+
+def _says(entry: Entry, here: _Here) -> bool:
+    """Whether an entry states something: what is not shown, or proposed, or `none` where that is what absence is, is as
+    if it were not written."""
+    if entry.proposed or entry.value.proposed:
+        return False
+    if isinstance(entry.value, Scalar):
+        if entry.value.says("not shown"):
+            return False
+        if entry.value.says("none"):
+            return not row_of_entry(here.part, here.path, entry, here.key)[0].none_is_absence
+    return True
+
+
+def _is_none(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.says("none")
+
+
+def _items(node: Node) -> tuple[Node, ...]:
+    if isinstance(node, Sequence):
+        return node.items
+    return () if _is_none(node) else (node,)
+
+
+def _said(item: Node, index: int) -> str:
+    return item.text if isinstance(item, Scalar) else str(index)

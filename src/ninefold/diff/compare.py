@@ -1,0 +1,193 @@
+"""Two contracts, and what the change from one to the other does to whom. Start reading here.
+
+The trees of both are walked side by side (`changes`). Each difference is made alone, and the two plans are compared
+without their places (`alone`, `meaning`): what no plan feels are words. What is felt is judged (`judge`) by the kind of
+its key, its side and its direction (`verdicts`); and what differs between the plans with no difference to account for
+it is told for somebody to look at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from ninefold.diff.alone import Alone, Both
+from ninefold.diff.changes import Change, changes
+from ninefold.diff.finding import Difference, Finding, Witness, in_order
+from ninefold.diff.judge import Judge
+from ninefold.diff.normal import Words, normal, words_of
+from ninefold.diff.promise import Promise, promise_of
+from ninefold.diff.verdicts import Effect
+from ninefold.language.declaration import key_of
+from ninefold.language.versioning import Versioning
+from ninefold.pipeline import Loaded
+from ninefold.plan.service import ServicePlan
+from ninefold.syntax.nodes import Mapping, Node, Scalar
+from ninefold.syntax.nodes import Sequence as SequenceNode
+
+_PROMISED: Final = key_of(Versioning, "compatible")
+
+Showing: TypeAlias = Callable[[ServicePlan, tuple[str, ...]], Witness | None]
+"""A request that a plan answers otherwise than the old one, of some endpoints, or of any."""
+
+
+def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
+    """Of two contracts without errors."""
+    words = words_of(old.document), words_of(new.document)
+    found = changes(old.document, new.document, *words)
+    promise = promise_of(old.contract)
+    both = Both(old, new)
+    judge = Judge(both, words, promise)
+    groups = tuple(_groups(found, words))
+    findings: list[Finding] = []
+    covered: set[str] = set()
+    for group in groups:
+        withdrawn = _withdrawn(group[0], promise)
+        if withdrawn is not None:
+            findings.append(withdrawn)
+            continue
+        alone = both.alone(group, is_all=len(groups) == 1)
+        finding = _finding(group, judge, alone, both)
+        if shown is not None and alone.plan is not None and finding.verdict != "words":
+            finding = replace(finding, witness=shown(alone.plan, () if finding.everywhere else finding.endpoints))
+        findings.append(finding)
+        if finding.verdict != "words" and (alone.known or finding.verdict in ("breaking", "look")):
+            covered |= {*alone.felt.endpoints}
+    left = [each for each in both.whole.felt.endpoints if each not in covered]
+    if left:
+        effect = Effect("readers", "look", None, "it answers in another way, and no one line alone says why")
+        findings.append(Finding("all together", 4, effect.said, (effect,), tuple(left)))
+    elif both.whole.felt.rest and all(each.verdict == "words" for each in findings):
+        effect = Effect("operators", "look", None, f"something else is planned: {', '.join(both.whole.felt.rest)}")
+        findings.append(Finding("all together", 8, effect.said, (effect,)))
+    return Difference(old.source, new.source, promise, in_order(findings))
+
+
+def _withdrawn(change: Change, promise: Promise) -> Finding | None:
+    """A word that the list of what is compatible has no more: what was promised is not."""
+    listed = promise.words or frozenset()
+    if change.how != "removed" or promise.span is None or change.names[-1] not in listed:
+        return None
+    if change.key.shape != _PROMISED.shape:
+        return None
+    said = f"it was promised that `{change.names[-1]}` is compatible, and is not any more"
+    assert change.old is not None
+    return Finding(
+        change.address, change.part, said, (Effect("senders", "breaking", change.names[-1], said),),
+        old=change.old.node.span,
+    )  # fmt: skip
+
+
+def _groups(found: Sequence[Change], words: tuple[Words, Words]) -> Iterator[tuple[Change, ...]]:
+    """Each difference, and with something that has another name all that only uses it."""
+    rest = list(found)
+    for change in found:
+        if change.how != "renamed" or change not in rest:
+            continue
+        rest.remove(change)
+        assert change.old is not None and change.new is not None
+        assert change.old.entry is not None and change.new.entry is not None
+        before, after = change.old.entry.name, change.new.entry.name
+        uses = [each for each in rest if _only_names(each, rest, before, after, words)]
+        rest = [each for each in rest if each not in uses]
+        yield (change, *uses)
+    for change in rest:
+        yield (change,)
+
+
+def _only_names(change: Change, all_of: Sequence[Change], before: str, after: str, words: tuple[Words, Words]) -> bool:
+    """Whether a difference is only that something is called otherwise: changed at its place, or gone and come there."""
+    word = re.compile(rf"(?<![\w]){re.escape(before)}(?![\w])")
+
+    def turned(each: Change) -> str | None:
+        if each.old is None:
+            return None
+        name = "" if each.old.entry is None else each.old.entry.name
+        return word.sub(after, repr((name, normal(each.old.node, each.key, words[0]))))
+
+    def now(each: Change) -> str | None:
+        if each.new is None:
+            return None
+        name = "" if each.new.entry is None else each.new.entry.name
+        return repr((name, normal(each.new.node, each.key, words[1])))
+
+    if change.old is not None and change.new is not None:
+        return turned(change) == now(change)
+    twins = (each for each in all_of if each.part == change.part and each.names[:-1] == change.names[:-1])
+    if change.old is not None:
+        return any(each.old is None and now(each) == turned(change) for each in twins)
+    return any(each.new is None and turned(each) == now(change) for each in twins)
+
+
+def _finding(group: tuple[Change, ...], judge: Judge, alone: Alone, both: Both) -> Finding:
+    change = group[0]
+    found = judge.effects(change, alone)
+    if len(group) > 1 and alone.met:
+        found = tuple(dict.fromkeys((*found, *judge.effects(change, alone))))
+    endpoints = alone.felt.endpoints if alone.known else tuple(_own(change, alone))
+    return Finding(
+        change.address,
+        change.part,
+        _said(change),
+        found,
+        endpoints if found else (),
+        bool(found) and alone.felt.everywhere,
+        None if change.old is None else (change.old.entry or change.old.node).span,
+        None if change.new is None else (change.new.entry or change.new.node).span,
+        len(group) - 1,
+        _kept(both, endpoints) if any(each.verdict == "breaking" for each in found) else None,
+    )
+
+
+def _own(change: Change, alone: Alone) -> Iterator[str]:
+    """The endpoint that a difference stands in; else all where something is felt."""
+    felt = alone.felt.endpoints
+    own = next((name for name in change.names if name in felt), None)
+    yield from felt if own is None else (own,)
+
+
+def _kept(both: Both, endpoints: Sequence[str]) -> str | None:
+    """The version of the new contract in which all of these are as they were."""
+    versions = None if both.old.plan is None else both.old.plan.versions
+    name = None if versions is None else versions.current
+    if not endpoints or name is None:
+        return None
+    pairs = [(both.before.routes.get((None, each)), both.after.routes.get((name, each))) for each in endpoints]
+    return name if all(was and now and was.says_the_same(now) for was, now in pairs) else None
+
+
+def _said(change: Change) -> str:
+    what = f"`{' > '.join(change.names)}`"
+    match change.how:
+        case "added":
+            return f"{what} is new"
+        case "removed":
+            return f"{what} is gone"
+        case "renamed":
+            assert change.new is not None and change.new.entry is not None
+            return f"{what} is called `{change.new.entry.name}`"
+        case "changed":
+            assert change.old is not None and change.new is not None
+            return f"{what} is {_short(change.new.node)}, was {_short(change.old.node)}"
+
+
+def _short(node: Node) -> str:
+    match node:
+        case Scalar(text=text):
+            return f"`{_cut(' '.join(text.split()))}`"
+        case SequenceNode(items=items) if all(isinstance(each, Scalar) for each in items) and len(items) <= 6:
+            return f"[{', '.join(each.text for each in items if isinstance(each, Scalar))}]"
+        case SequenceNode(items=items):
+            return f"a list of {len(items)}"
+        case Mapping(entries=entries):
+            return "`{" + _cut(", ".join(f"{each.name}: {_text(each.value)}" for each in entries)) + "}`"
+
+
+def _text(node: Node) -> str:
+    return " ".join(node.text.split()) if isinstance(node, Scalar) else "…"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "…"

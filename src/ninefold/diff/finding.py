@@ -1,0 +1,82 @@
+"""What is found of two contracts: one finding for each cause."""
+
+from __future__ import annotations
+
+import hashlib
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Source, Span
+from ninefold.diff.promise import Promise
+from ninefold.diff.verdicts import VERDICTS, Audience, Effect, Verdict, gravest
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A request that shows it: what was answered, and what is."""
+
+    request: str
+    was: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`address` is what it is about, as `ablate` calls facts; `endpoints` are those where it is felt, and
+    `everywhere`: it is part of what is said of all. `kept`: the
+    version of the new contract that still has the old behaviour; None: none has, or none is promised."""
+
+    address: str
+    part: int
+    said: str
+    effects: tuple[Effect, ...]
+    endpoints: tuple[str, ...] = ()
+    everywhere: bool = False
+    old: Span | None = None
+    new: Span | None = None
+    uses: int = 0
+    kept: str | None = None
+    witness: Witness | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        return gravest(self.effects)
+
+    @property
+    def audiences(self) -> tuple[Audience, ...]:
+        """Whom the verdict is for."""
+        return tuple(dict.fromkeys(each.audience for each in self.effects if each.verdict == self.verdict))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of part 9 by which it is judged."""
+        return tuple(dict.fromkeys(each.word for each in self.effects if each.word is not None))
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same finding, wherever it stands."""
+        return hashlib.sha256(f"{self.address}\0{self.said}\0{self.verdict}".encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """All that is found. `withdrawn`: words of `compatible` that the new contract lists no more."""
+
+    old: Source
+    new: Source
+    promise: Promise
+    findings: tuple[Finding, ...]
+
+    def of(self, verdict: Verdict) -> tuple[Finding, ...]:
+        return tuple(each for each in self.findings if each.verdict == verdict)
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nobody has to look at anything."""
+        return not (self.of("breaking") or self.of("look"))
+
+
+def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
+    """The gravest first, then by place."""
+    return tuple(
+        sorted(findings, key=lambda each: (VERDICTS.index(each.verdict), each.part, each.new or each.old or Span(0, 0)))
+    )

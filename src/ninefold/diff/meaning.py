@@ -1,0 +1,172 @@
+"""What a plan does, without the places where it is stated; and where two plans do something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.key import Side
+from ninefold.plan.service import ServicePlan
+
+RouteKey: TypeAlias = tuple[str | None, str]
+"""A version, None being the newest, and the endpoint as it is written there."""
+
+_WORDS: Final = frozenset(("name", "title", "gaps", "not_in_force", "proposals", "routes", "versions"))
+"""What of a plan is words for people; and what is looked at apart."""
+
+_OF_PLACES: Final = frozenset(("trace", "places", "place", "seen", "sort_trace", "tag_prefix", "reasons"))
+
+_SIDES: Final[dict[str, Side]] = {
+    **dict.fromkeys(
+        ("method", "segments", "body", "stored", "path", "query", "headers", "unknown_parameters", "idempotency_key",
+         "cases"), "takes"),
+    **dict.fromkeys(("schemes", "challenge"), "guards"),
+    **dict.fromkeys(("offers", "error_shape", "errors"), "gives"),
+}  # fmt: skip
+"""What the members of a route are about."""
+
+_SIDES_WITHIN: Final[dict[str, Side]] = {
+    **dict.fromkeys(("filters", "sorts", "sort_parameter", "choices"), "takes"),
+    **dict.fromkeys(("condition", "scopes", "who"), "guards"),
+    **dict.fromkeys(("response", "validator", "paging"), "gives"),
+    "events": "tells",
+}  # fmt: skip
+"""The same of whom it admits, and of what is done for them; all else is what becomes of rows, and which."""
+
+_SIDES_OF_ALL: Final[dict[str, Side]] = {
+    "schema": "runs", "stored": "runs", "operator": "runs", "operator_operations": "runs", "records": "moves",
+    "timers": "moves", "delivery": "tells", "problems": "gives", "limits": "takes", "schemes": "takes",
+    "base": "takes", "cors": "takes",
+}  # fmt: skip
+"""The same of what is said of all routes."""
+
+
+class Piece:
+    """A part of a plan: it is the same as another one where both are written alike, or say the same without places."""
+
+    def __init__(self, of: Any) -> None:
+        self._of = of
+        self._written = msgspec.msgpack.encode(of)
+
+    @cached_property
+    def plain(self) -> Any:
+        return _without(msgspec.to_builtins(self._of))
+
+    def says_the_same(self, other: Piece) -> bool:
+        return self._written == other._written or bool(self.plain == other.plain)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A plan in pieces: its routes, and what is said of all of them."""
+
+    routes: dict[RouteKey, Piece]
+    rest: dict[str, Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class Felt:
+    """Where two plans differ: the routes, each with the sides on which it does; and what of the rest."""
+
+    routes: dict[RouteKey, frozenset[Side]]
+    rest: dict[str, Side]
+
+    def __bool__(self) -> bool:
+        return bool(self.routes or self.rest)
+
+    @property
+    def sides(self) -> frozenset[Side]:
+        return frozenset(side for sides in self.routes.values() for side in sides) | frozenset(self.rest.values())
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether something is felt that is said of all endpoints."""
+        return any(side not in ("runs", "moves") for side in self.rest.values())
+
+    @property
+    def endpoints(self) -> tuple[str, ...]:
+        """Those of the newest version, or of an older one, that answer in another way."""
+        return tuple(dict.fromkeys(key for _, key in self.routes))
+
+
+NOTHING: Final = Felt({}, {})
+
+
+def meaning(plan: ServicePlan) -> Meaning:
+    routes: dict[RouteKey, Piece] = {(None, each.key): Piece(each) for each in plan.routes}
+    rest = {name: Piece(getattr(plan, name)) for name in plan.__struct_fields__ if name not in _WORDS}
+    versions = plan.versions
+    if versions is not None:
+        for version in versions.versions:
+            routes |= {(version.name, each.key): Piece(each) for each in version.routes}
+            rest[f"problems of {version.name}"] = Piece(version.problems)
+        own = {name: getattr(versions, name) for name in versions.__struct_fields__ if name != "versions"}
+        rest["versions"] = Piece([own, [_dates(each) for each in versions.versions]])
+    return Meaning(routes, rest)
+
+
+def _dates(version: Any) -> list[Any]:
+    return [getattr(version, name) for name in version.__struct_fields__ if name not in ("routes", "problems")]
+
+
+def _without(value: Any) -> Any:
+    match value:
+        case {"line": int(), "column": int()} if len(value) == 2:
+            return None
+        case dict():
+            return {name: _without(each) for name, each in value.items() if name not in _OF_PLACES}
+        case list() | tuple():
+            return [_without(each) for each in value]
+        case _:
+            return value
+
+
+def felt(old: Meaning, new: Meaning) -> Felt:
+    """Where the new one does something else; a route that one of them has not differs on the side of what is taken."""
+    routes: dict[RouteKey, frozenset[Side]] = {}
+    for key in dict.fromkeys((*old.routes, *new.routes)):
+        before, after = old.routes.get(key), new.routes.get(key)
+        if before is None or after is None:
+            routes[key] = frozenset(("takes",))
+        elif not before.says_the_same(after):
+            routes[key] = frozenset(_sides_of_route(before.plain, after.plain))
+    rest: dict[str, Side] = {}
+    for name in dict.fromkeys((*old.rest, *new.rest)):
+        one, other = old.rest.get(name), new.rest.get(name)
+        if one is None or other is None or not one.says_the_same(other):
+            rest[name] = _SIDES_OF_ALL.get(name, "gives" if name.startswith("problems") else "takes")
+    return Felt(routes, rest)
+
+
+def _sides_of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Side]:
+    for name in dict.fromkeys((*old, *new)):
+        if name in _SIDES and old.get(name) != new.get(name):
+            yield _SIDES[name]
+    was, now = admissions(old), admissions(new)
+    if was.keys() != now.keys():
+        yield "guards"
+    for who in was.keys() & now.keys():
+        yield from _sides(was[who], now[who])
+
+
+def admissions(route: dict[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
+    """Whom a route admits, by who it is and the number of the case."""
+    return {(each["who"], each.get("case", 0)): each for each in route.get("admissions", ())}
+
+
+def _sides(old: Any, new: Any) -> Iterator[Side]:
+    if old == new:
+        return
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in dict.fromkeys((*old, *new)):
+            if old.get(name) != new.get(name):
+                yield from (_SIDES_WITHIN[name],) if name in _SIDES_WITHIN else _sides(old.get(name), new.get(name))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for before, after in zip(old, new, strict=True):
+            yield from _sides(before, after)
+    else:
+        yield "moves"

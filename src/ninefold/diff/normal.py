@@ -1,0 +1,151 @@
+"""What a contract says, without how it is written: two ways to say the same are equal.
+
+Terms are spelled out, what `&&` and `||` join has no order, a double negation is none, and what stands alone is a list
+of one. An expression that cannot be read is its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions.ast import (
+    Ast,
+    Binary,
+    Conditional,
+    Const,
+    Index,
+    Invocation,
+    ListLiteral,
+    Literal,
+    MapLiteral,
+    Member,
+    Name,
+    Problem,
+    Unary,
+)
+from ninefold.expressions.parse import parse
+from ninefold.expressions.terms import Meaning, spelled_out
+from ninefold.language.key import Key
+from ninefold.language.reading import Reading
+from ninefold.language.shapes import Expression, ListOf, Names, OneOf, Shape, Template
+from ninefold.language.table import keys_under
+from ninefold.language.terms import terms
+from ninefold.syntax.nodes import Document, Node, Scalar, Sequence
+from ninefold.syntax.nodes import Mapping as MappingNode
+
+Normal: TypeAlias = tuple[Any, ...]
+"""A form that is equal for what says the same, and has a hash."""
+
+JOINING: Final = ("&&", "||")
+
+_MIRRORED: Final = {">": "<", ">=": "<="}
+"""Comparisons that are written one way round."""
+
+_EITHER_WAY: Final = ("==", "!=")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What names stand for in one document."""
+
+    terms: Mapping[str, Meaning]
+
+    def read(self, text: str) -> Ast | None:
+        """An expression with its terms spelled out; None: it is none."""
+        found = parse(text)
+        if isinstance(found, Problem):
+            return None
+        whole = spelled_out(found, self.terms)
+        return None if isinstance(whole, Problem) else whole
+
+
+def words_of(document: Document) -> Words:
+    reading = Reading(document, False, keys_under)
+    terms(reading, document.part("resources"))
+    return Words({name: each.meaning for name, each in reading.terms.items() if each.meaning is not None})
+
+
+def normal(node: Node, key: Key, words: Words) -> Normal:
+    """A value as its key reads it."""
+    match node:
+        case MappingNode(entries=entries):
+            found = ((entry.name, normal(entry.value, key, words)) for entry in entries)
+            return "mapping", *sorted(found, key=repr)
+        case Sequence(items=items):
+            return "list", *(normal(item, key, words) for item in items)
+        case Scalar() if reads_expressions(key.shape) and isinstance(node.value, str):
+            ast = words.read(node.text)
+            return ("text", node.text) if ast is None else ("expression", *_of(ast))
+        case Scalar():
+            return scalar(node)
+
+
+def scalar(node: Scalar) -> Normal:
+    value = node.text if isinstance(node.value, str) else node.value
+    return type(value).__name__, value
+
+
+def alone(key: Key) -> bool:
+    """Whether what may stand alone is a list of one."""
+    shapes = key.shape.shapes if isinstance(key.shape, OneOf) else (key.shape,)
+    return any(isinstance(each, ListOf) or (isinstance(each, Names) and each.alone) for each in shapes)
+
+
+def reads_expressions(shape: Shape) -> bool:
+    match shape:
+        case Expression() | Template():
+            return True
+        case OneOf(shapes):
+            return any(map(reads_expressions, shapes))
+        case ListOf(item):
+            return reads_expressions(item)
+        case _:
+            return False
+
+
+def joined(ast: Ast, operator: str) -> Iterator[Ast]:
+    """What an operator joins, however it is nested."""
+    if isinstance(ast, Binary) and ast.operator == operator:
+        yield from joined(ast.left, operator)
+        yield from joined(ast.right, operator)
+    else:
+        yield ast
+
+
+def expression(ast: Ast) -> Normal:
+    """The normal form of an expression."""
+    return _of(ast)
+
+
+def _of(ast: Ast) -> Normal:
+    match ast:
+        case Binary(operator=operator) if operator in JOINING:
+            return operator, *sorted({_of(each) for each in joined(ast, operator)}, key=repr)
+        case Binary(operator, left, right) if operator in _EITHER_WAY:
+            return operator, *sorted((_of(left), _of(right)), key=repr)
+        case Binary(operator, left, right) if operator in _MIRRORED:
+            return _MIRRORED[operator], _of(right), _of(left)
+        case Binary(operator, left, right):
+            return operator, _of(left), _of(right)
+        case Unary("!", Unary("!", inner)):
+            return _of(inner)
+        case Unary(operator, operand):
+            return operator, _of(operand)
+        case Literal(value) | Const(value):
+            return "literal", type(value).__name__, repr(value)
+        case Name(name):
+            return "name", name
+        case Member(operand=operand, name=name):
+            return "member", _of(operand), name
+        case Index(operand=operand, index=index):
+            return "index", _of(operand), _of(index)
+        case Invocation(function=function, target=target, arguments=arguments):
+            return "call", function, () if target is None else _of(target), *map(_of, arguments)
+        case ListLiteral(items=items):
+            return "items", *map(_of, items)
+        case MapLiteral(entries=entries):
+            return "entries", *sorted(((_of(name), _of(value)) for name, value in entries), key=repr)
+        case Conditional(condition=condition, yes=yes, no=no):
+            return "if", _of(condition), _of(yes), _of(no)

@@ -1,0 +1,171 @@
+"""What two plans take and give, member by member: the effects that a difference has wherever what it says is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.meaning import Felt, Meaning, admissions
+from ninefold.diff.schemas import Step, steps
+from ninefold.diff.verdicts import Direction
+from ninefold.language.key import Side
+
+_DIRECTIONS: Final[dict[str, Direction]] = {
+    "wider": "more", "narrower": "less", "other": "other", "unproved": "unproved"
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """One way in which an endpoint takes or gives something else."""
+
+    side: Side
+    direction: Direction
+    word: str | None
+    said: str
+    is_schema: bool = False
+
+
+def met(old: Meaning, new: Meaning, felt: Felt) -> dict[Met, list[str]]:
+    """By what is met, the endpoints where it is. What the newest version meets is not told of older ones again."""
+    found: dict[Met, list[str]] = {}
+    newest: set[tuple[Side, Direction]] = set()
+    for key in sorted(felt.routes, key=lambda each: each[0] is not None):
+        before, after = old.routes.get(key), new.routes.get(key)
+        for each in _of_route(before.plain, after.plain) if before is not None and after is not None else ():
+            if key[0] is None:
+                newest.add((each.side, each.direction))
+            elif (each.side, each.direction) in newest:
+                continue
+            found.setdefault(each, []).append(key[1])
+    return found
+
+
+_PARAMETERS: Final = {"query": "the parameter", "headers": "the header", "path": "the path's", "stored": "the path's"}
+
+
+def _of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
+    yield from _bodies(old.get("body"), new.get("body"))
+    for name, what in _PARAMETERS.items():
+        yield from _parameters(old.get(name) or [], new.get(name) or [], what)
+    was, now = admissions(old), admissions(new)
+    for who in was.keys() & now.keys():
+        before, after = was[who].get("operation", {}), now[who].get("operation", {})
+        yield from _responses(before.get("response"), after.get("response"))
+        yield from _events(_found_events(before), _found_events(after))
+
+
+def _bodies(old: Any, new: Any) -> Iterator[Met]:
+    if old is None or new is None:
+        if old is None and new is not None:
+            yield Met("takes", "other", None, "there is a body")
+        elif new is None and old is not None:
+            yield Met("takes", "unproved", None, "there is no body")
+        return
+    was, now = old["schema"], new["schema"]
+    if old.get("unknown") == new.get("unknown") == "refused":
+        was, now = {**was, "additionalProperties": False}, {**now, "additionalProperties": False}
+    yield from _steps("takes", steps(was, now))
+
+
+def _steps(side: Side, found: Iterator[Step]) -> Iterator[Met]:
+    for each in found:
+        yield Met(side, _DIRECTIONS[each.direction], each.word if each.direction == "wider" else None, each.said, True)
+
+
+def _parameters(old: list[Any], new: list[Any], what: str) -> Iterator[Met]:
+    was, now = {each["name"]: each for each in old}, {each["name"]: each for each in new}
+    for name in dict.fromkeys((*was, *now)):
+        called = f"{what} `{name}`"
+        if name not in now:
+            yield Met("takes", "less", None, f"{called} is not read any more")
+            continue
+        is_required = now[name].get("required", False)
+        if name not in was and is_required:
+            yield Met("takes", "less", None, f"{called} has to be given")
+        elif name not in was:
+            yield Met("takes", "more", "add an optional parameter", f"{called} may be given")
+        else:
+            yield from _steps("takes", steps(was[name]["schema"], now[name]["schema"], called))
+            if was[name].get("required", False) is not is_required:
+                said = "has to be given" if is_required else "may be left out"
+                yield Met("takes", "less" if is_required else "more", None, f"{called} {said}")
+
+
+def _responses(old: Any, new: Any) -> Iterator[Met]:
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return
+    for name, called in (("status", "status"), ("media_type", "media type")):
+        if old.get(name) != new.get(name):
+            yield Met("gives", "other", None, f"the {called} was {old.get(name)}, is {new.get(name)}")
+    was, now = dict(map(tuple, old.get("headers", ()))), dict(map(tuple, new.get("headers", ())))
+    for each in dict.fromkeys((*was, *now)):
+        if each not in was:
+            yield Met("gives", "more", "add a response header", f"the header {each} is there")
+        elif each not in now:
+            yield Met("gives", "less", None, f"the header {each} is gone")
+    yield from _contents("gives", old.get("content"), new.get("content"), "")
+
+
+def _contents(side: Side, old: Any, new: Any, at: str) -> Iterator[Met]:
+    """Members that are there and were not, or are not and were; what they hold is a matter of facts."""
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        if (old is None) is not (new is None):
+            yield Met(side, "other", None, f"{at or 'the content'} is " + ("there" if old is None else "gone"))
+        return
+    if old["content"] != new["content"]:
+        yield Met(side, "other", None, f"{at or 'the content'} is of another form")
+        return
+    for name in ("members", "expanded"):
+        was, now = dict(map(tuple, old.get(name, ()))), dict(map(tuple, new.get(name, ())))
+        for each in dict.fromkeys((*was, *now)):
+            here = f"{at}.{each}" if at else each
+            if each not in was:
+                yield Met(side, "more", None, f"the member {here} is there")
+            elif each not in now:
+                yield Met(side, "less", None, f"the member {here} is gone")
+            else:
+                yield from _contents(side, was[each], now[each], here)
+    if "item" in old:
+        yield from _contents(side, old["item"], new.get("item"), f"{at}[]" if at else "each")
+    if "items" in old and isinstance(old["items"], list):
+        if len(old["items"]) != len(new.get("items", ())):
+            yield Met(side, "other", None, f"{at or 'the content'} has another number of items")
+        for before, after in zip(old["items"], new.get("items", ()), strict=False):
+            yield from _contents(side, before, after, f"{at}[]")
+    for name in ("yes", "no"):
+        if name in old:
+            yield from _contents(side, old[name], new.get(name), at)
+    if old.get("null_shown", False) != new.get("null_shown", False):
+        yield Met(
+            side,
+            "other",
+            None,
+            f"{at or 'the content'} without a value is " + ("`null`" if new.get("null_shown") else "left out"),
+        )
+
+
+def _found_events(value: Any) -> dict[str, Any]:
+    """The events that an operation writes, wherever in it they stand."""
+    found: dict[str, Any] = {}
+    if isinstance(value, dict):
+        for name, each in value.items():
+            if name == "events" and isinstance(each, list):
+                found |= {one["kind"]: one for one in each if isinstance(one, dict) and "kind" in one}
+            else:
+                found |= _found_events(each)
+    elif isinstance(value, list):
+        for each in value:
+            found |= _found_events(each)
+    return found
+
+
+def _events(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
+    for kind in dict.fromkeys((*old, *new)):
+        if kind not in old:
+            yield Met("tells", "more", "add an event kind", f"the event {kind} arises")
+        elif kind not in new:
+            yield Met("tells", "less", None, f"the event {kind} does not arise")
+        else:
+            yield from _contents("tells", old[kind].get("content"), new[kind].get("content"), "")

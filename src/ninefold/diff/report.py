@@ -1,0 +1,199 @@
+"""What is found, told: as text, for programs, for a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from ninefold.diagnostics.sarif import Level, Result, Rule
+from ninefold.diagnostics.source import Source, Span
+from ninefold.diff.finding import Difference, Finding
+from ninefold.diff.verdicts import VERDICTS, Audience, Verdict
+
+FOLDED: Final[tuple[Verdict, ...]] = ("compatible", "words")
+"""What is counted, and told one by one only if asked for."""
+
+LARGEST: Final = 60_000
+"""Code points of Markdown: a comment on a pull request of GitHub has at most 65,536."""
+
+MOST_LINES: Final = 6
+
+
+def counts(found: Iterable[Finding]) -> dict[Verdict, int]:
+    counted = dict.fromkeys(VERDICTS, 0)
+    for each in found:
+        counted[each.verdict] += 1
+    return counted
+
+
+def summary(difference: Difference, findings: Iterable[Finding]) -> str:
+    """The last line, which is always there."""
+    counted = counts(findings)
+    told = ", ".join(f"{number} {verdict}" for verdict, number in counted.items() if number)
+    if difference.promise.is_open:
+        return f"no verdict: `compatible` of part 9 is not shown; {told or 'nothing differs'}"
+    return told or "nothing differs"
+
+
+def to_text(difference: Difference, findings: tuple[Finding, ...], everything: bool = False) -> str:
+    lines: list[str] = []
+    for each in findings:
+        if everything or each.verdict not in FOLDED:
+            lines += [*_told(difference, each), ""]
+    lines.append(summary(difference, findings))
+    return "\n".join(lines)
+
+
+def _told(difference: Difference, each: Finding) -> Iterator[str]:
+    yield f"{_called(difference, each)}: {each.said}"
+    for word, span, source in (("was", each.old, difference.old), ("is", each.new, difference.new)):
+        if span is not None:
+            yield f"  {word:>3} {_place(source, span)}   {_line(source, span)}"
+    yield f"  = for: {', '.join(each.audiences)}" + (f", at {_few(each)}" if each.endpoints or each.everywhere else "")
+    said = list(dict.fromkeys(f"{one.verdict}: {one.said}" for one in each.effects if one.said))
+    for one in said[:MOST_LINES]:
+        yield f"  = {one}"
+    if len(said) > MOST_LINES:
+        yield f"  = and {len(said) - MOST_LINES} more"
+    if each.uses:
+        yield f"  = with {each.uses} uses of the name"
+    yield from (f"  = {one}" for one in promised(difference, each))
+    if each.witness is not None:
+        yield f"  = shown by: {each.witness.request}"
+        yield f"      was {each.witness.was}"
+        yield f"      is  {each.witness.now}"
+
+
+def _called(difference: Difference, each: Finding) -> str:
+    return "effect" if difference.promise.is_open and each.verdict != "words" else each.verdict
+
+
+def promised(difference: Difference, each: Finding) -> Iterator[str]:
+    """What part 9 of the old contract says of it, and of its older versions."""
+    promise = difference.promise
+    for word in each.words:
+        if promise.words is None:
+            yield f"promise: `{word}`; nothing was promised beyond what a caller uses" if not promise.is_open else word
+        else:
+            at = "" if promise.span is None else f" ({_place(difference.old, promise.span)})"
+            yield f"promise: `{word}` is {'listed' if word in promise.words else 'not listed'} as compatible{at}"
+    if each.verdict == "breaking" and not each.words and promise.words is not None:
+        yield "promise: no word of `compatible` covers it"
+    if each.kept is not None:
+        yield f"kept for who names {each.kept}: part 9 of the new contract has it as it was"
+
+
+def _few(each: Finding) -> str:
+    if each.everywhere and not each.endpoints:
+        return "all endpoints"
+    first = each.endpoints[:4]
+    return ", ".join(first) + (f" and {len(each.endpoints) - 4} more" if len(each.endpoints) > 4 else "")
+
+
+def _place(source: Source, span: Span) -> str:
+    return f"{source.name}:{source.place(span.start)}"
+
+
+def _line(source: Source, span: Span) -> str:
+    line = source.line(source.place(span.start).line).strip()
+    return line if len(line) <= 100 else f"{line[:99]}…"
+
+
+def to_json(difference: Difference, each: Finding) -> dict[str, Any]:
+    """One finding, for a line of its own."""
+    return {
+        "verdict": None if difference.promise.is_open else each.verdict,
+        "message": each.said,
+        "part": each.part,
+        "path": each.address,
+        "for": list(each.audiences),
+        "endpoints": list(each.endpoints),
+        "everywhere": each.everywhere,
+        "effects": [
+            {"audience": one.audience, "verdict": one.verdict, "word": one.word, "message": one.said}
+            for one in each.effects
+        ],
+        "promise": [{"word": word, "listed": difference.promise.lists(word)} for word in each.words],
+        "old": _json_place(difference.old, each.old),
+        "new": _json_place(difference.new, each.new),
+        "kept_by_version": each.kept,
+        "witness": None
+        if each.witness is None
+        else {"request": each.witness.request, "was": each.witness.was, "is": each.witness.now},
+        "fingerprint": each.fingerprint,
+    }
+
+
+def _json_place(source: Source, span: Span | None) -> dict[str, Any] | None:
+    if span is None:
+        return None
+    place = source.place(span.start)
+    return {"file": source.name, "line": place.line, "column": place.column, "text": _line(source, span)}
+
+
+def to_markdown(difference: Difference, findings: tuple[Finding, ...]) -> str:
+    """A heading with counts, a table, and what is compatible folded."""
+    lines = [f"### Contract: {summary(difference, findings)}", ""]
+    shown = [each for each in findings if each.verdict not in FOLDED]
+    if shown:
+        lines += ["| | what | who | where | line |", "|---|---|---|---|---|"]
+        lines += [_row(difference, each) for each in shown]
+        lines.append("")
+    folded = [each for each in findings if each.verdict in FOLDED]
+    if folded:
+        counted = counts(folded)
+        told = ", ".join(f"{counted[verdict]} {verdict}" for verdict in FOLDED if counted[verdict])
+        lines += [f"<details><summary>{told}</summary>", ""]
+        lines += [f"- {each.verdict}: {_cell(each.said)}" for each in folded]
+        lines += ["", "</details>"]
+    text, kept = "", 0
+    for line in lines:
+        if len(text) + len(line) > LARGEST:
+            return f"{text}\n… and {len(lines) - kept} lines more: `ninefold diff` says them.\n"
+        text, kept = f"{text}{line}\n", kept + 1
+    return text
+
+
+def _row(difference: Difference, each: Finding) -> str:
+    source, span = (difference.new, each.new) if each.new is not None else (difference.old, each.old)
+    at = "" if span is None else f"{source.name}:{source.place(span.start).line}"
+    cells = (f"**{_called(difference, each)}**", each.said, ", ".join(each.audiences), _few(each), at)
+    return "| " + " | ".join(map(_cell, cells)) + " |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def of_audience(findings: Iterable[Finding], audience: Audience | None, part: int | None) -> tuple[Finding, ...]:
+    """Those that concern one audience, or one part."""
+    return tuple(
+        each
+        for each in findings
+        if (audience is None or any(one.audience == audience for one in each.effects))
+        and (part is None or each.part == part)
+    )
+
+
+_LEVELS: Final[dict[Verdict, Level]] = {
+    "breaking": "error", "look": "warning", "opens": "warning", "compatible": "note", "words": "note"
+}  # fmt: skip
+_TITLES: Final[dict[Verdict, str]] = {
+    "breaking": "A change breaks what somebody relies on",
+    "look": "A change that nobody has proved to be compatible",
+    "opens": "Somebody sees or may do more than before",
+    "compatible": "A change that part 9 calls compatible",
+    "words": "Words are others, and nothing that the service does",
+}
+
+
+def results(difference: Difference, findings: Iterable[Finding]) -> Iterator[Result]:
+    """For tools that show findings at the lines of the new contract."""
+    for each in findings:
+        verdict = each.verdict
+        rule = Rule(f"diff-{verdict}", _TITLES[verdict], _LEVELS[verdict], f"{_TITLES[verdict]}. See docs/diff.md.")
+        lines = [each.said, *dict.fromkeys(f"{one.audience}: {one.said}" for one in each.effects if one.said)]
+        if each.old is not None:
+            lines.append(f"was {_place(difference.old, each.old)}: {_line(difference.old, each.old)}")
+        span = each.new if each.new is not None else Span(0, 0)
+        yield Result(rule, "\n".join(lines), span, fingerprint=each.fingerprint)

@@ -1,0 +1,147 @@
+"""Which of two JSON Schemas admits more, keyword by keyword; and what a request has to have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final, Literal, TypeAlias
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.json_schema import KEYS
+from ninefold.language.key import Kind, Order
+
+Direction: TypeAlias = Literal["wider", "narrower", "other", "unproved"]
+"""The new one admits more, or less; is neither; or nobody can say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One way in which a schema differs. `word`: of part 9, what lets it be. `said`: what differs."""
+
+    direction: Direction
+    said: str
+    word: str = "relax a restriction"
+
+
+@cache
+def _orders() -> dict[str, Order]:
+    return {key.name: key.order for key in KEYS if key.order is not None}
+
+
+@cache
+def _telling() -> frozenset[str]:
+    return frozenset(key.name for key in KEYS if key.kind is Kind.TELLS)
+
+
+_INSIDE: Final = ("items", "contains", "additionalProperties", "unevaluatedItems", "unevaluatedProperties",
+                  "propertyNames", "then", "else")  # fmt: skip
+
+
+def steps(old: Any, new: Any, at: str = "") -> Iterator[Step]:
+    """How the new schema differs from the old one."""
+    if old == new:
+        return
+    if not (isinstance(old, dict) and isinstance(new, dict)):
+        yield from _of_truths(old, new, at)
+        return
+    here = at or "the value"
+    for name in dict.fromkeys((*old, *new)):
+        before, after = old.get(name), new.get(name)
+        if before == after or name in _telling():
+            continue
+        yield from _of_keyword(name, before, after, at, here, old, new)
+
+
+def _of_truths(old: Any, new: Any, at: str) -> Iterator[Step]:
+    here = at or "the value"
+    if new is True or new is None or new == {} or old is False:
+        yield Step("wider", f"{here} may be anything" if new is True or new == {} else f"{here} may be there")
+    elif old is True or old is None or old == {} or new is False:
+        yield Step("narrower", f"{here} is narrowed")
+    else:
+        yield Step("other", f"{here} is another")
+
+
+def _of_keyword(
+    name: str, before: Any, after: Any, at: str, here: str, old: dict[str, Any], new: dict[str, Any]
+) -> Iterator[Step]:
+    order = _orders().get(name)
+    if name in ("type", "enum"):
+        yield from _of_sets(name, before, after, here)
+    elif name == "required":
+        was, now = set(before or ()), set(after or ())
+        yield from (Step("narrower", f"{_inner(at, each)} has to be given") for each in sorted(now - was))
+        yield from (Step("wider", f"{_inner(at, each)} may be left out") for each in sorted(was - now))
+    elif name == "properties":
+        yield from _of_members(before or {}, after or {}, at, old, new)
+    elif name in _INSIDE and before is not None and after is not None:
+        yield from steps(before, after, _inner(at, "*"))
+    elif name == "allOf" and isinstance(before, list) and isinstance(after, list):
+        yield from (Step("narrower", f"{here} is narrowed") for each in after if each not in before)
+        yield from (Step("wider", f"{here} is narrowed no more") for each in before if each not in after)
+    elif name in ("anyOf", "oneOf") and isinstance(before, list) and isinstance(after, list) and name == "anyOf":
+        yield from (Step("wider", f"{here} may be something else") for each in after if each not in before)
+        yield from (Step("narrower", f"{here} may be less") for each in before if each not in after)
+    elif name == "multipleOf" and before and after:
+        wider, narrower = before % after == 0, after % before == 0
+        yield Step("wider" if wider else "narrower" if narrower else "other", f"`multipleOf` of {here}")
+    elif before is None:
+        yield Step("narrower", f"`{name}` of {here} is {_told(after)}")
+    elif after is None:
+        yield Step("wider", f"`{name}` of {here} is gone")
+    elif name == "uniqueItems":
+        yield Step("narrower" if after else "wider", f"`uniqueItems` of {here}")
+    elif order is not None and _is_number(before) and _is_number(after):
+        more = after > before if order == "more" else after < before
+        yield Step("wider" if more else "narrower", f"`{name}` of {here} was {before}, is {after}")
+    elif name in ("const", "format"):
+        yield Step("other", f"`{name}` of {here} was {_told(before)}, is {_told(after)}")
+    else:
+        yield Step("unproved", f"`{name}` of {here} is another")
+
+
+def _of_sets(name: str, before: Any, after: Any, here: str) -> Iterator[Step]:
+    if before is None or after is None:
+        yield Step(
+            "wider" if after is None else "narrower", f"`{name}` of {here} was {_told(before)}, is {_told(after)}"
+        )
+        return
+    was = before if isinstance(before, list) else [before]
+    now = after if isinstance(after, list) else [after]
+    if "number" in now and "integer" in was and "integer" not in now:
+        now = [*now, "integer"]
+    if "number" in was and "integer" in now and "integer" not in was:
+        was = [*was, "integer"]
+    lost, got = [each for each in was if each not in now], [each for each in now if each not in was]
+    word = "add an enum value" if name == "enum" else "relax a restriction"
+    if got:
+        yield Step("wider", f"{here} may be {', '.join(map(_told, got))}", word)
+    if lost:
+        yield Step("narrower", f"{here} cannot be {', '.join(map(_told, lost))} any more")
+
+
+def _of_members(
+    before: dict[str, Any], after: dict[str, Any], at: str, old: dict[str, Any], new: dict[str, Any]
+) -> Iterator[Step]:
+    for name in dict.fromkeys((*before, *after)):
+        here = _inner(at, name)
+        if name not in before:
+            closed = old.get("additionalProperties") is False or old.get("unevaluatedProperties") is False
+            yield Step("wider" if closed else "unproved", f"{here} may be given", "add an optional field")
+        elif name not in after:
+            closed = new.get("additionalProperties") is False or new.get("unevaluatedProperties") is False
+            yield Step("narrower" if closed else "unproved", f"{here} is not taken any more")
+        else:
+            yield from steps(before[name], after[name], here)
+
+
+def _inner(at: str, name: str) -> str:
+    return f"{at}.{name}" if at else name
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _told(value: Any) -> str:
+    return "nothing" if value is None else f"`{value}`"

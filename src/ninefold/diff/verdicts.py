@@ -1,0 +1,86 @@
+"""The verdict of one difference, from the kind of its key, the side on which it is felt, and its direction.
+
+| side   | more                         | less                  | other    | nobody can say |
+|--------|------------------------------|-----------------------|----------|----------------|
+| takes  | senders: compatible (w)      | senders: breaking     | breaking | look           |
+| gives  | readers: compatible (w)      | readers: breaking     | breaking | look           |
+| tells  | receivers: compatible (w)    | receivers: breaking   | breaking | look           |
+| moves  | readers: breaking            | readers: breaking     | breaking | look           |
+| guards | owners: opens (w)            | senders: breaking     | both     | look           |
+| runs   | operators: look              | operators: compatible | look     | look           |
+
+(w): if part 9 of the old contract lists its word, else breaking; of what is taken, else to be looked at. What
+*restricts* turns more into less. A schema of what is shown is the other way round: narrower values were all there
+before, and of wider ones somebody has to look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal, TypeAlias
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.promise import Promise
+from ninefold.language.key import Side
+
+Audience: TypeAlias = Literal["senders", "readers", "receivers", "operators", "owners"]
+"""Who relies on a contract: callers by what they send and by what they read, receivers of events, who runs the
+service, and those whose rows it keeps."""
+
+Verdict: TypeAlias = Literal["breaking", "look", "opens", "compatible", "words"]
+VERDICTS: Final[tuple[Verdict, ...]] = ("breaking", "look", "opens", "compatible", "words")
+"""The gravest first. `look`: nobody proved either. `opens`: somebody sees or may do more than before. `words`: nothing
+that the service does."""
+
+Direction: TypeAlias = Literal["more", "less", "other", "unproved"]
+
+_WHO: Final[dict[Side, Audience]] = {
+    "takes": "senders", "gives": "readers", "tells": "receivers", "moves": "readers", "guards": "senders",
+    "runs": "operators", "used": "readers",
+}  # fmt: skip
+
+WORDS: Final[dict[Side, str]] = {
+    "takes": "relax a restriction", "gives": "add a response member", "tells": "add an event member",
+    "guards": "widen a permission",
+}  # fmt: skip
+"""What part 9 calls more on a side, where the key says no word of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What comes of a difference for one audience. `word`: the one of part 9 that lets it be; `said`: what it is."""
+
+    audience: Audience
+    verdict: Verdict
+    word: str | None = None
+    said: str = ""
+
+
+def effects(
+    side: Side, direction: Direction, promise: Promise, word: str | None = None, said: str = ""
+) -> Iterator[Effect]:
+    """The table."""
+    who = _WHO[side]
+    if direction == "unproved":
+        yield Effect(who, "look", None, said)
+        return
+    match side, direction:
+        case "runs", _:
+            yield Effect(who, "compatible" if direction == "less" else "look", None, said)
+        case "moves" | "used", _:
+            yield Effect(who, "breaking", None, said)
+        case "guards", "more" | "other":
+            word = word or WORDS["guards"]
+            yield Effect("owners", "opens", word, said)
+            yield Effect(who, "breaking" if direction == "other" else "compatible", word, said)
+        case _, "more":
+            word = word or WORDS[side]
+            # No request is answered worse for it: that nobody promised it is to be looked at.
+            unlisted: Verdict = "look" if side == "takes" else "breaking"
+            yield Effect(who, "compatible" if promise.lists(word) else unlisted, word, said)
+        case _:
+            yield Effect(who, "breaking", None, said)
+
+
+def gravest(found: tuple[Effect, ...]) -> Verdict:
+    return min((each.verdict for each in found), key=VERDICTS.index, default="words")

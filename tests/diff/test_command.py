@@ -1,0 +1,112 @@
+"""`ninefold diff` as it is called: its exit status, its formats, and what it reads of git."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.contracts import ROOT
+
+from ninefold.cli import main
+
+ORDERS = ROOT / "examples" / "orders.md"
+REQUESTS = ROOT / "examples" / "orders.http"
+LOST_EDGE = ("from: [draft, placed], to: cancelled", "from: draft, to: cancelled")
+LARGER = ("body size: 64 KiB", "body size: 128 KiB")
+
+
+def changed(folder: Path, *edits: tuple[str, str]) -> str:
+    text = ORDERS.read_text(encoding="utf-8")
+    for before, after in edits:
+        assert before in text
+        text = text.replace(before, after)
+    path = folder / "new.md"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_a_contract_is_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", str(ORDERS), str(ORDERS), "--fail-on", "any"]) == 0
+    assert capsys.readouterr().out == "nothing differs\n"
+
+
+def test_what_breaks_is_told_with_a_request_that_shows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new = changed(tmp_path, LOST_EDGE)
+    assert main(["diff", str(ORDERS), new, "--requests", str(REQUESTS)]) == 1
+    told = capsys.readouterr().out
+    assert "breaking: `order > transitions > cancel > from > placed` is gone" in told
+    assert "= for: senders, at POST /orders/{id}/cancel" in told
+    assert "promise: no word of `compatible` covers it" in told
+    assert "was 200" in told and "is  409" in told
+    assert told.endswith("1 breaking\n")
+
+
+def test_the_status_is_that_of_the_bar(tmp_path: Path) -> None:
+    larger = changed(tmp_path, LARGER)
+    assert main(["diff", str(ORDERS), larger]) == 1
+    assert main(["diff", str(ORDERS), larger, "--fail-on", "breaking"]) == 0
+    assert main(["diff", str(ORDERS), larger, "--for", "receivers"]) == 0
+
+
+def test_a_side_with_errors_has_no_clean_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = changed(tmp_path, ("to: cancelled", "to: canceled"))
+    assert main(["diff", str(ORDERS), broken]) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and "there is no verdict: a side has errors" in told.err
+
+
+def test_where_nobody_says_what_is_compatible_there_is_no_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = ORDERS.read_text(encoding="utf-8")
+    line = next(each for each in text.splitlines() if each.startswith("compatible:"))
+    silent = tmp_path / "old.md"
+    silent.write_text(text.replace(line, "compatible: not shown"), encoding="utf-8")
+    assert main(["diff", str(silent), changed(tmp_path, LOST_EDGE)]) == 2
+    told = capsys.readouterr().out
+    assert "effect: `order > transitions" in told
+    assert told.splitlines()[-1].startswith("no verdict: `compatible` of part 9 is not shown")
+
+
+def test_each_format_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new = changed(tmp_path, LOST_EDGE, LARGER)
+    main(["diff", str(ORDERS), new, "--format", "json"])
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [each["verdict"] for each in lines] == ["breaking", "look"]
+    assert lines[0]["old"]["text"].startswith("cancel:") and lines[0]["new"] is None
+    main(["diff", str(ORDERS), new, "--format", "sarif"])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert [each["level"] for each in run["results"]] == ["error", "warning"]
+    assert [each["partialFingerprints"] for each in run["results"]] == [
+        {"meaning/v1": each["fingerprint"]} for each in lines
+    ]
+    main(["diff", str(ORDERS), new, "--format", "markdown"])
+    told = capsys.readouterr().out
+    assert told.startswith("### Contract: 1 breaking, 1 look") and "| **breaking** |" in told
+
+
+def git(folder: Path, *arguments: str) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def test_a_commit_of_git_is_a_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    below = tmp_path / "below"
+    below.mkdir()
+    contract = below / "new.md"
+    contract.write_text(ORDERS.read_text(encoding="utf-8"), encoding="utf-8")
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "first")
+    changed(below, LOST_EDGE)
+    monkeypatch.chdir(below)
+    for old in ("main:new.md", "main:below/new.md"):
+        assert main(["diff", old, "new.md"]) == 1
+        assert f"was {old}:" in capsys.readouterr().out
+    for wrong in ("main:nothing.md", "other:new.md", "--x:new.md"):
+        assert main(["diff", wrong, "new.md"]) == 2
+    assert "does not exist in 'main'" in capsys.readouterr().err
