@@ -8,6 +8,7 @@ from math import inf
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
+from ninefold.checked.service import Checked
 from ninefold.cli.commands import AcceptProposals, Database, File, Flag, Parameter
 from ninefold.cli.document import database_of, errors_of, load, read_bytes
 from ninefold.cli.terminal import Unusable, reason, say, say_json, show
@@ -21,9 +22,10 @@ from ninefold.runtime.store import upgrade as store
 from ninefold.runtime.store.upgrade import Judged, Rehearsed
 from ninefold.runtime.store.whole import NotUpgraded
 from ninefold.syntax.parser import read
-from ninefold.tools.decisions.decide import decide
+from ninefold.tools.decisions.decide import decide, made
+from ninefold.tools.decisions.document import NOTHING_DECIDED
 from ninefold.tools.decisions.document import read as read_decisions
-from ninefold.upgrade.changes import Outcome, nothing_decided
+from ninefold.upgrade.changes import Outcome
 
 Decisions: TypeAlias = Annotated[
     Path | None, Parameter(help="Where it is decided; else beside the contract, called after it.", show_default=False)
@@ -101,7 +103,7 @@ def upgrade(
         if drop:
             return _dropped(undo_.drop(path, drop))
         wanted = loaded.plan.schema
-        decided, judge = _decide(file, decisions, wanted), Audit(loaded.plan.stored, inf)
+        decided, judge = _decide(file, decisions, wanted, loaded.checked), Audit(loaded.plan.stored, inf)
         if apply:
             done = store.upgrade(path, wanted, backup, decided, judge)
         else:
@@ -119,19 +121,21 @@ def _told(done: Rehearsed, format: Literal["text", "json"], file: str, applied: 
     return 0 if done.goes else 1
 
 
-def _decide(file: str, named: Path | None, wanted: Schema) -> store.Decide:
-    """What is decided in a document. Raises Unusable where that cannot be read, or decides what cannot be."""
+def _decide(file: str, named: Path | None, wanted: Schema, checked: Checked | None) -> store.Decide:
+    """What is decided in a document, and by the contract itself. Raises Unusable where that document cannot be read, or
+    decides what cannot be."""
+    given = {} if checked is None else made(checked)
     beside = Path(file).with_suffix(".upgrade.yaml")
     path = named or (beside if file != "-" and beside.exists() else None)
     if path is None:
-        return nothing_decided
+        return lambda stored: decide(NOTHING_DECIDED, stored, wanted, given)[0]
     outcome = read(str(path), read_bytes(str(path)))
     source = outcome.value
     document = read_decisions(source)
     _sound((*outcome.diagnostics, *document.diagnostics), source)
 
     def decided(stored: Schema) -> Outcome:
-        found, diagnostics = decide(document.value, stored, wanted)
+        found, diagnostics = decide(document.value, stored, wanted, given)
         _sound(diagnostics, source)
         return found
 
@@ -182,9 +186,11 @@ def _lines(done: Rehearsed, file: str, applied: bool) -> Iterator[str]:
     yield ""
     if done.decided:
         yield f"{'decided':<12}{done.decided} in the document of the upgrade"
-    elif not any(each.why or each.change.words for each in done.changes):
+    elif not done.given and not any(each.why or each.change.words for each in done.changes):
         yield "nothing has to be changed"
         return
+    for name in done.given:
+        yield f"{'given':<12}{name}: each row has what the contract gives to new ones"
     for each in done.changes:
         yield from _change(each)
     for name, count in done.lost:
@@ -223,6 +229,7 @@ def _json(done: Rehearsed) -> dict[str, object]:
         ],
         "aside": dict(done.aside),
         "lost": dict(done.lost),
+        "given": list(done.given),
         "backup": None if done.backup is None else str(done.backup),
         "goes": done.goes,
     }

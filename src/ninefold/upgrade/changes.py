@@ -48,14 +48,15 @@ class Changes:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What was decided beforehand: `steps`, and the shape that a database has after them. `lost`: what is set aside by
-    them, and ends with the upgrade. `left`: the fields whose rows are left as they are. `count`: over how many
-    things."""
+    them, and ends with the upgrade. `left`: the fields whose rows are left as they are, `given`: those that have a
+    value by what the contract gives to new rows. `count`: over how many things."""
 
     steps: tuple[Step, ...]
     stored: Schema
     lost: tuple[str, ...] = ()
     count: int = 0
     left: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
 
 
 def nothing_decided(stored: Schema) -> Outcome:

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from msgspec import structs
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.tree import Typed
+from ninefold.expressions.tree import Select, Typed, Variable, walk
 from ninefold.plan.schema import Aside, Column, Index, Table
 from ninefold.values import Type
 
@@ -209,6 +209,15 @@ class RenameColumn:
 
 Reads: TypeAlias = Mapping[str, tuple[str, Type]]
 """What an expression reads as `old.NAME`: the column, and the type of what it holds."""
+
+
+def free_members(typed: Typed, names: Collection[str]) -> set[str]:
+    """The members that an expression reads of the row that goes by these names."""
+    return {
+        each.name
+        for each in walk(typed)
+        if isinstance(each, Select) and isinstance(each.operand, Variable) and each.operand.name in names
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,11 @@ import apsw
 from msgspec import structs
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.evaluate import EvaluationError, compile
-from ninefold.expressions.tree import Select, Typed, Variable, walk, words
+from ninefold.expressions.evaluate import SOURCES, EvaluationError, compile
+from ninefold.expressions.tree import Typed, words
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Schema, Table
+from ninefold.runtime.sources import Sources
 from ninefold.runtime.store import tables
 from ninefold.runtime.store.protocol import Stored
 from ninefold.sql.credentials import create_scopes, table_of
@@ -156,7 +157,7 @@ def _decided(step: steps.Fill | steps.MapState | steps.RemoveRows, connection: a
     table = identifier(step.table)
     match step:
         case steps.Fill(column=column, value=value, where=where, reads=reads):
-            given = _called(connection, value, step.type, reads)
+            given = _called(connection, value, step.type, reads, step.table)
             rows = "" if where is None else f" WHERE {_called(connection, where, Boolean(), reads)}"
             return f"UPDATE {table} SET {identifier(column)} = {given}{rows}"
         case steps.MapState(column=column, old=old, new=new, kept=kept):
@@ -170,17 +171,18 @@ def _decided(step: steps.Fill | steps.MapState | steps.RemoveRows, connection: a
             assert_never(step)
 
 
-def _called(connection: apsw.Connection, value: Typed, type_: Type, reads: steps.Reads) -> str:
+def _called(connection: apsw.Connection, value: Typed, type_: Type, reads: steps.Reads, resource: str = "old") -> str:
     """An expression as a call of a function of this connection: it is worked out as requests' expressions are, row by
-    row."""
-    known = sorted(free_members(value) & reads.keys())
+    row. The row is `old`, and goes by the name of its resource in what the contract gives."""
+    known = sorted(steps.free_members(value, ("old", resource)) & reads.keys())
     work = compile(value)
     readers = [(name, reads[name][1]) for name in known]
 
     def given(*stored: Stored) -> Stored:
         old = {name: from_sqlite(held, each) for (name, held), each in zip(readers, stored, strict=True)}
         try:
-            found = work({"old": old})
+            sources = Sources()
+            found = work({"old": old, resource: old, "now": sources.now(), SOURCES: sources.of_expressions()})
         except EvaluationError as error:
             raise Failed(f"{words(value)}: {error}") from None
         return None if found is None else to_sqlite(type_, found)
@@ -191,15 +193,6 @@ def _called(connection: apsw.Connection, value: Typed, type_: Type, reads: steps
 
 
 _NUMBERS = itertools.count()
-
-
-def free_members(typed: Typed) -> set[str]:
-    """The members of `old` that an expression reads."""
-    return {
-        each.name
-        for each in walk(typed)
-        if isinstance(each, Select) and isinstance(each.operand, Variable) and each.operand.name == "old"
-    }
 
 
 # Tables

@@ -103,7 +103,7 @@ def _unfit(found: Unfit) -> Judged:
 class Rehearsed:
     """What an upgrade would do, or has done (`made`). `shape`: by what that of the database is known. `rows`: of each
     resource that is stored. `decided`: over so many things. `aside`: what is hidden then, `lost`: what ends, each with
-    the number of its values or rows."""
+    the number of its values or rows. `given`: the fields of rows that have what the contract gives to new ones."""
 
     path: Path
     shape: str
@@ -111,6 +111,7 @@ class Rehearsed:
     changes: tuple[Judged, ...]
     aside: tuple[tuple[str, int], ...] = ()
     lost: tuple[tuple[str, int], ...] = ()
+    given: tuple[str, ...] = ()
     decided: int = 0
     made: bool = False
     backup: Path | None = None
@@ -185,14 +186,21 @@ def _upgraded(
         counts = tuple((table.name, _count(connection, table.name)) for table in before.tables)
         steps.take(outcome.steps, wanted, connection)
         found = changes(outcome.stored, wanted)
-        done = Rehearsed(path, digest(before), counts, judged(found, connection, "upgrade"), decided=outcome.count)
+        done = Rehearsed(
+            path,
+            digest(before),
+            counts,
+            judged(found, connection, "upgrade"),
+            given=outcome.given,
+            decided=outcome.count,
+        )
         if not done.goes:
             return done
         make(found, wanted, connection, unguarded=bool(outcome.steps))
         unfit = tuple(map(_unfit, judge(Transaction(connection), outcome.left)))
         if unfit:
             return replace(done, changes=(*done.changes, *unfit))
-        if found.same and not outcome.count:
+        if found.same and not outcome.count and not outcome.steps:
             # Nothing but that rows were looked at is new.
             connection.execute("COMMIT")
             return done

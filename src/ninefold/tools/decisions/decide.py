@@ -4,10 +4,12 @@ then is compared as it would have been without."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from types import MappingProxyType
+from typing import Final, TypeAlias
 
 from msgspec import structs
 
+from ninefold.checked.service import Checked
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
@@ -15,7 +17,7 @@ from ninefold.expressions.ast import Problem
 from ninefold.expressions.check import check
 from ninefold.expressions.parse import parse
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Typed
+from ninefold.expressions.tree import All, Select, Typed, Variable, free_variables, walk
 from ninefold.plan.schema import Column, Schema, Table
 from ninefold.syntax.nodes import Scalar
 from ninefold.tools.decisions.document import (
@@ -37,8 +39,34 @@ from ninefold.values import Boolean, Digest, Object, Row, Type, optional
 OLD: Final = "old"
 
 
-def decide(decided: Decided, stored: Schema, wanted: Schema) -> tuple[Outcome, tuple[Diagnostic, ...]]:
-    """What is decided over a database of shape `stored` that is to serve the schema `wanted`; what of it cannot be."""
+Made: TypeAlias = Mapping[tuple[str, str], Typed]
+"""What the contract gives to a field of a new row, and could give to one that is there already (`made`)."""
+
+
+def made(checked: Checked) -> Made:
+    """What reads nothing but the row itself and the time; no secret, since nobody would be shown it."""
+    return {
+        (resource.name, field.name): field.on_create
+        for resource in checked.resources.values()
+        for field in resource.fields.values()
+        if field.required and field.on_create is not None and field.secret is None
+        if _reads_the_row_alone(field.on_create, resource.name)
+    }
+
+
+def _reads_the_row_alone(typed: Typed, resource: str) -> bool:
+    read = [each for each in walk(typed) if isinstance(each, Select)]
+    fields = all(isinstance(each.operand, Variable) and each.through == "field" for each in read)
+    return (
+        fields and free_variables(typed) <= {resource, "now"} and not any(isinstance(each, All) for each in walk(typed))
+    )
+
+
+def decide(
+    decided: Decided, stored: Schema, wanted: Schema, given: Made = MappingProxyType({})
+) -> tuple[Outcome, tuple[Diagnostic, ...]]:
+    """What is decided over a database of shape `stored` that is to serve the schema `wanted`; what of it cannot be.
+    `given`: what the contract decides itself, for the rows of which nothing else is decided."""
     deciding = _Deciding(stored, wanted)
     made_for = decided.made_for
     if made_for is not None and made_for.text != digest(stored):
@@ -58,9 +86,13 @@ def decide(decided: Decided, stored: Schema, wanted: Schema) -> tuple[Outcome, t
                 deciding.remove(each)
             case Leave():
                 deciding.leave(each)
+    for (resource, field), value in given.items():
+        deciding.give(resource, field, value)
     after = structs.replace(deciding.stored, tables=tuple(deciding.tables.values()))
     count = len(decided.decisions)
-    outcome = Outcome(tuple(deciding.steps), after, tuple(deciding.lost), count, tuple(deciding.left))
+    outcome = Outcome(
+        tuple(deciding.steps), after, tuple(deciding.lost), count, tuple(deciding.left), tuple(deciding.given)
+    )
     return outcome, tuple(deciding.found)
 
 
@@ -74,6 +106,7 @@ class _Deciding:
         self.steps: list[Step] = []
         self.lost: list[str] = []
         self.left: list[str] = []
+        self.given: list[str] = []
         self.found: list[Diagnostic] = []
         self._reads = {
             table.name: {
@@ -179,6 +212,22 @@ class _Deciding:
                 table, reads = self._aside(table, was)
             self._add(table, wanted, held)
         self.steps.append(steps.Fill(table.name, name, type_, value, where, reads))
+
+    def give(self, resource: str, field: str, value: Typed) -> None:
+        """A new field that every row has to have is given what the contract gives to new rows."""
+        table, wanted = self.tables.get(resource), self.wanted.get(resource)
+        column = None if wanted is None else next((each for each in wanted.columns if each.name == field), None)
+        if table is None or wanted is None or column is None or not column.required or field in wanted.key:
+            return
+        if any(each.name == field for each in table.columns) or any(each.column.name == field for each in table.aside):
+            return
+        reads = self._reads[resource]
+        if not steps.free_members(value, (resource,)) <= reads.keys():
+            return
+        held = next(each for each in shape(Schema((wanted,))).tables[0].columns if each.name == field)
+        self._add(table, wanted, held)
+        self.steps.append(steps.Fill(resource, field, column.type, value, None, dict(reads)))
+        self.given.append(f"{resource}.{field}")
 
     def map(self, each: MapState) -> None:
         found = self._field(each.state)
