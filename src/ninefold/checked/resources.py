@@ -76,7 +76,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Guard:
-    """`code` None: the condition `guard` (or `invariant`) speaks for it."""
+    """`code` None: it is a bare status."""
 
     that: Typed
     code: str | None

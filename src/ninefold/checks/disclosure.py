@@ -21,6 +21,7 @@ from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Call, Select, Typed, Variable, rewrite, walk
 from ninefold.language import endpoints as stated
 from ninefold.language.authentication import Admission as StatedAdmission
+from ninefold.language.conditions import CHECK
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import value_of
 from ninefold.values import Row
@@ -158,13 +159,13 @@ def _refusing(endpoint: Endpoint, resource: Resource) -> Iterator[tuple[Typed, s
     taken = None if endpoint.mutation is None else endpoint.mutation.transition
     for guard in (*endpoint.operation.guards, *(() if taken is None else taken.guards)):
         if guard is not None:
-            yield guard.that, _error(guard.code, "guard")
+            yield guard.that, _error(guard.code)
     for invariant in resource.invariants if endpoint.kind.gives_values else ():
-        yield invariant.that, _error(invariant.code, "invariant")
+        yield invariant.that, _error(invariant.code)
 
 
-def _error(code: str | None, condition: str) -> str:
-    return f"the error `{code or condition}`"
+def _error(code: str | None) -> str:
+    return f"the error `{code or CHECK}`"
 
 
 # ── What is hidden ────────────────────────────────────────────────────────────────────────────────────────────

@@ -157,7 +157,7 @@ def guard(stated: Guard, resource: Resource, perspective: Perspective, scope: Sc
     if any(isinstance(node, Select) and _is_body(node) for node in walk(stated.that)):
         scope = Scope.VALUES
     holds = perspective.holds(stated.that, {resource.name: resource.name})
-    return Requirement(Condition("guard", resource.name, code=stated.code, trace=traced(stated.place)), holds, scope)
+    return Requirement(Condition("check", resource.name, code=stated.code, trace=traced(stated.place)), holds, scope)
 
 
 def _is_body(node: Select) -> bool:

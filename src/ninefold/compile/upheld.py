@@ -281,7 +281,7 @@ def _upheld(
     perspective: Perspective,
 ) -> Upheld:
     number = resource.invariants.index(invariant)
-    condition = Condition("invariant", resource.name, code=invariant.code, trace=traced(invariant.place))
+    condition = Condition("check", resource.name, code=invariant.code, trace=traced(invariant.place))
     rows = {resource.name: resource.name}
     holds = perspective.holds(unwritten(invariant.that), rows)
     names, columns, which = list[ResultColumn](), list[Fragment](), list[Fragment]()

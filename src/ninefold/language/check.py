@@ -7,13 +7,18 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import shapes
 from ninefold.language.codes import WITHOUT_GUARD
-from ninefold.language.declaration import Several, adds, restricts
+from ninefold.language.declaration import Several, When, asked, restricts
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Name
+from ninefold.language.question import Question
 from ninefold.language.reading import Reading, Slot, quoted
 from ninefold.syntax.nodes import Mapping, Node
 
 # fmt: off
+
+ELSE = Question(
+    "else", 4, "the error of a check of {}", "leaves out", "the code of the check: it refuses with a bare status", "X",
+    asked="of each check that can refuse a request", left_out="the code of the check of {}: it refuses with a bare status")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +28,9 @@ class Check:
     span: Span
     that: Expression = restricts(
         "that", shapes.Expression(), "The condition that has to hold.", "Nothing is refused for it.")
-    code: Name | None = adds(
-        "else", shapes.Name("an error code"), "The error where it does not hold.",
-        "The error is the code of the condition `invariant`, of what has become, or else of `guard`.", side="gives")
+    code: Name | None = asked(
+        "else", shapes.Name("an error code"), "The error where it does not hold.", ELSE,
+        "it refuses with a bare status", when=When("a request can be refused by it"), side="gives")
 
 
 def has_a_condition(r: Reading, node: Node, slot: Slot, found: Check) -> bool:

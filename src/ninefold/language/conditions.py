@@ -33,6 +33,8 @@ MEMBER = "member"
 QUERY, HEADER, PATH = PLACES = ("query", "header", "path")
 """The places of a request that hold its parameters: `invalid query.dogs`."""
 VERSION = "the version"
+CHECK = "check"
+"""The condition that no code is for: each check names its own."""
 
 CONDITIONS_OF_GRANTS = ("grant_type", "scope")
 """The parameters of a request for a token of which `invalid` may be narrowed: `invalid scope`."""
@@ -243,21 +245,12 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         words="the row is in another state",
     ),
     Condition(
-        name="guard",
+        name=CHECK,
         status=409,
-        steps=(Step.JUDGED,),
+        steps=(Step.JUDGED, Step.DONE),
         narrowed=(RESOURCE,),
         of_row=True,
-        words="a guard does not hold",
-        meanings=("before and after",),
-    ),
-    Condition(
-        name="invariant",
-        status=409,
-        steps=(Step.JUDGED,),
-        narrowed=(RESOURCE,),
-        of_row=True,
-        words="an invariant would not hold",
+        words="what has to hold does not, or a value cannot be made",
         meanings=("before and after",),
     ),
     Condition(

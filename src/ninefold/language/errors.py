@@ -8,7 +8,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
 from ninefold.language.codes import WRONG_WORD
-from ninefold.language.conditions import BY_NAME, CONDITIONS, split
+from ninefold.language.conditions import BY_NAME, CHECK, CONDITIONS, split
 from ninefold.language.declaration import Each, One, When, adds, asked, key_of, named
 from ninefold.language.expressions import Assignment, Expression, Template, header_values
 from ninefold.language.fact import Fact, Name
@@ -68,7 +68,7 @@ def condition_name(r: Reading, node: Node, called: str) -> ConditionName | None:
         r.wrong_shape(node, Slot(called, key_of(ErrorCode, "conditions").shape))
         return None
     found = split(node.text)
-    if found is not None:
+    if found is not None and found[0] != CHECK:
         return ConditionName(*found, node.span)
     not_a_condition(r, node.text, node.span)
     return None
@@ -77,11 +77,13 @@ def condition_name(r: Reading, node: Node, called: str) -> ConditionName | None:
 def not_a_condition(r: Reading, text: str, span: Span, meant: tuple[str, ...] = ()) -> None:
     """Says that this is not of the closed list of conditions. `meant`: what advises, where more than the list is
     known."""
+    is_check = split(text) is not None
     r.say(
         WRONG_WORD,
-        f"{quoted(text)} is not a condition",
+        f"{quoted(text)} is not a condition" + (" that a code is for" if is_check else ""),
         Label(span),
-        help=meant
+        help=(("each check names its own: `check: {that: …, else: CODE}`",) if is_check else ())
+        or meant
         or ((f"did you mean `{_MEANT[text.casefold()]}`?",) if text.casefold() in _MEANT else ())
         or r.did_you_mean(text, BY_NAME)
         or r.did_you_mean(text.partition(" ")[0], BY_NAME)

@@ -50,5 +50,6 @@ SUBJECTS = {
     "C": "a code",
     "N": "a rate",
     "V": "a version",
+    "X": "a resource, a transition or an endpoint",
 }
 """What the letters of the table stand for."""

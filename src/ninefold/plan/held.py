@@ -55,7 +55,7 @@ def refusals(held: Held) -> tuple[Condition, ...]:
     if len({each.location for each in held.origins}) > 1:
         found.append(Condition("invalid", held.resource, trace=held.trace))
     if all(each.given is not None for each in held.origins):
-        found.append(Condition("invariant", held.resource, trace=held.trace))
+        found.append(Condition("check", held.resource, trace=held.trace))
     return tuple(found)
 
 

@@ -55,13 +55,14 @@ def ask(contract: Contract) -> tuple[OpenQuestion, ...]:
     survey = Survey(contract)
     accepted = bool(proposals(contract.document)) and any(accepted_proposals(contract))
     found: list[OpenQuestion] = []
+    checks = tuple(errors.checks(survey))
     for part, asked_of in zip(contract.document.parts, PARTS, strict=True):
         if part.statement is not None and part.statement.word is Word.NONE and not part.facts.entries:
             continue
         if shows_nothing(part, accepted=accepted) and part.number != 1:
             found.append(_of_part(survey, part))
         else:
-            asked = tuple(asked_of(survey))
+            asked = (*asked_of(survey), *(each for each in checks if each.question.part == part.number))
             found += asked
             found += _written(survey, part, asked, accepted=accepted)
     # The cases of an endpoint have in common what is stated beside them: that is asked once.
@@ -199,6 +200,8 @@ def _written(survey: Survey, part: Part, asked: tuple[OpenQuestion, ...], *, acc
     for path, names, at in _unknown(part.number, "", (), part.facts):
         if at.span in answered or (at.candidate and (accepted or any(at.span.meets(each) for each in candidates))):
             continue
+        if path.endswith("check.else"):
+            continue  # asked of the check, where it can refuse a request
         if at.candidate and path == "codes.CODE" and any(each.candidate and each.question is CODES for each in asked):
             continue  # asked in one line, of all codes that are proposed
         key = _row(part.number, path)

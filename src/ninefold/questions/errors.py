@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.language.conditions import STATUSES, Step, parameter_of
+from ninefold.diagnostics.suggest import nearest
+from ninefold.language.check import ELSE, Check
+from ninefold.language.conditions import CHECK, STATUSES, Step, parameter_of
 from ninefold.language.errors import CODES, STATUS, ErrorCode
-from ninefold.language.fact import Proposal, Shown, StatedNone, value_of
+from ninefold.language.fact import Name, Proposal, Shown, StatedNone, value_of
 from ninefold.questions.open import elsewhere, open_in
 from ninefold.questions.question import At, OpenQuestion, leaving_out, unanswered
 from ninefold.refusals import stated
@@ -28,8 +31,58 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
     told_of = tuple(each for _, conditions in proposed for each in conditions)
     if proposed and (when := proposed[0][0].conditions) is not None:
         yield _question(told_of, arising(survey), At(when.span, candidate=True))
+    yield from _undeclared(survey, place)
     told_already = set(told_of)
     yield from _codes(survey, place, tuple(each for each in without if each not in told_already))
+
+
+def checks(survey: Survey) -> Iterator[OpenQuestion]:
+    """The error of each check that can refuse a request and names none, in the part where it stands."""
+    refused = {
+        each.fact
+        for endpoint in survey.endpoints
+        for each in stated.of_case(survey, endpoint)
+        if each.condition == CHECK and each.code is None
+    }
+    for part, subject, check in _checks(survey):
+        if check.code is None and check.that.span in refused:
+            left_out = ELSE.left_out.replace("{}", f"`{subject}`")
+            yield leaving_out(replace(ELSE, part=part), subject, At(check.span), left_out)
+
+
+def _checks(survey: Survey) -> Iterator[tuple[int, str, Check]]:
+    """Each check, with its part and what it is of."""
+    for resource in survey.graph.resources.values():
+        yield from ((2, resource.name, each) for each in value_of(resource.check) or ())
+    for name in survey.machines:
+        machine = survey.machine(name)
+        for transition in (value_of(machine.transitions) or ()) if machine is not None else ():
+            yield from ((3, f"{transition.name} {name}", each) for each in value_of(transition.check) or ())
+    for endpoint in survey.endpoints:
+        yield from ((4, endpoint.key, each) for each in value_of(endpoint.check) or ())
+
+
+def _undeclared(survey: Survey, place: Span) -> Iterator[OpenQuestion]:
+    """The codes that something answers with and part 7 does not have."""
+    fact = survey.contract.errors.codes
+    stated_codes = value_of(fact) or ()
+    if not isinstance(fact, Shown | StatedNone):
+        return  # which there are is asked already
+    known = {each.name for each in stated_codes}
+    used = {code.text: code.span for code in reversed([*_used(survey)]) if code.text not in known}
+    for name, span in sorted(used.items(), key=lambda each: each[1]):
+        text = f"{STATUS.about(name)}, which part 7 does not have"
+        if meant := nearest(name, known):
+            text += f" (did you mean `{meant}`?)"
+        yield leaving_out(STATUS, name, At(span), STATUS.left_out.replace("{}", f"`{name}`"), text)
+
+
+def _used(survey: Survey) -> Iterator[Name]:
+    yield from (check.code for _, _, check in _checks(survey) if check.code is not None)
+    for endpoint in survey.endpoints:
+        yield from (code for _, code in value_of(endpoint.errors) or ())
+    for function in value_of(survey.contract.endpoints.functions) or ():
+        yield from value_of(function.refuses) or ()
 
 
 def _codes(survey: Survey, place: Span, without: tuple[Arising, ...]) -> Iterator[OpenQuestion]:
@@ -128,10 +181,10 @@ def _found(survey: Survey) -> Iterator[Arising]:
 
 
 def _is_asked(refusal: Refusal) -> bool:
-    """Where no size is stated a bound holds all the same, and no contract is asked for its code; nor for one of a
-    parameter alone."""
-    if refusal.condition == "invalid":
-        return True
+    """A check names its own error. Where no size is stated a bound holds all the same, and no contract is asked for its
+    code; nor for one of a parameter alone."""
+    if refusal.condition in ("invalid", CHECK):
+        return refusal.condition == "invalid"
     of_parameter = parameter_of(refusal.condition, refusal.subject) is not None
     return not of_parameter and (refusal.condition != "too large" or refusal.fact is not None)
 

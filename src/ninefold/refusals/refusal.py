@@ -16,8 +16,8 @@ class Refusal:
     """A condition of the closed list, perhaps narrowed to a subject (`not found article`), with the code that is stated
     for this alone. `step`: what finds it. `after`: how many operations of the endpoint are done before it is looked
     for. `trace`: where it is stated, as the plan knows it; `fact`, as the contract does, with what the request or the
-    rows are like, in `words`, and the fixed `meanings` that have to do with it. `of`: the condition of an operation in
-    the plan that it is."""
+    rows are like, in `words`, and the fixed `meanings` that have to do with it. `become`: it is asked of what rows have
+    become. `of`: the condition of an operation in the plan that it is."""
 
     condition: str
     step: Step
@@ -28,4 +28,5 @@ class Refusal:
     words: str = ""
     meanings: tuple[str, ...] = ()
     after: int = 0
+    become: bool = False
     of: Condition | None = field(default=None, compare=False)

@@ -22,7 +22,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.language.actions import Action
 from ninefold.language.authentication import Every
 from ninefold.language.check import Check
-from ninefold.language.conditions import Step
+from ninefold.language.conditions import CHECK, Step
 from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, StatedNone, value_of
@@ -82,7 +82,7 @@ def _check(
     code = None if guard.code is None else guard.code.text
     meanings = ("truth", "before and after")
     return Refusal(
-        "guard", step, resource, code=code, fact=guard.that.span, words=words, meanings=meanings, after=after
+        CHECK, step, resource, code=code, fact=guard.that.span, words=words, meanings=meanings, after=after
     )
 
 
@@ -209,7 +209,7 @@ def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
 def _broken(resource: str, invariant: Check, words: str, after: int) -> Refusal:
     code = None if invariant.code is None else invariant.code.text
     return Refusal(
-        "invariant", Step.DONE, resource, code, (), invariant.that.span, words, ("truth", "before and after"), after
+        CHECK, Step.DONE, resource, code, (), invariant.that.span, words, ("truth", "before and after"), after, True
     )
 
 
@@ -237,7 +237,7 @@ def _of_change(
     if may_break(survey, own.name, sets, change.inserts, change.body | change.of_request, given):
         words = "what a field is given cannot be made, or is not as the field says"
         yield Refusal(
-            "invariant", step, own.name, fact=own.span, words=words, meanings=("who gives a value",), after=after
+            CHECK, step, own.name, None, (), own.span, words, ("who gives a value",), after, True
         )
 
 

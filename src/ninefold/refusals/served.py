@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from ninefold.expressions.tree import Call, Constant, MakeArray, MakeObject, Select, Typed, Variable
-from ninefold.language.conditions import Step, of_parameter
+from ninefold.language.conditions import CHECK, Step, of_parameter
 from ninefold.plan.authentication import GRANT_TYPE
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.places import Place
@@ -66,7 +66,7 @@ def of_case(
     for admission in admissions:
         yield from of_operation(admission.operation, admission.who)
         if admission.call is not None:
-            yield from (Refusal("guard", Step.DONE, code=code) for code in admission.call.refuses)
+            yield from (Refusal(CHECK, Step.DONE, code=code) for code in admission.call.refuses)
 
 
 def of_versions(plan: ServicePlan, name: str | None) -> Iterator[Refusal]:

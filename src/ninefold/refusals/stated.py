@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ninefold.contract.survey import Survey
 from ninefold.language.amounts import duration
-from ninefold.language.conditions import Step
+from ninefold.language.conditions import CHECK, Step
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, value_of
 from ninefold.language.limits import applying
@@ -66,7 +66,7 @@ def of_case(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     for function in value_of(survey.contract.endpoints.functions) or ():
         for code in (value_of(function.refuses) or ()) if function.name == name else ():
             words = f"the function `{function.name}` refuses"
-            yield Refusal("guard", Step.DONE, code=code.text, fact=code.span, words=words)
+            yield Refusal(CHECK, Step.DONE, code=code.text, fact=code.span, words=words)
 
 
 def refusals(survey: Survey, key: str) -> tuple[Refusal, ...]:

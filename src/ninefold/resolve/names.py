@@ -44,7 +44,7 @@ def judge(r: Reading, contract: Contract) -> None:
         judged.of_record(part)
 
 
-_DECLARED = {"an endpoint": "endpoints", "an error code": "codes", "a scheme": "schemes", "a version": "versions"}
+_DECLARED = {"an endpoint": "endpoints", "a scheme": "schemes", "a version": "versions"}
 """What names are declared, by what they are names of, wherever that says which."""
 
 
@@ -58,6 +58,8 @@ class _Uses:
         """The names of parameters, by the place in a request where they are."""
         self.grants = True
         """Whether an endpoint grants tokens."""
+        self.of_older = False
+        """Whether it is what an older version had."""
 
     # One name
 
@@ -81,7 +83,9 @@ class _Uses:
             self.use_field(name, resource)
 
     def use_code(self, name: Name | None) -> None:
-        self.use(name, self.known.codes, "an error code")
+        """A code that part 7 lacks is a gap of it; what only older versions answer with is asked nowhere."""
+        if self.of_older:
+            self.use(name, self.known.codes, "an error code")
 
     def use_type(self, name: Name | None, of_a_resource: str) -> None:
         """`of_a_resource`: what to write if the name is that of a resource."""
@@ -345,6 +349,7 @@ class _Uses:
         added = {change.code.name: change.code.span for change in changes if change.code is not None}
         codes = None if self.known.codes is None else {**self.known.codes, **added}
         within = _Uses(self.r, replace(self.known, codes=codes))
+        within.of_older = True
         for change in changes:
             within.change(change)
 
@@ -366,7 +371,7 @@ def _instead_of(code: ErrorCode | None) -> tuple[str, ...]:
     stated = (" ".join(filter(None, (each.condition, each.subject))) for each in listed(code.conditions) or ())
     found = ", ".join(f"`{each}`" for each in stated)
     if not found:
-        return (f"an order is one of conditions: `{code.name}` is told where its guard, invariant or parameter is",)
+        return (f"an order is one of conditions: `{code.name}` is told where its check or parameter is",)
     return (f"an order is one of conditions, and `{code.name}` is the code of {found}",)
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from ninefold.diagnostics.source import Span
 from ninefold.language.authentication import Permission
+from ninefold.language.check import Check
 from ninefold.language.declaration import members
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import ErrorCode
@@ -288,7 +289,7 @@ def _without(way: Way, code: str) -> None:
 
 
 def _dropped(facts: Any, code: str) -> Any:
-    """Facts without the code: every `otherwise`, and each line of `errors`."""
+    """Facts without the code: every `else`, and each line of `errors`."""
     if isinstance(facts, tuple):
         if len(facts) == 2 and isinstance(facts[0], Name) and isinstance(facts[1], Name):
             return None if facts[1].text == code else facts
@@ -298,12 +299,11 @@ def _dropped(facts: Any, code: str) -> Any:
     changed = {}
     for field in fields(facts):
         value = getattr(facts, field.name)
-        if field.name == "otherwise":
-            name = value.value if isinstance(value, Shown) else value
-            changed[field.name] = None if isinstance(name, Name) and name.text == code else value
+        if isinstance(facts, Check) and isinstance(value, Name):
+            changed[field.name] = None if value.text == code else value
         else:
             changed[field.name] = _dropped(value, code)
-    return replace(facts, **changed)  # type: ignore[type-var]
+    return replace(facts, **changed)
 
 
 # ── Views ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -44,7 +44,7 @@ def list_rows(operation: checked.List, admission: Admission, perspective: Perspe
     required = parents(operation, perspective)
     required += permission_by_way(admission, operation, resource, perspective)
     for each in operation.guards:
-        broken = Condition("guard", resource.name, code=each.code, trace=traced(each.place))
+        broken = Condition("check", resource.name, code=each.code, trace=traced(each.place))
         required.append(of_way(each.that, broken, operation, perspective))
 
     conditions = says_which(operation, columns.rows, perspective)

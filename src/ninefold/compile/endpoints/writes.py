@@ -136,7 +136,7 @@ def invariants(resource: Resource, perspective: Perspective) -> list[Requirement
     found = []
     for each in resource.invariants:
         holds = perspective.holds(each.that, {resource.name: resource.name})
-        condition = Condition("invariant", resource.name, code=each.code, trace=traced(each.place))
+        condition = Condition("check", resource.name, code=each.code, trace=traced(each.place))
         found.append(Requirement(condition, holds, Scope.ROW))
     return found
 

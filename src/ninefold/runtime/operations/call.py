@@ -100,7 +100,7 @@ class Calling:
             if error.code not in self._call.refuses:
                 raise NotAsStated(f"{self._call.function} refuses with {error.code!r}, which is not among its codes")
             details = {} if error.detail is None else {error.code: str(error.detail)}
-            raise Refusal([Failure("guard", code=error.code, trace=self._call.trace)], details)
+            raise Refusal([Failure("check", code=error.code, trace=self._call.trace)], details)
         try:
             plain = msgspec.json.decode(msgspec.json.encode(outcome.value))
             if self._gives.is_valid(plain):

@@ -88,7 +88,7 @@ class Held:
         if not origins:
             field = FieldFailure("row", json_pointer((planned.field, *path)), planned.field, rule)
             fields = (field,) if planned.field else ()
-            return Failure("invariant", planned.resource, fields=fields, trace=planned.trace)
+            return Failure("check", planned.resource, fields=fields, trace=planned.trace)
         origin = origins[0]
         if len(places) == 1:
             where = origin.location

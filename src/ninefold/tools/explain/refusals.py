@@ -15,7 +15,7 @@ from ninefold.tools.explain.errors import own_code
 from ninefold.tools.explain.explanation import Cause, Item
 from ninefold.tools.explain.grounds import Grounds
 
-BY_ITSELF = frozenset({"invariant", *(each.name for each in CONDITIONS if each.alone)})
+ALONE = frozenset(each.name for each in CONDITIONS if each.alone)
 """The conditions that are told where no other is."""
 
 
@@ -30,12 +30,12 @@ def refusals(g: Grounds, endpoint: Endpoint) -> list[Item]:
         return codes.rank(endpoint, each.condition, each.subject, each.code)
 
     every = every_refusal(g, endpoint)
-    judged = max((rank(each) for each in every if each.condition not in BY_ITSELF), default=0)
+    judged = max((rank(each) for each in every if not each.become and each.condition not in ALONE), default=0)
 
     def answered(each: Refusal) -> tuple[tuple[int, int, bool], Cause]:
         code = code_of(each)
         place = (each.after, rank(each), False)
-        if each.condition == "invariant":
+        if each.become:
             # It is asked of what has become (meaning "before and after"), where nothing else has refused the write.
             place = (each.after, max(judged, rank(each)), True)
         return place, Cause(each.condition, each.subject, code, codes.status(each.condition, code))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from ninefold.diagnostics.source import Place, Span
+from ninefold.language.conditions import CHECK
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Gap, StatedNone, value_of
 from ninefold.pipeline import Loaded
@@ -169,8 +170,8 @@ def _provoked(g: Grounds) -> Mapping[str | None, tuple[Item, ...]]:
         for item in refusals.refusals(g, endpoint):
             for each in item.items:
                 if each.cause is not None:
-                    # Guards are told one by one; of the rest, what the condition is called says enough.
-                    own = each.text if each.cause.condition in ("guard", "invariant") else f"`{each.cause.name}`"
+                    # Checks are told one by one; of the rest, what the condition is called says enough.
+                    own = each.text if each.cause.condition == CHECK else f"`{each.cause.name}`"
                     found.setdefault(each.cause.code, {}).setdefault(own, []).append((endpoint.key, each))
     told = {
         code: [_provocation(text, where, g.survey.keys) for text, where in by_text.items()]

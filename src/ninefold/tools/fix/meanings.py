@@ -22,6 +22,7 @@ _PRECEDENCE: Final = (
 )
 
 
+_UNFIT: Final = "each check names its own code; a value that cannot be made is refused with a bare 409"
 _RULE: Final = "`rule` of a field whose row is not there is `references`, and was `refers to`"
 _TELLS_RULES: Final = re.compile(r"\w\.rule\b")
 
@@ -39,6 +40,10 @@ def otherwise_meant(document: Document) -> Iterator[Left]:
         yield from chain.from_iterable(_in(each, reads, _WHERE) for each in entries_of(filters))
     if (precedence := document.part("errors").facts.get("precedence")) is not None:
         yield Left(precedence.span, _PRECEDENCE)
+    for code in entries_of(document.part("errors").facts.get("codes")):
+        when = code.value.get("when") if isinstance(code.value, Mapping) else None
+        if when is not None and any(each.text.partition(" ")[0] == "invariant" for each in scalars_of(when.value)):
+            yield Left(when.span, _UNFIT)
     for shape in filter(None, map(document.part("errors").facts.get, ("shape", "error shape"))):
         for node in scalars_of(shape.value):
             if _TELLS_RULES.search(node.text):

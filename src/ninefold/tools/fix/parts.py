@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ninefold.diagnostics.source import Span
 from ninefold.language import former
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 from ninefold.syntax.scalars import quoted
@@ -149,7 +150,18 @@ def errors(fix: Rewriting, facts: Mapping) -> None:
         if message.name in words.RULES:
             fix.layout.rename(message, words.RULES[message.name])
     if (precedence := facts.get("precedence")) is not None:
-        fix.words(precedence, words.condition)
+        order(fix, precedence)
+
+
+def order(fix: Rewriting, precedence: Entry) -> None:
+    """Conditions in their order, each once: of those that are one now, the first counts."""
+    value, said, end = precedence.value, set[str](), 0
+    for item in value.items if isinstance(value, Sequence) else (value,):
+        name = words.condition(item.text) if isinstance(item, Scalar) else ""
+        if isinstance(item, Scalar) and name != item.text:
+            fix.layout.replace(Span(end, item.span.end) if name in said else item.span, "" if name in said else name)
+        said.add(name)
+        end = item.span.end
 
 
 def code_of(fix: Rewriting, mapping: Mapping) -> None:
@@ -162,17 +174,13 @@ def checked(fix: Rewriting, mapping: Mapping) -> None:
     """What refuses by a check names its code there: no code is for all of them any more."""
     when = mapping.get("when")
     items = when.value.items if when is not None and isinstance(when.value, Sequence) else (when.value,) if when else ()
-    kept = [each for each in items if not (isinstance(each, Scalar) and is_check(former.condition(each.text)))]
+    kept = [each for each in items if not (isinstance(each, Scalar) and words.is_check(each.text))]
     if when is None or len(kept) == len(items):
         return
     if kept:
         fix.layout.write(mapping, when, fix.layout.items(kept) if len(kept) > 1 else fix.layout.scalar(kept[0]))
     else:
         fix.layout.drop(mapping, when)
-
-
-def is_check(condition: str) -> bool:
-    return condition == "check" or condition.startswith("check ")
 
 
 def limits(fix: Rewriting, facts: Mapping) -> None:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from ninefold.language.conditions import CHECK
 from ninefold.language.former import action, cause, condition, outcomes, renamed
 
-__all__ = ["KEYS", "action", "cause", "condition", "outcomes"]
+__all__ = ["KEYS", "action", "cause", "condition", "is_check", "outcomes"]
+
+def is_check(text: str) -> bool:
+    """Whether a condition is a check now, of which no code speaks but its own."""
+    return condition(text).partition(" ")[0] == CHECK
+
 
 RULES: Final[Mapping[str, str]] = {"refers to": "references", "otherwise": "all others"}
 """The rules that messages are for."""

@@ -273,15 +273,15 @@ def _uses(survey: Survey) -> Iterator[tuple[str, str]]:
     """The names that are used as error codes, each with the condition that it is used for."""
     for resource in survey.graph.resources.values():
         for invariant in value_of(resource.check) or ():
-            yield from _named(invariant.code, "invariant")
+            yield from _named(invariant.code, conditions.CHECK)
     for machine in survey.machines:
         own = survey.machine(machine)
         for transition in (value_of(own.transitions) or ()) if own is not None else ():
             for guard in value_of(transition.check) or ():
-                yield from _named(guard.code, "guard")
+                yield from _named(guard.code, conditions.CHECK)
     for endpoint in survey.endpoints:
         for guard in value_of(endpoint.check) or ():
-            yield from _named(guard.code, "guard")
+            yield from _named(guard.code, conditions.CHECK)
         for condition, code in value_of(endpoint.errors) or ():
             yield code.text, condition.text
 
