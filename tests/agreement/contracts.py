@@ -695,8 +695,6 @@ class Maker:
             ["gone"],
             ["precondition failed"],
             ["illegal transition"],
-            ["guard"],
-            ["invariant"],
             ["conflict"],
         ]
         if not self.often(0.8):
@@ -716,7 +714,7 @@ class Maker:
             self.codes["no_user"] = {"status": 404, "title": "No such user", "for": "not found user"}
         if self.often(0.3):
             self.codes["taken_name"] = {"status": 409, "title": "The name is taken", "for": "conflict user.name"}
-        stated = self.random.sample([group[0] for group in groups[2:]], self.random.randint(2, 12))
+        stated = self.random.sample([*(group[0] for group in groups[2:]), "check"], self.random.randint(2, 12))
         errors: dict[str, Any] = {"codes": self.codes}
         if self.often(0.9):
             shapes: list[Any] = [

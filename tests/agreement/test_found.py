@@ -164,13 +164,13 @@ def test_nothing_is_told_of_values_below_a_row_that_is_not_seen(unseen: str) -> 
     post = {
         "does": "create item",
         "body": ["id"],
-        "check": {"that": "item.owner.id == 'bob'"},
+        "check": {"that": "item.owner.id == 'bob'", "else": "no"},
         "responses": {201: "item"},
     }
     said = contract(
         {"user": {"fields": {"id": {"type": "string"}}}, "item": {"fields": fields}},
         {"POST /users/{owner.id}/items": post},
-        {"error shape": NONE, "codes": {"no": {"status": 400, "for": "guard"}}, "precedence": ["guard", "not found"]},
+        {"error shape": NONE, "codes": {"no": {"status": 400}}, "precedence": ["check", "not found"]},
         rows={"user": {"anyone": "user.id == 'bob'"}, "item": "any"},
         **{"unseen rows": unseen},
     )

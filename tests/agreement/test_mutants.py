@@ -160,7 +160,7 @@ def two_conditions_change_places(patch: Patch) -> None:
 @mutant
 def a_guard_is_not_asked(patch: Patch) -> None:
     def never(stated: Any, resource: Any, perspective: Any, scope: Any = requirements.Scope.ROW) -> Any:
-        condition = Condition("guard", resource.name, code=stated.code)
+        condition = Condition("check", resource.name, code=stated.code)
         return requirements.Requirement(condition, Fragment("TRUE"), scope)
 
     for module in (create, delete, read, update):

@@ -49,7 +49,7 @@ permissions: {all others: anyone}
 ```yaml
 error shape: {media type: application/json, body: {code: error.code}}
 codes: {nowhere: {status: 409}, taken: {status: 409, for: conflict}}
-precedence: [invariant, conflict]
+precedence: [check, conflict]
 ```
 """
 

@@ -27,7 +27,9 @@ ASKED = [directory for directory in OLD if (directory / "http").is_dir()]
 BY_HAND = {"wishes-that-are-there-or-not": "whether a thing is wished is `computed` from who asks"}
 """Contracts of which a line is left to do, and so are not served as they were: why."""
 
-OTHERWISE = {"values-that-the-contract-cannot-make": "what cannot be made had the code of `invariant`, and is a bare 409"}
+OTHERWISE = {
+    "values-that-the-contract-cannot-make": "what cannot be made had the code of `invariant`, and is a bare 409"
+}
 """Contracts that answer a request otherwise, as the line that `fix` names says: why."""
 
 TOLD = {"refers to": "references"}

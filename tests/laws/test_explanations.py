@@ -3,6 +3,7 @@ and the errors are those that the service can answer, in its order."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
@@ -135,23 +136,27 @@ def test_errors_stand_in_the_order_in_which_the_service_counts_them(path: Path) 
         (section,) = (each for each in page.sections if each.title.startswith("Errors"))
         ranks, asked_last = [], False
         for item in section.items:
-            for cause in (each.cause for each in item.items if each.cause is not None):
-                # A code that is stated for one guard alone cannot be had from the condition.
-                own = cause.code if cause.condition in ("guard", "invariant", "invalid") else None
+            for cause, text in ((each.cause, each.text) for each in item.items if each.cause is not None):
+                # A code that is stated for one check alone cannot be had from the condition.
+                own = cause.code if cause.condition in ("check", "invalid") else None
                 failure = Failure(cause.condition, cause.subject, own)
-                # An invariant is asked of what has become, where nothing else has refused the write (meaning "before
-                # and after").
-                asked_last = asked_last or cause.condition == "invariant"
+                # A resource's check is asked of what has become, where nothing else has refused the write (meaning
+                # "before and after").
+                become = cause.condition == "check" and bool(_OF_WHAT_HAS_BECOME.search(text))
+                asked_last = asked_last or become
                 # Of several operations each is refused by its own, one after another.
-                last = ("invariant", "unavailable", "timed out", "internal")
+                last = ("check", "unavailable", "timed out", "internal")
                 assert not asked_last or cause.condition in last or _further(route)
-                if cause.condition != "invariant":
+                if not become:
                     ranks.append(problems.rank(failure, route.errors))
                 code = problems.code(failure, route.errors)
                 assert (code if code in statuses else None) == cause.code  # one without a status is a bare status
                 assert cause.status == statuses.get(cause.code or "", loaded.plan.problems.statuses[cause.condition])
         # Of several operations the earlier one counts first, whatever the ranks.
         assert sum(later < earlier for earlier, later in pairwise(ranks)) <= _further(route)
+
+
+_OF_WHAT_HAS_BECOME = re.compile("would not hold|cannot be made")
 
 
 def _further(route: Served) -> int:

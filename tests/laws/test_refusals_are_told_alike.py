@@ -29,7 +29,7 @@ from ninefold.trace.refusals import refusal
 ROOT = Path(__file__).parents[2]
 CONTRACTS = [*sorted((ROOT / "examples").glob("*.md")), *sorted((ROOT / "tests" / "cases").glob("*/contract.*"))]
 
-WIDE = ("invalid", "unauthenticated", "invariant")
+WIDE = ("invalid", "unauthenticated", "check")
 """The conditions that are told as wide as they are: of which value, scheme or row, only the plan knows for sure."""
 
 
@@ -94,7 +94,7 @@ def by_permissions(loaded: Loaded, g: Grounds) -> Iterator[str]:
         derived = {each.condition for each in planned if each.step is Step.CALLER}
         if {condition for condition, said in told.items() if said} != derived:
             yield f"{key}: {told} by permissions"
-        besides = {"guard": any(line.guards for line in own), "forbidden": any(cell.condition for cell in cells)}
+        besides = {"check": any(line.guards for line in own), "forbidden": any(cell.condition for cell in cells)}
         for condition, said in besides.items():
             if said and not any(each.condition == condition for each in planned):
                 yield f"{key}: {condition} by permissions"

@@ -122,7 +122,7 @@ def streams(plan: ServicePlan) -> list[str]:
 def configuration(plan: ServicePlan) -> str:
     """What a schema cannot say, and is no fault: that text never holds U+0000 (meaning "values"), that a body is too
     large, that an entity tag is not the row's, and that a cursor or a reference is none of the service's."""
-    conditions = ("invalid", "precondition failed", "too large", "guard", "invariant")
+    conditions = ("invalid", "precondition failed", "too large", "check")
     refused = {name: status(plan, name) for name in conditions}
     undeclared = status(plan, "method not allowed")
     return f"""
@@ -151,7 +151,7 @@ def expected(plan: ServicePlan, refused: dict[str, int]) -> list[str]:
         if isinstance(route, Served)
         for admission in route.admissions
     )
-    others = (refused["precondition failed"], refused["invariant"])
+    others = (refused["precondition failed"], refused["check"])
     found = {"2xx", "3xx", "401", "403", "404", "409", *map(str, others)}
     return sorted(found | ({str(refused["invalid"])} if by_the_database or cursors else set()))
 

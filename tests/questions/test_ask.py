@@ -143,9 +143,20 @@ def test_a_condition_that_cannot_arise_needs_no_code(orders: str, asked: Asked) 
     assert asked(text) == ()
 
 
-def test_a_guard_without_a_code_of_its_own_needs_one(orders: str, asked: Asked) -> None:
+def test_a_check_that_names_no_error_needs_one(orders: str, asked: Asked) -> None:
     (only,) = asked(instead(orders, ", else: empty_order}", "}"))
-    assert only.subject == "guard"
+    assert (only.question.id, only.question.part, only.subject) == ("else", 3, "place order")
+
+
+def test_where_its_error_is_not_shown_the_check_is_a_gap(orders: str, asked: Asked) -> None:
+    (only,) = asked(instead(orders, ", else: empty_order}", ", else: not shown}"))
+    assert (only.question.id, only.effect) == ("written", "blocks")
+
+
+def test_a_code_that_part_7_does_not_have_is_a_gap_of_it(orders: str, asked: Asked) -> None:
+    (only,) = asked(instead(orders, "else: empty_order", "else: empty_ordr"))
+    assert (only.question.id, only.question.part, only.subject) == ("status", 7, "empty_ordr")
+    assert only.text == "the status of `empty_ordr`, which part 7 does not have (did you mean `empty_order`?)"
 
 
 def test_a_narrowed_code_leaves_the_rest_of_its_condition_open(conduit: str, asked: Asked) -> None:

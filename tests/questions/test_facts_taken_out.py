@@ -33,11 +33,11 @@ ANSWERED_OTHERWISE = {
 
 ASKING = {
     "on create": "primary key",
-    "else": "codes",
     "codes": "codes",
+    "CODE": "status",
 }
-"""Keys of other kinds whose absence leaves a question open, and which: nobody makes the identifier then, and a
-condition has no code."""
+"""Keys of other kinds whose absence leaves a question open, and which: nobody makes the identifier then, a
+condition has no code, and a code that is used is not there."""
 
 
 KEYS = {(key.part, key.path) for key in VOCABULARY}

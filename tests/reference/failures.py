@@ -32,8 +32,7 @@ STATUSES = {
     "precondition required": 428,
     "precondition failed": 412,
     "illegal transition": 409,
-    "guard": 409,
-    "invariant": 409,
+    "check": 409,
     "different": 409,
     "conflict": 409,
     "unavailable": 503,
@@ -120,7 +119,8 @@ def condition_of(name: str) -> str:
 
 def order(errors: Errors) -> list[str]:
     """Meaning "precedence": the smallest order, as the closed list goes, that keeps what `precedence` says. Nothing may
-    come before what is listed ahead of it; of what may come next, the closed list says which."""
+    come before what is listed ahead of it; of what may come next, the closed list says which. `gone` that is not
+    listed goes with `not found`."""
     listed = list(errors.precedence)
     places = {name: number for number, name in enumerate(STATUSES)}
     still = {*STATUSES, *listed}
@@ -130,6 +130,9 @@ def order(errors: Errors) -> list[str]:
         # What is narrowed stands before its condition; of several, what is listed leaves one ready.
         found.append(min(ready, key=lambda name: (places[condition_of(name)], name in STATUSES)))
         still.remove(found[-1])
+    if "gone" not in listed:
+        found.remove("gone")
+        found.insert(found.index("not found") + 1, "gone")
     return found
 
 

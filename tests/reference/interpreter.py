@@ -354,7 +354,7 @@ class _Asking:
             row = changed.done()
             issued |= changed.issued
         if endpoint.verb != "delete":
-            failed = [Failure("invariant", row.resource.name, each.code) for each in self._broken_invariants(row)]
+            failed = [Failure("check", row.resource.name, each.code) for each in self._broken_invariants(row)]
             if failed:
                 self.told_of = row
                 response = self.refused(*failed)
@@ -403,7 +403,7 @@ class _Asking:
         elif broken:
             self.told_of = broken[0][0]
             codes = dict.fromkeys(rule.code for _, rule in broken)
-            response = self.refused(*(Failure("invariant", work.resource.name, code) for code in codes))
+            response = self.refused(*(Failure("check", work.resource.name, code) for code in codes))
         else:
             if endpoint.verb != "delete":
                 response = self.respond(endpoint, self.seen(), becomes)

@@ -268,7 +268,7 @@ class Work:
         return failures
 
     def _guarded(self, guards: tuple[Guard, ...], row: Row) -> list[Failure]:
-        return [Failure("guard", self.resource.name, each.code) for each in guards if not self._holds(each.that, row)]
+        return [Failure("check", self.resource.name, each.code) for each in guards if not self._holds(each.that, row)]
 
     def _of_values(self, change: Change, given: Given, was: Row | None) -> list[Failure]:
         """What is wrong with the values that would be stored: of those that are known, whatever the others are."""
@@ -511,7 +511,7 @@ class Change:
         resource, endpoint = self.work.resource, self.endpoint
         places = list(dict.fromkeys(self._of_request(source, (each.name,))))
         if not places:
-            return Failure("invariant", resource.name, fields=(Broken("row", (each.name, *path), rule),))
+            return Failure("check", resource.name, fields=(Broken("row", (each.name, *path), rule),))
         if len(places) > 1:
             of = "body" if any(place == "body" for place, _ in places) else places[0][0]
             return Failure("invalid", resource.name, fields=(Broken(of, (), rule),))

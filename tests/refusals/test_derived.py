@@ -34,7 +34,7 @@ UNMET: Final = Path(__file__).with_name("unmet.txt")
 OF_ANYTHING: Final = {name for name, each in BY_NAME.items() if set(each.steps) <= {Step.ROUTE, Step.RATES, Step.ANY}}
 """What has nothing to do with the endpoint: `tests/faults/test_conditions.py` provokes each."""
 
-WIDE: Final = ("invalid", "unauthenticated", "invariant")
+WIDE: Final = ("invalid", "unauthenticated", "check")
 """The conditions that are derived as wide as they are (`tests/laws/test_refusals_are_told_alike.py`)."""
 
 

@@ -124,7 +124,7 @@ STALE = (
     f'({_SEEN}) AND NOT (? IS NULL OR note."$revision" IN (SELECT value FROM json_each(?)))',
     (CALLER, MATCH, MATCH),
 )
-DONE = (Condition("guard", "note", code="is_done"), f"({_SEEN}) AND note.done", (CALLER,))
+DONE = (Condition("check", "note", code="is_done"), f"({_SEEN}) AND note.done", (CALLER,))
 TAKEN = (
     Condition("conflict", "note.title", location=Location("body", "/title", "title"), rule="unique"),
     "? AND EXISTS (SELECT 1 FROM note AS other WHERE other.title = ? AND other.id IS NOT note.id)",
@@ -183,7 +183,7 @@ CREATE_NOTE = Create(
         Assign("made_at", TIMESTAMP, otherwise=Variable("now", TIMESTAMP)),
     ),
     key=("id",),
-    invariants=(Condition("invariant", "note", code="too_many_stars"),),
+    invariants=(Condition("check", "note", code="too_many_stars"),),
     response=answer(201, headers=(("Location", FromColumn(0)),), **TAGGED),
 )
 
@@ -406,8 +406,7 @@ STATUSES = {
     "invalid": 422,
     "not found": 404,
     "precondition failed": 412,
-    "guard": 409,
-    "invariant": 409,
+    "check": 409,
     "conflict": 409,
     "unavailable": 503,
     "timed out": 503,

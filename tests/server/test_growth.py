@@ -84,7 +84,6 @@ Events: none.
 error shape: {{media type: application/problem+json, body: {{code: error.code}}}}
 codes:
   wrong:  {{status: 422, title: Wrong, for: invalid}}
-  broken: {{status: 409, title: Broken, for: invariant}}
   large:  {{status: 413, title: Too large, for: too large}}
 ```
 

@@ -132,8 +132,7 @@ error shape: {media type: application/problem+json, body: {code: error.code, fie
 codes:
   wrong:    {status: 422, title: Wrong, for: invalid}
   nowhere:  {status: 404, title: Nowhere, for: not found}
-  conflict: {status: 409, title: Refused, for: [guard, illegal transition, conflict, different]}
-  broken:   {status: 409, title: Broken, for: invariant}
+  conflict: {status: 409, title: Refused, for: [illegal transition, conflict, different]}
 ```
 """
 

@@ -23,10 +23,10 @@ def said(response: Response) -> object:
         (("not found", "invalid"), [Failure("invalid"), Failure("not found", "note")], "not_found"),
         (("invalid", "not found"), [Failure("invalid"), Failure("not found", "note")], "invalid"),
         # The place of a narrowed condition counts before the condition's; a code stands where its condition does.
-        (("is_done", "invalid", "guard"), [Failure("invalid"), Failure("guard", "note", "is_done")], "invalid"),
+        (("is_done", "invalid", "check"), [Failure("invalid"), Failure("check", "note", "is_done")], "invalid"),
         (("not found note", "invalid", "not found"), [Failure("invalid"), Failure("not found", "note")], "not_found"),
         (("not found note", "invalid", "not found"), [Failure("invalid"), Failure("not found", "person")], "invalid"),
-        (("guard",), [Failure("guard", code="is_done"), Failure("guard", code="too_many_stars")], "is_done"),
+        (("check",), [Failure("check", code="is_done"), Failure("check", code="too_many_stars")], "is_done"),
         # What the precedence does not hold comes behind everything in it.
         (("precondition failed",), [Failure("not found"), Failure("precondition failed")], "stale"),
     ],

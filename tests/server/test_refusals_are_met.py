@@ -14,7 +14,7 @@ SAID = frozenset(
     {
         Refusal("conflict", Step.JUDGED, "order.number"),
         Refusal("not found", Step.JUDGED, "order"),
-        Refusal("guard", Step.JUDGED, "order", "empty"),
+        Refusal("check", Step.JUDGED, "order", "empty"),
     }
 )
 
@@ -25,11 +25,11 @@ SAID = frozenset(
         (Failure("not found", "order"), True),
         (Failure("not found"), True),
         (Failure("conflict", "order.number"), True),
-        (Failure("guard", "order", "empty"), True),
+        (Failure("check", "order", "empty"), True),
         (Failure("precondition failed", "order"), False),
         (Failure("not found", "customer"), False),
-        (Failure("guard", "order", "late"), False),
-        (Failure("guard", "order"), False),
+        (Failure("check", "order", "late"), False),
+        (Failure("check", "order"), False),
         (Failure("conflict", "order.note"), False),
     ],
 )

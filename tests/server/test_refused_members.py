@@ -282,9 +282,9 @@ error shape:
 codes:
   wrong:   {status: 422, title: Wrong, for: invalid}
   nowhere: {status: 404, title: Nowhere, for: not found}
-  refused: {status: 409, title: Refused, for: guard}
+  refused: {status: 409, title: Refused}
 CODES
-precedence: [guard, forbidden, conflict, not found, invalid]
+precedence: [check, forbidden, conflict, not found, invalid]
 ```
 """
 

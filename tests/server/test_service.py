@@ -484,10 +484,10 @@ def test_without_a_credential_what_can_be_told_is_told(
         (("not found", "not acceptable"), "{path}", "{}", "text/html", (406, "not_acceptable")),
         (("conflict", "not acceptable"), "{path}", '{"title": "taken"}', "text/html", (409, "taken")),
         (("conflict", "not acceptable"), "{path}", '{"title": "free"}', "text/html", (406, "not_acceptable")),
-        (("guard", "invalid"), "{done}", '{"title": 1}', "*/*", (409, "is_done")),
-        (("invalid", "guard"), "{done}", '{"title": 1}', "*/*", (422, "invalid")),
-        (("guard", "conflict"), "{done}", '{"title": "taken"}', "*/*", (409, "is_done")),
-        (("conflict", "guard"), "{done}", '{"title": "taken"}', "*/*", (409, "taken")),
+        (("check", "invalid"), "{done}", '{"title": 1}', "*/*", (409, "is_done")),
+        (("invalid", "check"), "{done}", '{"title": 1}', "*/*", (422, "invalid")),
+        (("check", "conflict"), "{done}", '{"title": "taken"}', "*/*", (409, "is_done")),
+        (("conflict", "check"), "{done}", '{"title": "taken"}', "*/*", (409, "taken")),
     ],
 )
 def test_the_contract_says_which_failure_counts(

@@ -91,7 +91,7 @@ order:
     pay:
       from: placed
       to: paid
-      check: {that: order.total <= 100 && order.placed_at != null}
+      check: {that: order.total <= 100 && order.placed_at != null, else: unasked}
     cancel: {from: [draft, placed], to: cancelled}
 cart:
   initial: closed
@@ -183,7 +183,7 @@ codes:
   all_paid: {status: 409, title: No more are paid}
   bad:      {status: 422, title: Bad, for: [invalid]}
   illegal:  {status: 409, title: Illegal, for: [illegal transition]}
-  unasked:  {status: 409, title: Not so, for: [guard]}
+  unasked:  {status: 409, title: Not so}
   taken:    {status: 409, title: Taken, for: [conflict]}
   changed:  {status: 412, title: Changed, for: [precondition failed]}
 ```

@@ -82,7 +82,10 @@ POST /changes:
   cases:
     by: request.body.kind
     label: {body: {$ref: "#/types/relabelling"}, responses: {200: {labelled: page.total}}}
-    price: {body: {$ref: "#/types/pricing"}, check: {that: "place.cents == 0"}, responses: {200: {priced: page.items}}}
+    price:
+      body: {$ref: "#/types/pricing"}
+      check: {that: "place.cents == 0", else: priced}
+      responses: {200: {priced: page.items}}
 POST /notes:
   does: create note
   body: [text, under]
@@ -112,7 +115,7 @@ Events: none.
 error shape: {media type: application/json, body: {code: error.code, fields: error.fields}}
 codes:
   invalid: {status: 422, title: Invalid, for: [invalid, malformed]}
-  priced:  {status: 409, title: Priced already, for: guard}
+  priced:  {status: 409, title: Priced already}
   other:   {status: 400, title: Something else, for: [not found, no such path, conflict, too large]}
 ```
 

@@ -18,7 +18,8 @@ from ninefold.syntax.nodes import Mapping, Node
 
 ELSE = Question(
     "else", 4, "the error of a check of {}", "leaves out", "the code of the check: it refuses with a bare status", "X",
-    asked="of each check that can refuse a request", left_out="the code of the check of {}: it refuses with a bare status")
+    asked="of each check that can refuse a request",
+    left_out="the code of the check of {}: it refuses with a bare status")
 
 
 @dataclass(frozen=True, slots=True)

@@ -335,12 +335,15 @@ def parameter_of(condition: str, subject: str | None) -> tuple[str, str] | None:
 
 def precedence(stated: Sequence[str]) -> tuple[str, ...]:
     """The whole order of conditions (meaning "precedence"): the closed list, in which a narrowed condition that is
-    stated stands before its wider one, changed no more than what is stated demands."""
+    stated stands before its wider one, changed no more than what is stated demands. `gone` goes with `not found`,
+    unless it is stated."""
     wider = {name: found[0] for name in stated if (found := split(name)) is not None}
     due = list(wider)
+    followers = () if "gone" in due else ("gone",)
     left = [
         name
         for condition in BY_NAME
+        if condition not in followers
         for name in (*(each for each in due if each != condition and wider[each] == condition), condition)
     ]
     order: list[str] = []
@@ -350,4 +353,5 @@ def precedence(stated: Sequence[str]) -> tuple[str, ...]:
         if taken in due:
             due.remove(taken)
         order.append(taken)
+        order += followers if taken == "not found" else ()
     return tuple(order)

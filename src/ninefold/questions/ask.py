@@ -200,8 +200,6 @@ def _written(survey: Survey, part: Part, asked: tuple[OpenQuestion, ...], *, acc
     for path, names, at in _unknown(part.number, "", (), part.facts):
         if at.span in answered or (at.candidate and (accepted or any(at.span.meets(each) for each in candidates))):
             continue
-        if path.endswith("check.else"):
-            continue  # asked of the check, where it can refuse a request
         if at.candidate and path == "codes.CODE" and any(each.candidate and each.question is CODES for each in asked):
             continue  # asked in one line, of all codes that are proposed
         key = _row(part.number, path)

@@ -81,9 +81,7 @@ def _check(
     words += "" if transition is None else f", which guards the transition `{transition.name}`"
     code = None if guard.code is None else guard.code.text
     meanings = ("truth", "before and after")
-    return Refusal(
-        CHECK, step, resource, code=code, fact=guard.that.span, words=words, meanings=meanings, after=after
-    )
+    return Refusal(CHECK, step, resource, code=code, fact=guard.that.span, words=words, meanings=meanings, after=after)
 
 
 def _of_a_row_that_may_be_there(
@@ -236,9 +234,7 @@ def _of_change(
     sets = {name: each for name, each in change.sets.items() if name not in change.of_request}
     if may_break(survey, own.name, sets, change.inserts, change.body | change.of_request, given):
         words = "what a field is given cannot be made, or is not as the field says"
-        yield Refusal(
-            CHECK, step, own.name, None, (), own.span, words, ("who gives a value",), after, True
-        )
+        yield Refusal(CHECK, step, own.name, None, (), own.span, words, ("who gives a value",), after, True)
 
 
 def _of_effect(survey: Survey, effect: Effect, given: frozenset[tuple[str, str]], last: int) -> Iterator[Refusal]:

@@ -10,6 +10,7 @@ from ninefold.language.former import action, cause, condition, outcomes, renamed
 
 __all__ = ["KEYS", "action", "cause", "condition", "is_check", "outcomes"]
 
+
 def is_check(text: str) -> bool:
     """Whether a condition is a check now, of which no code speaks but its own."""
     return condition(text).partition(" ")[0] == CHECK
