@@ -16,6 +16,7 @@ from ninefold.ablate.law import Change
 from ninefold.ablate.rehearsal import Seen
 from ninefold.diff.compare import diff
 from ninefold.diff.finding import Difference
+from ninefold.diff.meaning import felt, meaning
 from ninefold.language.key import Kind
 from ninefold.pipeline import Loaded, compile_tree
 
@@ -43,15 +44,23 @@ def whole(directory: Path) -> Whole:
     return Work(contract.name, contract.read_bytes(), files, operator_of(directory)).whole()
 
 
-def pairs(of: Whole, facts: list[Written]) -> Iterator[tuple[str, Loaded, Loaded, list[Answered]]]:
+@dataclass(frozen=True)
+class Pair:
+    name: str
+    old: Loaded
+    new: Loaded
+    answers: list[Answered]
+
+
+def pairs(of: Whole, facts: list[Written]) -> Iterator[Pair]:
     """The contract and what is left of it without each of some facts, both ways round."""
     for fact in facts:
         less = compile_tree(without(of.loaded.document, fact, "taken out"))
         if less.plan is None:
             continue
         found = [each for each in asked_of(of, less.plan) if not each.turns_on_a_tag]
-        yield f"without {fact.address}", of.loaded, less, [_answered(each) for each in found]
-        yield f"with {fact.address}", less, of.loaded, [_turned(each) for each in found]
+        yield Pair(f"without {fact.address}", of.loaded, less, [_answered(each) for each in found])
+        yield Pair(f"with {fact.address}", less, of.loaded, [_turned(each) for each in found])
 
 
 def _answered(change: Change) -> Answered:
@@ -62,17 +71,19 @@ def _turned(change: Change) -> Answered:
     return Answered(change.where, change.new, change.old)
 
 
-def unsound(found: Difference, answers: list[Answered]) -> Iterator[str]:
+def unsound(pair: Pair, found: Difference) -> Iterator[str]:
     """What is answered otherwise and not among the findings, or among what is called compatible, and is not."""
-    for each in answers:
+    assert pair.old.plan is not None and pair.new.plan is not None
+    differs = felt(meaning(pair.old.plan), meaning(pair.new.plan))
+    carried = "schema" in differs.rest
+    for each in pair.answers:
         if says_the_same(each.old, each.new) and each.old.rows == each.new.rows and each.old.gone == each.new.gone:
             continue
         endpoints = {each.old.endpoint, each.new.endpoint}
-        about = [
-            one
-            for one in found.findings
-            if one.verdict != "words" and (endpoints & {*one.endpoints} or not one.endpoints)
-        ]
+        if carried and (not endpoints & {*differs.endpoints} or each.old.status == each.new.status):
+            continue  # rows had to be carried into tables of another form, and are not quite the same
+        told = (one for one in found.findings if one.verdict != "words")
+        about = [one for one in told if endpoints & {*one.endpoints} or one.everywhere or not one.endpoints]
         if not about:
             yield f"not found: {each.words}"
         elif all(one.verdict in ("compatible", "opens") for one in about):
@@ -84,7 +95,6 @@ def facts_of(of: Whole) -> list[Written]:
     return [each for each in written(of.loaded.document) if each.kind is not Kind.TELLS]
 
 
-def judged(pair: tuple[str, Loaded, Loaded, list[Answered]]) -> tuple[Difference, list[str]]:
-    name, old, new, answers = pair
-    found = diff(old, new)
-    return found, [f"{name}: {each}" for each in unsound(found, answers)]
+def judged(pair: Pair) -> tuple[Difference, list[str]]:
+    found = diff(pair.old, pair.new)
+    return found, [f"{pair.name}: {each}" for each in unsound(pair, found)]

@@ -9,7 +9,7 @@ from functools import cached_property
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.changes import Change
 from ninefold.diff.edits import made, turned
-from ninefold.diff.meaning import Felt, Meaning, felt, meaning
+from ninefold.diff.meaning import NOTHING, Felt, Meaning, felt, meaning
 from ninefold.diff.precise import Met, met
 from ninefold.pipeline import Loaded, compile_tree
 from ninefold.plan.service import ServicePlan
@@ -36,15 +36,20 @@ class Alone:
 class Both:
     """The two contracts as what they do."""
 
-    def __init__(self, old: Loaded, new: Loaded) -> None:
+    def __init__(self, old: Loaded, new: Loaded, changes: Sequence[Change]) -> None:
         assert old.plan is not None and new.plan is not None
         self.old, self.new = old, new
         self.before, self.after = meaning(old.plan), meaning(new.plan)
+        self._changes = changes
         self._looked = 0
 
     @cached_property
     def whole(self) -> Alone:
-        return replace(_alone(self.old, self.before, self.new, self.after), plan=self.new.plan)
+        """All differences together; not what is only written otherwise."""
+        if not self._changes:
+            return Alone(NOTHING, {}, (), (), self.old.plan)
+        all_of_them = _compiled(self.old, self._changes, self.new) or (self.new, self.after)
+        return replace(_alone(self.old, self.before, *all_of_them), plan=all_of_them[0].plan)
 
     def alone(self, changes: Sequence[Change], is_all: bool) -> Alone:
         """`is_all`: there are no others."""
@@ -54,12 +59,29 @@ class Both:
         if self._looked <= MOST:
             with_it = _compiled(self.old, changes, self.new)
             if with_it is not None:
-                return replace(_alone(self.old, self.before, *with_it), plan=with_it[0].plan)
+                return self._left(replace(_alone(self.old, self.before, *with_it), plan=with_it[0].plan))
             without = _compiled(self.new, turned(changes), self.old)
             if without is not None:
-                return _alone(*without, self.new, self.after)
+                return self._left(_alone(*without, self.new, self.after))
         whole = self.whole
         return replace(whole, known=False)
+
+    def _left(self, alone: Alone) -> Alone:
+        """Without the gaps that another difference closes, or opens."""
+        open_now, open_then = _asked(self.new), _asked(self.old)
+        return replace(
+            alone,
+            opened=tuple(each for each in alone.opened if _question(each) in open_now),
+            closed=tuple(each for each in alone.closed if _question(each) in open_then),
+        )
+
+
+def _question(each: OpenQuestion) -> tuple[str, str]:
+    return each.question.id, each.text
+
+
+def _asked(loaded: Loaded) -> set[tuple[str, str]]:
+    return set(map(_question, loaded.open_questions))
 
 
 def _compiled(old: Loaded, changes: Sequence[Change], new: Loaded) -> tuple[Loaded, Meaning] | None:
@@ -73,11 +95,10 @@ def _compiled(old: Loaded, changes: Sequence[Change], new: Loaded) -> tuple[Load
 
 def _alone(old: Loaded, before: Meaning, new: Loaded, after: Meaning) -> Alone:
     found = felt(before, after)
-    was = {(each.question.id, each.text) for each in old.open_questions}
-    now = {(each.question.id, each.text) for each in new.open_questions}
+    was, now = _asked(old), _asked(new)
     return Alone(
         found,
         met(before, after, found),
-        tuple(each for each in new.open_questions if (each.question.id, each.text) not in was),
-        tuple(each for each in old.open_questions if (each.question.id, each.text) not in now),
+        tuple(each for each in new.open_questions if _question(each) not in was),
+        tuple(each for each in old.open_questions if _question(each) not in now),
     )

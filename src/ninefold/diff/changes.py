@@ -108,9 +108,10 @@ class _Walk:
             key, is_named = row_of_entry(here.part, here.path, entry, here.key)
             old = Place((*here.routes[0], index), entry.value, entry)
             value = self.before(entry.value, key)
+            is_named = is_named or key.kind is Kind.FALLS_BACK or key.shape == ADMISSIONS
             twins = [each for each in left if not is_named and self.after(each[1].value, key) == value]
             alike = [each for each in gone if self.before(each[1].value, key) == value]
-            if len(twins) == 1 and len(alike) == 1 and key.kind is Kind.NAMES:
+            if len(twins) == 1 and len(alike) == 1:
                 left.remove(twins[0])
                 at, other = twins[0]
                 new = Place((*here.routes[1], at), other.value, other)

@@ -38,7 +38,7 @@ def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
     words = words_of(old.document), words_of(new.document)
     found = changes(old.document, new.document, *words)
     promise = promise_of(old.contract)
-    both = Both(old, new)
+    both = Both(old, new, found)
     judge = Judge(both, words, promise)
     groups = tuple(_groups(found, words))
     findings: list[Finding] = []
@@ -53,13 +53,13 @@ def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
         if shown is not None and alone.plan is not None and finding.verdict != "words":
             finding = replace(finding, witness=shown(alone.plan, () if finding.everywhere else finding.endpoints))
         findings.append(finding)
-        if finding.verdict != "words" and (alone.known or finding.verdict in ("breaking", "look")):
+        if alone.known or finding.verdict in ("breaking", "look"):  # words, too: they are proved to be nothing else
             covered |= {*alone.felt.endpoints}
     left = [each for each in both.whole.felt.endpoints if each not in covered]
     if left:
         effect = Effect("readers", "look", None, "it answers in another way, and no one line alone says why")
         findings.append(Finding("all together", 4, effect.said, (effect,), tuple(left)))
-    elif both.whole.felt.rest and all(each.verdict == "words" for each in findings):
+    elif {*both.whole.felt.rest.values()} - {"runs"} and all(each.verdict == "words" for each in findings):
         effect = Effect("operators", "look", None, f"something else is planned: {', '.join(both.whole.felt.rest)}")
         findings.append(Finding("all together", 8, effect.said, (effect,)))
     return Difference(old.source, new.source, promise, in_order(findings))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, Final, Literal, TypeAlias
 
 from ninefold.diff.normal import Normal, expression
@@ -52,7 +52,7 @@ def relation(old: Ast | None, new: Ast | None) -> Relation:
     names = tuple(domains)
     for values in product(*domains.values()):
         given = dict(zip(names, values, strict=True))
-        before, after = _holds(old, given), _holds(new, given)
+        before, after = _holds(old, given) is True, _holds(new, given) is True
         lost, got = lost or (before and not after), got or (after and not before)
         if lost and got:
             return "unproved" if reads.opaque else "other"
@@ -112,16 +112,11 @@ def _ordered(path: Normal, value: Any, operator: str) -> tuple[Normal, tuple[Any
 def _domain(values: set[tuple[str, Any]]) -> Iterator[Any]:
     """Values of each kind that the constants tell apart."""
     numbers = sorted({value for _, value in values if isinstance(value, int | float) and not isinstance(value, bool)})
-    yield from dict.fromkeys(value for _, value in values if isinstance(value, bool | str) or value is None)
-    for number, following in zip(numbers, [*numbers[1:], None], strict=True):
-        yield number
-        if following is not None:
-            yield (number + following) / 2
-    if numbers:
-        yield numbers[0] - 1
-        yield numbers[-1] + 1
-    else:
-        yield _OTHER
+    yield from dict.fromkeys(value for _, value in values if isinstance(value, bool | str))
+    yield from numbers
+    yield from ((one + other) / 2 for one, other in pairwise(numbers))
+    yield from (numbers[0] - 1, numbers[-1] + 1) if numbers else (_OTHER,)
+    yield None
 
 
 def _atom(ast: Ast) -> tuple[Normal, bool]:
@@ -131,28 +126,34 @@ def _atom(ast: Ast) -> tuple[Normal, bool]:
     return expression(ast), False
 
 
-def _holds(ast: Ast, given: Mapping[Normal, Any]) -> bool:
+def _holds(ast: Ast, given: Mapping[Normal, Any]) -> bool | None:
+    """None: it has no value, as what compares nothing with a number (Kleene's strong logic)."""
     match ast:
-        case Binary("&&", left, right):
-            return _holds(left, given) and _holds(right, given)
-        case Binary("||", left, right):
-            return _holds(left, given) or _holds(right, given)
+        case Binary("&&" | "||" as joining, left, right):
+            decides = joining == "||"
+            both = _holds(left, given), _holds(right, given)
+            return decides if decides in both else None if None in both else not decides
         case Unary("!", operand):
-            return not _holds(operand, given)
+            inner = _holds(operand, given)
+            return None if inner is None else not inner
         case Conditional(condition, yes, no):
-            return _holds(yes if _holds(condition, given) else no, given)
+            chosen = _holds(condition, given)
+            return None if chosen is None else _holds(yes if chosen else no, given)
         case Constant(bool() as value):
             return value
     found = _compared(ast)
     if found is None:
         atom, turned = _atom(ast)
-        return bool(given[atom]) is not turned
+        said = given[atom]
+        return None if said is None else bool(said) is not turned
     path, constants, operator = found
     value = given[path]
     if operator == "in":
         return any(_same(value, each) for each in constants)
     if operator in ("==", "!="):
         return _same(value, constants[0]) is (operator == "==")
+    if value is None:
+        return None
     return isinstance(value, int | float) and not isinstance(value, bool) and _COMPARING[operator](value, constants[0])
 
 

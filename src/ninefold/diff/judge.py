@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ninefold.diff.admissions import admitted, cells
 from ninefold.diff.alone import Alone, Both
@@ -23,7 +24,13 @@ from ninefold.syntax.nodes import Document, Mapping, Node, Scalar
 _TEXT = "change a text"
 
 _ADDED: dict[Kind, Direction] = {Kind.RESTRICTS: "less"}
-_TURNED: dict[Direction, Direction] = {"more": "less", "less": "more", "other": "other", "unproved": "unproved"}
+_TURNED: dict[Direction, Direction] = {
+    "more": "less",
+    "less": "more",
+    "other": "other",
+    "unproved": "unproved",
+    "same": "same",
+}
 
 
 class Judge:
@@ -36,7 +43,7 @@ class Judge:
     def effects(self, change: Change, alone: Alone) -> tuple[Effect, ...]:
         """All of them; none: nothing that the service does is another."""
         found = [*self._gaps(alone)]
-        if not alone.felt or change.key.kind is Kind.TELLS:
+        if not alone.felt or change.key.kind is Kind.TELLS or (not found and self._is_proved_the_same(change)):
             return tuple(found)
         if found and self._all_of_it(alone):
             return tuple(found)
@@ -61,11 +68,13 @@ class Judge:
         for each in alone.closed:
             yield Effect("senders", "compatible", "close a gap", f"a gap closes: {each.text}")
 
+    def _is_proved_the_same(self, change: Change) -> bool:
+        return change.how == "changed" and change.key.kind is Kind.RESTRICTS and self.direction(change) == "same"
+
     def _all_of_it(self, alone: Alone) -> bool:
         """Whether what is felt is what the gaps say: endpoints that are blocked, or were, or what is left out."""
-        gaps = (*alone.opened, *alone.closed)
-        blocked = {key for each in gaps for key in each.blocks}
-        return any(not each.blocks for each in gaps) or {*alone.felt.endpoints} <= blocked
+        blocked = {key for each in (*alone.opened, *alone.closed) for key in each.blocks}
+        return any(not each.blocks for each in alone.opened) or {*alone.felt.endpoints} <= blocked
 
     def _only_used(self, change: Change) -> bool:
         """Whether it has no effect but where it is used."""
@@ -145,13 +154,16 @@ class Judge:
     def _met(self, change: Change, alone: Alone, declared: Side) -> Iterator[Effect]:
         for each, endpoints in alone.met.items():
             where = _few(endpoints)
+            if each.direction == "more" and change.how == "added" and change.key.promise is not None:
+                each = replace(each, word=change.key.promise)  # what brings it with it is what is promised
             yield from effects(each.side, each.direction, self.promise, each.word, f"{where}: {each.said}")
             if each.side == "takes" and each.is_schema and each.direction == "more" and each.word != _FIELD:
                 listed = each.word is not None and self.promise.lists(each.word)
                 yield Effect(
                     "readers", "compatible" if listed else "look", each.word, "values may come that never came"
                 )
-            if each.side in ("gives", "tells") and each.direction == "more" and not _is_new_field(change):
+            is_shown = each.side in ("gives", "tells") and each.word != _KIND
+            if is_shown and each.direction == "more" and not _is_new_field(change):
                 yield Effect("owners", "opens", each.word, f"{where}: {each.said}")
 
     def _unmet(self, change: Change, alone: Alone) -> Iterator[Effect]:
@@ -166,6 +178,7 @@ class Judge:
 
 
 _FIELD = "add an optional field"
+_KIND = "add an event kind"
 
 
 def _is_new_field(change: Change) -> bool:

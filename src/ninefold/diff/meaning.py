@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.json_schema import TELLING
 from ninefold.language.key import Side
 from ninefold.plan.service import ServicePlan
 
@@ -118,11 +119,32 @@ def _without(value: Any) -> Any:
         case {"line": int(), "column": int()} if len(value) == 2:
             return None
         case dict():
-            return {name: _without(each) for name, each in value.items() if name not in _OF_PLACES}
+            return {
+                name: _without_words(each) if name == "schema" else _without(each)
+                for name, each in value.items()
+                if name not in _OF_PLACES
+            }
         case list() | tuple():
             return [_without(each) for each in value]
         case _:
             return value
+
+
+def _without_words(schema: Any) -> Any:
+    """A schema without what it tells people."""
+    match schema:
+        case dict():
+            return {
+                name: {each: _without_words(one) for each, one in value.items()}
+                if isinstance(value, dict) and name in ("properties", "patternProperties", "dependentSchemas")
+                else _without_words(value)
+                for name, value in schema.items()
+                if name not in TELLING
+            }
+        case list():
+            return [_without_words(each) for each in schema]
+        case _:
+            return _without(schema)
 
 
 def felt(old: Meaning, new: Meaning) -> Felt:

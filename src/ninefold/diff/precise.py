@@ -48,12 +48,25 @@ _PARAMETERS: Final = {"query": "the parameter", "headers": "the header", "path":
 def _of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
     yield from _bodies(old.get("body"), new.get("body"))
     for name, what in _PARAMETERS.items():
-        yield from _parameters(old.get(name) or [], new.get(name) or [], what)
+        is_open = name == "headers" or old.get("unknown_parameters") == "ignored"
+        yield from _parameters(old.get(name) or [], new.get(name) or [], what, is_open=is_open)
     was, now = admissions(old), admissions(new)
     for who in was.keys() & now.keys():
         before, after = was[who].get("operation", {}), now[who].get("operation", {})
+        if old.get("unknown_parameters") == "ignored":
+            come = sorted({*_read(after)} - {*_read(before)})
+            yield from (
+                Met("takes", "unproved", None, f"the parameter `{each}` was ignored, and is read") for each in come
+            )
         yield from _responses(before.get("response"), after.get("response"))
         yield from _events(_found_events(before), _found_events(after))
+
+
+def _read(operation: dict[str, Any]) -> Iterator[str]:
+    """The query parameters of a list: filters, what chooses an order, and pages."""
+    yield from (each["name"] for each in operation.get("filters", ()))
+    paging = operation.get("paging", {})
+    yield from filter(None, (operation.get("sort_parameter"), paging.get("size"), paging.get("at")))
 
 
 def _bodies(old: Any, new: Any) -> Iterator[Met]:
@@ -74,7 +87,8 @@ def _steps(side: Side, found: Iterator[Step]) -> Iterator[Met]:
         yield Met(side, _DIRECTIONS[each.direction], each.word if each.direction == "wider" else None, each.said, True)
 
 
-def _parameters(old: list[Any], new: list[Any], what: str) -> Iterator[Met]:
+def _parameters(old: list[Any], new: list[Any], what: str, *, is_open: bool) -> Iterator[Met]:
+    """`is_open`: requests may have had it before, and it was ignored."""
     was, now = {each["name"]: each for each in old}, {each["name"]: each for each in new}
     for name in dict.fromkeys((*was, *now)):
         called = f"{what} `{name}`"
@@ -84,6 +98,8 @@ def _parameters(old: list[Any], new: list[Any], what: str) -> Iterator[Met]:
         is_required = now[name].get("required", False)
         if name not in was and is_required:
             yield Met("takes", "less", None, f"{called} has to be given")
+        elif name not in was and is_open:
+            yield Met("takes", "unproved", None, f"{called} was ignored, and is read")
         elif name not in was:
             yield Met("takes", "more", "add an optional parameter", f"{called} may be given")
         else:

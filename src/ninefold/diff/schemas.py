@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any, Final, Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.language.json_schema import KEYS
-from ninefold.language.key import Kind, Order
+from ninefold.language.json_schema import KEYS, TELLING
+from ninefold.language.key import Order
 
 Direction: TypeAlias = Literal["wider", "narrower", "other", "unproved"]
 """The new one admits more, or less; is neither; or nobody can say."""
@@ -28,11 +28,6 @@ def _orders() -> dict[str, Order]:
     return {key.name: key.order for key in KEYS if key.order is not None}
 
 
-@cache
-def _telling() -> frozenset[str]:
-    return frozenset(key.name for key in KEYS if key.kind is Kind.TELLS)
-
-
 _INSIDE: Final = ("items", "contains", "additionalProperties", "unevaluatedItems", "unevaluatedProperties",
                   "propertyNames", "then", "else")  # fmt: skip
 
@@ -47,7 +42,7 @@ def steps(old: Any, new: Any, at: str = "") -> Iterator[Step]:
     here = at or "the value"
     for name in dict.fromkeys((*old, *new)):
         before, after = old.get(name), new.get(name)
-        if before == after or name in _telling():
+        if before == after or name in TELLING:
             continue
         yield from _of_keyword(name, before, after, at, here, old, new)
 

@@ -15,7 +15,13 @@ from ninefold.language.reading import Reading, Slot
 from ninefold.language.table import keys_under
 from ninefold.syntax.nodes import Document, Node, Scalar
 
-_DIRECTIONS: dict[str, Direction] = {"wider": "more", "narrower": "less", "other": "other", "unproved": "unproved"}
+_DIRECTIONS: dict[str, Direction] = {
+    "wider": "more",
+    "narrower": "less",
+    "other": "other",
+    "unproved": "unproved",
+    "same": "same",
+}
 
 
 def direction(
@@ -45,7 +51,7 @@ def _of_expressions(key: Key, old: Ast | None, new: Ast | None) -> Direction:
         return "unproved"
     if key.kind is Kind.RESTRICTS:
         found = relation(old, new)
-        return "unproved" if found == "same" else _DIRECTIONS[found]
+        return _DIRECTIONS[found]
     return "other" if differ(old, new) else "unproved"
 
 

@@ -32,7 +32,7 @@ VERDICTS: Final[tuple[Verdict, ...]] = ("breaking", "look", "opens", "compatible
 """The gravest first. `look`: nobody proved either. `opens`: somebody sees or may do more than before. `words`: nothing
 that the service does."""
 
-Direction: TypeAlias = Literal["more", "less", "other", "unproved"]
+Direction: TypeAlias = Literal["more", "less", "other", "unproved", "same"]
 
 _WHO: Final[dict[Side, Audience]] = {
     "takes": "senders", "gives": "readers", "tells": "receivers", "moves": "readers", "guards": "senders",
@@ -61,6 +61,8 @@ def effects(
 ) -> Iterator[Effect]:
     """The table."""
     who = _WHO[side]
+    if direction == "same":
+        return
     if direction == "unproved":
         yield Effect(who, "look", None, said)
         return

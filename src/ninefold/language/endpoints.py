@@ -178,7 +178,7 @@ class Endpoint:
         "idempotency key", shapes.Word(("required", "optional")),
         "A request with the header Idempotency-Key is done once, and its response is given again. Where it is "
         "`required`, a request without one is `invalid`.", "The header means nothing.",
-        sentence="the header `Idempotency-Key` is {}")
+        sentence="the header `Idempotency-Key` is {}", order="words")
     issues: Fact[Name] | None = adds(
         "issues", shapes.Name("a scheme"),
         "A credential of that scheme is made for the row, and is `caller.credential`.", "No credential is made.",

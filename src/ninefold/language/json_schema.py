@@ -154,5 +154,8 @@ def keywords(part: int, under: str) -> tuple[Key, ...]:
     return tuple(replace(key, part=part, path=f"{under}.{key.path}") for key in KEYS)
 
 
+TELLING = frozenset(row[0] for row in _TELLING)
+"""The keywords that say something to people alone."""
+
 KEYWORDS = frozenset(["type", "$ref", *(row[0] for row in (*_RESTRICTING, *_TELLING))])
 """The names of all keywords that a schema may use."""

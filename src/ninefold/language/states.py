@@ -57,20 +57,21 @@ class Transition:
     origin: Fact[tuple[Name, ...]] | None = asked(
         "from", shapes.Names(STATE, alone=True), "The state or states that it leaves.", FROM, NOT_TAKEN, main=True,
         words=either, side="takes")
-    to: Fact[Name] | None = asked("to", shapes.Name(STATE), "The state that it reaches.", TO, NOT_TAKEN, main=True)
+    to: Fact[Name] | None = asked("to", shapes.Name(STATE), "The state that it reaches.", TO, NOT_TAKEN, main=True,
+        side="moves")
     check: Fact[tuple[Check, ...]] | None = restricts(
         "check", CHECKS, "What has to hold of the row, as it was, for the transition to be taken.",
         "It is taken from each of its states.", meanings=("truth", "before and after"), side="takes")
     sets: Fact[tuple[Assignment, ...]] | None = adds(
         "sets", shapes.MappingOf("fields to expressions"), "Values that it gives.", "It changes the state alone.",
         below=(named("FIELD", Kind.ADDS, "The value that it gives the field.", "The field keeps its value.",
-                     shapes.Expression()),))
+                     shapes.Expression()),), side="moves")
     after: Fact[int | Expression] | None = adds(
         "after", shapes.OneOf((shapes.Duration(), shapes.Expression())),
         "The service takes it by itself when the row has been in `from` for so long; or at the time that an "
         "expression over the row gives, or once the duration that it gives has passed.", "It waits to be asked.",
-        read=after)
-    then: Fact[tuple[Effect, ...]] | None = adds("then", EFFECTS, OTHER_ROWS, NO_OTHER_ROW)
+        read=after, side="moves")
+    then: Fact[tuple[Effect, ...]] | None = adds("then", EFFECTS, OTHER_ROWS, NO_OTHER_ROW, side="moves")
 
 
 def _look(r: Reading, entry: Entry, level: Level) -> None:

@@ -313,7 +313,7 @@ class Version:
                               "One step of the way back: `rename`, `remove`, `add` or `change`.", AS_NOW)),
         "The way back to it from the version above.", CHANGES,
         "that version is not served. The newest has no way back", when=When("the version is an older one"),
-        says_none=True, main=True, read=changes, told="the way back to it")
+        says_none=True, main=True, read=changes, told="the way back to it", side="used")
     deprecated: Fact[str] | None = adds(
         "deprecated", shapes.Date(), "Since when it is deprecated: the header Deprecation (RFC 9745).",
         "Responses have no header Deprecation.", side="gives", promise="deprecate")

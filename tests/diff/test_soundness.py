@@ -1,0 +1,36 @@
+"""What two contracts answer to the same requests, beside what `diff` says of them: what is answered otherwise is among
+the findings, and what is called compatible answers nothing otherwise that was taken before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.contracts import SERVED, compiled, contract_of
+from tests.diff.soundness import facts_of, judged, pairs, whole
+from tests.slices import LONG, SLICES, TAKEN, some
+
+from ninefold.diff.compare import diff
+
+SMALL = ("bookings-with-a-unique-pair", "a-log-that-is-read", "three-versions-of-a-shelf")
+CASES = SERVED if LONG else [each for each in SERVED if each.name in SMALL]
+STRIDE = SLICES if LONG else 40
+
+
+@pytest.mark.parametrize("part", TAKEN if LONG else [0])
+@pytest.mark.parametrize("directory", CASES, ids=lambda path: path.name)
+def test_what_is_answered_otherwise_is_found(directory: Path, part: int) -> None:
+    loaded = compiled(contract_of(directory))
+    if loaded.plan is None or loaded.open_questions:
+        return
+    of = whole(directory)
+    for pair in pairs(of, facts_of(of)[part::STRIDE]):
+        _, breaches = judged(pair)
+        assert breaches == []
+
+
+@pytest.mark.parametrize("directory", SERVED if LONG else some(SERVED, 20), ids=lambda path: path.name)
+def test_a_contract_is_as_it_is(directory: Path) -> None:
+    loaded = compiled(contract_of(directory))
+    if loaded.plan is not None:
+        assert diff(loaded, loaded).findings == ()
