@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from ninefold.diff.alone import Alone, Both
 from ninefold.diff.changes import Change, changes
+from ninefold.diff.concerned import concerned
 from ninefold.diff.finding import Difference, Finding, Witness, in_order
 from ninefold.diff.judge import Judge
 from ninefold.diff.normal import Words, normal, words_of
@@ -127,13 +128,17 @@ def _finding(group: tuple[Change, ...], judge: Judge, alone: Alone, both: Both) 
     if len(group) > 1 and alone.met:
         found = tuple(dict.fromkeys((*found, *judge.effects(change, alone))))
     endpoints = alone.felt.endpoints if alone.known else tuple(_own(change, alone))
+    everywhere = bool(found) and alone.felt.everywhere
+    some = concerned(both.old_plan, alone.plan, alone.felt) if everywhere and alone.plan is not None else None
+    if some is not None:
+        endpoints, everywhere = tuple(dict.fromkeys((*endpoints, *some))), False
     return Finding(
         change.address,
         change.part,
         _said(change),
         found,
         endpoints if found else (),
-        bool(found) and alone.felt.everywhere,
+        everywhere,
         None if change.old is None else (change.old.entry or change.old.node).span,
         None if change.new is None else (change.new.entry or change.new.node).span,
         len(group) - 1,

@@ -42,7 +42,7 @@ def relation(old: Ast | None, new: Ast | None) -> Relation:
     reads.look(old)
     reads.look(new)
     domains = {path: tuple(_domain(values)) for path, values in reads.values.items()}
-    domains |= dict.fromkeys(reads.opaque, (False, True))
+    domains |= dict.fromkeys(reads.opaque, (False, True, None))
     count = 1
     for values in domains.values():
         count *= len(values)
