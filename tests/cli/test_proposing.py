@@ -129,7 +129,7 @@ def test_proposed_then_accepted(notes: Path, capsys: pytest.CaptureFixture[str])
     assert main(["accept", str(notes), "error shape", "GET /notes", "--write"]) == 0
     assert "accepted: error shape (line " in capsys.readouterr().err
     text = notes.read_text(encoding="utf-8-sig")
-    assert "Errors: shown." in text and "```yaml\nshape:" in text and "codes: !proposed\n" in text
+    assert "Errors: shown." in text and "```yaml\nerror shape:" in text and "codes: !proposed\n" in text
     assert "sorts: {default: [id]}}  # by primary key" in text
     assert main(["accept", str(notes), "--write"]) == 0
     assert sorted(gaps(notes, capsys)) == sorted(left)

@@ -64,7 +64,7 @@ errors:
     invalid: {status: 422, title: Not valid, for: invalid}
     empty: {status: 409, title: Nothing to send}
   messages: {required: This must be given}
-  precedence: [invalid, not found, guard]
+  precedence: [invalid, not found, check]
 limits:
   rates: {calls: {of: caller, allow: 10, per: PT1M, algorithm: token bucket, burst: 10, endpoints: [GET /notes]}}
   body size: 64 KiB

@@ -92,7 +92,6 @@ CASES = [
     ("required: [number]", "required: [numbr]", "NF0312", "numbr", "did you mean `number`?"),
     ("initial: draft", "initial: drft", "NF0312", "drft", "did you mean `draft`?"),
     ("to: sent", "to: snt", "NF0312", "snt", "did you mean `sent`?"),
-    ("else: empty", "else: emty", "NF0312", "emty", "did you mean `empty`?"),
     ("does: read note", "does: read nte", "NF0312", "nte", "did you mean `note`?"),
     ("sorts: {default: [text]}", "sorts: {default: [-txt]}", "NF0312", "txt", "did you mean `text`?"),
     ("matches: person.key", "matches: person.kee", "NF0312", "kee", "did you mean `key`?"),
