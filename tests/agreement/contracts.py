@@ -187,12 +187,20 @@ class Maker:
         made.fields[name] = said
         made.kinds[name] = Kind(type_, name not in made.required)
 
+    def _on_change(self, text: str, made: str, texts: list[str]) -> dict[str, str]:
+        """One field, one of two, or another value upon another's change."""
+        other = self.random.choice(texts)
+        if other == text or self.often(0.5):
+            return {text: made}
+        return {f"{text} or {other}": made} if self.often(0.5) else {text: made, other: f"slug(item.{other}) + '-2'"}
+
     def _made_fields(self, item: Made) -> None:
         texts = [name for name, kind in item.kinds.items() if kind.type == "string" and name != "id"]
         if texts and self.often(0.4):
             text = self.random.choice(texts)
-            item.fields["slug"] = {"type": "string", "on create": f"slug(item.{text})"}
-            item.fields["slug"] |= {"again on": [text]} if self.often(0.6) else {}
+            made = f"slug(item.{text})"
+            given = {"on change": self._on_change(text, made, texts)} if self.often(0.6) else {"on create": made}
+            item.fields["slug"] = {"type": "string", **given}
             item.fields["slug"] |= {"unique": True} if self.often(0.4) else {}
             item.kinds["slug"] = Kind("string", True, given=self.often(0.3))
         if self.often(0.3):

@@ -188,7 +188,7 @@ def test_a_list_by_cursor_has_no_offset_of_other_lists() -> None:
 
 
 def test_a_put_that_leaves_out_what_is_made_again_has_it_made() -> None:
-    fields = {**ITEM, "slug": {"type": "string", "on create": "slug(item.a)", "again on": ["a"]}}
+    fields = {**ITEM, "slug": {"type": "string", "on change": {"a": "slug(item.a)"}}}
     put = {"does": "put item", "body": ["a", "slug"], "responses": {"replaced": {200: "item"}}}
     said = contract({"item": {"fields": fields}}, {"PUT /items/{id}": put})
     (response,) = answers(said, [("item", {"id": "x", "a": "p", "slug": "q"})], give("PUT", "/items/x", {}))

@@ -428,6 +428,8 @@ class Change:
         if machine is not None and old is None:
             fields[machine.field] = machine.initial
         self.as_given = dict(fields)
+        if machine is not None and transition is not None:
+            fields[machine.field] = transition.to
         making = [(each, source) for each in stored if (source := self._source(each, old)) is not None]
         self.looked_up = {
             each.name
@@ -443,8 +445,8 @@ class Change:
                 # What is stated of a row that is there is known, whatever else the body gives wrongly.
                 if old is None or each.name not in self._stated:
                     self.unknown.add(each.name)
-        if machine is not None and transition is not None:
-            fields[machine.field] = transition.to
+        if old is not None:
+            self._make_anew(old, {each.name for each, _ in making})
         for each in stored:
             if each.name in self.unfit:
                 continue
@@ -456,6 +458,27 @@ class Change:
             made = old is None or any(each is one for one, _ in making)
             if each.secret == "token" and fields.get(each.name) is not None and made:
                 self.issued[each.name] = fields[each.name]
+
+    def _make_anew(self, old: Row, made: set[str]) -> None:
+        """What is given because other fields change: each after those that it waits for."""
+        given = made | self.given.values.keys() | self.given.wrong
+        waiting = [each for each in self.work.resource.fields.values() if each.anew and each.name not in given]
+        while waiting:
+            names = {each.name for each in waiting}
+            free = (each for each in waiting if not names & {part for one in each.anew for part in one.fields})
+            each = next(free, waiting[0])
+            waiting.remove(each)
+            value = next((one.value for one in each.anew if any(self._changes(part, old) for part in one.fields)), None)
+            if value is not None:
+                self._give(each, value)
+                self.unknown.add(each.name)
+
+    def _changes(self, name: str, old: Row) -> bool:
+        """Whether the write changes a field. A secret changes where it is given; of what is wrong nobody knows."""
+        given = name in self.given.wrong or name in self.given.values
+        if name in self.given.wrong or self.work.resource.fields[name].secret is not None:
+            return given or name in self._stated
+        return not same(self.row.fields.get(name), old.fields.get(name))
 
     def _is_touched(self, each: Field, old: Row | None) -> bool:
         return old is None or each.name in self.given.values or self._source(each, old) is not None
@@ -481,9 +504,6 @@ class Change:
             return None if each.name in self.work.parents else each.on_create or each.on_change
         if each.on_change is not None:
             return each.on_change
-        gives = set(self.given.values) | self.given.wrong
-        if each.again_on and gives & set(each.again_on):
-            return each.on_create
         if endpoint.verb == "replace" and any(leaf.field == each.name for leaf in endpoint.takes.body or ()):
             return each.on_create
         return None

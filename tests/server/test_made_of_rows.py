@@ -41,7 +41,7 @@ line:
     id:       {type: integer, on create: serial()}
     product:  {references: product, inverse: lines}
     quantity: {type: integer}
-    price:    {type: integer, on create: line.product.price - line.product.shop.discount, again on: product}
+    price:    {type: integer, on change: {product: line.product.price - line.product.shop.discount}}
     total:    {type: integer, on change: line.price * line.quantity}
     shop:     {references: shop, on create: line.product.shop}
     number:   {type: integer, on create: "all(line).size() + 1"}

@@ -35,7 +35,7 @@ garden:
     id:      {type: integer, on create: serial()}
     name:    {type: string, minLength: 1, normalise: value.trim()}
     town:    {type: string, immutable: true}
-    slug:    {type: string, on create: slug(garden.name + ' ' + garden.town), again on: [name]}
+    slug:    {type: string, on change: {name: slug(garden.name + ' ' + garden.town)}}
     label:   {type: string, on change: garden.name + '/' + garden.town}
     about:   {$ref: "#/types/about"}
     extra:   {type: [object, array]}

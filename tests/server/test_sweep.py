@@ -29,7 +29,7 @@ place:
     shelf: {type: integer}
     label: {type: string}
     cents: {type: integer, on create: "0"}
-    slug:  {type: string, on create: slug(place.label), again on: [label]}
+    slug:  {type: string, on change: {label: slug(place.label)}}
     moved: {type: integer, on create: "0", on change: place.moved + 1}
     audit: {type: string, on create: uuid(), on change: uuid()}
   required: [label]

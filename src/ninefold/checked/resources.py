@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
+from functools import reduce
 from typing import Any, Literal
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
-from ninefold.expressions.tree import Typed
-from ninefold.values import Digest, Type
+from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.plan.environment import GIVEN, WAS
+from ninefold.values import Boolean, Digest, Object, Row, Type, optional
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,19 @@ class Seen:
 
 
 @dataclass(frozen=True)
+class Anew:
+    """What gives a field its value where a write changes one of `fields`."""
+
+    fields: tuple[str, ...]
+    value: Typed
+
+
+@dataclass(frozen=True)
 class Field:
-    """`schema` is the JSON Schema that a given value must meet, with everything that it refers to inside it; that
-    of a reference is its target's primary key's. `null_shown`: the schema admits null."""
+    """`on_create` is what gives it its value in a new row, unless `on_change` does, at every write; `anew`: what does
+    where a write changes others, in written order. `schema` is the JSON Schema that a given value must meet, with
+    everything that it refers to inside it; that of a reference is its target's primary key's. `null_shown`: the schema
+    admits null."""
 
     name: str
     type: Type
@@ -49,7 +61,7 @@ class Field:
     stored: bool
     on_create: Typed | None = None
     on_change: Typed | None = None
-    again_on: tuple[str, ...] = ()
+    anew: tuple[Anew, ...] = ()
     computed: Typed | None = None
     normalise: Typed | None = None
     references: str | None = None
@@ -184,6 +196,32 @@ class Resource:
     def is_fixed(self, name: str) -> bool:
         """Whether what a field has been given once does not change."""
         return self.fields[name].immutable or self.fields[name].serial
+
+    def own(self, name: str, root: str = "") -> Typed:
+        """A field of the row as it becomes, or under another root."""
+        return Select(Variable(root or self.name, Row(resource=self.name)), name, self.fields[name].type, "field")
+
+    def changes(self, fields: Sequence[str]) -> Typed:
+        """Whether a write changes one of these fields. A secret changes where it is given."""
+        found = [
+            Call("!=", [self.own(name), self.own(name, WAS)], Boolean())
+            if self.fields[name].secret is None
+            else Call("has", [Select(Variable(GIVEN, Object()), name, Boolean(nullable=True))], Boolean())
+            for name in fields
+        ]
+        return reduce(lambda one, other: Call("||", [one, other], Boolean()), found)
+
+    def made_anew(self, anew: Sequence[Anew], otherwise: Typed | None = None) -> Typed:
+        """What gives a field its value because others change. `otherwise`: where none of them does; without it, one of
+        them is known to."""
+        *first, last = anew
+        found = last.value
+        if otherwise is not None:
+            first, found = [*anew], otherwise
+        for each in reversed(first):
+            type_ = optional(found.type) if each.value.type.nullable else found.type
+            found = Call("?:", [self.changes(each.fields), each.value, found], type_)
+        return found
 
     def as_given(self, name: str) -> Field:
         """What callers know of a field that they give: in an older version, what is shown in its place."""

@@ -75,13 +75,18 @@ def check_made(resource: Resource, declared: stated.Resource, vocabulary: Vocabu
     """Says of values given on create or on change that need the database and that no statement can make. What the
     statements of endpoints make besides is asked in `check_made_with`."""
     model = vocabulary.model
-    on_create = {name: made for name, field in resource.fields.items() if (made := field.on_create or field.on_change)}
-    on_change = {name: field.on_change for name, field in resource.fields.items() if field.on_change is not None}
-    of_statement = in_statement(on_create, resource.name, model), in_statement(on_change, resource.name, model)
+    created, changed = (in_statement(_all_made(resource, inserts), resource.name, model) for inserts in (True, False))
     for each in value_of(declared.fields) or ():
-        for fact, of_database in zip((each.on_create, each.on_change), of_statement, strict=True):
-            if each.name in of_database and isinstance(fact, Shown):
-                _check(resource.fields[each.name], resource, fact.value, vocabulary, findings)
+        stated_values = {each.at_creation} if each.name in created else set()
+        stated_values |= {one.value for one in value_of(each.on_change) or ()} if each.name in changed else set()
+        for value in sorted(filter(None, stated_values), key=lambda value: value.span):
+            _check(resource.fields[each.name], resource, value, vocabulary, findings)
+
+
+def _all_made(resource: Resource, inserts: bool) -> dict[str, Typed]:
+    """What the contract gives the fields of a row."""
+    found = {name: _made(field, resource, inserts) for name, field in resource.fields.items()}
+    return {name: made for name, made in found.items() if made is not None}
 
 
 def _check(field: Field, resource: Resource, given: Expression, vocabulary: Vocabulary, findings: Findings) -> None:
@@ -105,11 +110,7 @@ def check_made_with(
 ) -> None:
     """Says where what `sets` gives makes the statement make another field, whose expression no statement can hold."""
     model = vocabulary.model
-    made = {
-        name: value
-        for name, field in resource.fields.items()
-        if name not in sets and (value := _made(field, inserts)) is not None
-    }
+    made = {name: value for name, value in _all_made(resource, inserts).items() if name not in sets}
     alone = in_statement(made, resource.name, model)
     given = in_statement({**made, **sets}, resource.name, model)
     for name, value in given.items():
@@ -125,10 +126,10 @@ def check_made_with(
                     )
 
 
-def _made(field: Field, inserts: bool) -> Typed | None:
+def _made(field: Field, resource: Resource, inserts: bool) -> Typed | None:
     if inserts:
         return field.on_create or field.on_change
-    return field.on_change or (field.on_create if field.again_on else None)
+    return field.on_change or (resource.made_anew(field.anew, resource.own(field.name)) if field.anew else None)
 
 
 # ── By the clock ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -218,7 +218,7 @@ def _needed(endpoint: Endpoint, resource: Resource) -> Iterator[Expression]:
     given = {each.name for each in value_of(endpoint.sets) or ()} | set(_named(body))
     for field in value_of(resource.fields) or ():
         if field.name in required and field.name not in given:
-            yield from (made for made in (value_of(field.on_create), value_of(field.on_change)) if made is not None)
+            yield from field.stated_values
 
 
 def _named(body: object) -> Iterator[str]:

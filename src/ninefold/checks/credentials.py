@@ -227,13 +227,13 @@ def check_tokens_of_effects(
 def kept_credentials(findings: Findings) -> None:
     """Says of each value that is stored and each event that a credential would be in it."""
     fields = [each for one in findings.resources for each in value_of(one.fields) or ()]
-    stored = [value_of(fact) for each in fields for fact in (each.on_create, each.on_change)]
+    stored = [value for each in fields for value in each.stated_values]
     sets = [each.sets for each in findings.survey.endpoints]
     sets += [each.sets for _, each in findings.transitions]
     stored += [each.value for fact in sets for each in value_of(fact) or ()]
     stored += [given.value for each in stated_effects(findings) for given in each.sets]
     for expression in stored:
-        if expression is not None and any(map(_is_credential, every(expression.ast))):
+        if any(map(_is_credential, every(expression.ast))):
             _kept(expression.span, "a value that is stored", findings)
 
 

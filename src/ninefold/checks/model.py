@@ -228,8 +228,11 @@ def _always_there(field: stated.Field, resource: stated.Resource) -> bool:
 def _never_empty(field: stated.Field) -> bool:
     """Whether `on create` or `on change` always gives a value: one made of nothing that a caller or a body may
     lack. It is asked before there are types, and so of the expression as it is written."""
-    stated_ones = (value_of(field.on_create), value_of(field.on_change))
-    return any(each is not None and _always_gives(each.ast) for each in stated_ones)
+    created, changed = value_of(field.on_create), value_of(field.on_change) or ()
+    return any(
+        given and all(_always_gives(each.ast) for each in given)
+        for given in ([] if created is None else [created], [each.value for each in changed])
+    )
 
 
 def _always_gives(ast: Ast) -> bool:

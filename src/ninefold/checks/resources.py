@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ninefold.checked.resources import Expiry, Field, Guard, Resource, Seen
+from ninefold.checked.resources import Anew, Expiry, Field, Guard, Resource, Seen
 from ninefold.checks.assignments import Rules, check_given, check_made, time_of_row
 from ninefold.checks.codes import (
     COMPOSITE_TARGET,
     DELETE_CLEARS_REQUIRED,
     LOSES,
+    NO_CHANGE,
     NOT_AN_IDENTIFIER,
     ONE_ROW,
     TOO_MANY_FIELDS,
@@ -199,7 +200,13 @@ def _field(
     scope = vocabulary.scope(resource.name)
     given = Text() if secret is not None else required(type_)
     on_create = _given(field.on_create, replace(scope, serial=True), optional(given), findings)
-    on_change = _given(field.on_change, scope, optional(given), findings)
+    stated_changes = value_of(field.on_change) or ()
+    changes = [
+        (_watched(each, field, resource, findings), typed(each.value, scope, optional(given), findings, in_sql=False))
+        for each in stated_changes
+    ]
+    on_change = next((made for names, made in changes if names is None), None)
+    anew = tuple(Anew(names, made) for names, made in changes if names and made is not None)
     # What is normalised is of the field's type: what is not is left to its schema.
     value = Anything(nullable=True) if target is not None else optional(given) if null_shown else given
     value_scope = replace(scope, variables={**scope.variables, "value": value}, request_only=True)
@@ -218,9 +225,9 @@ def _field(
         null_shown=null_shown,
         required=field.name in needed or field.name in shape.primary_key,
         stored=not isinstance(field.computed, Shown),
-        on_create=None if serial else on_create,
+        on_create=None if serial else on_create or next((each.value for each in anew), None),
         on_change=on_change,
-        again_on=tuple(part.text for part in value_of(field.again_on) or ()),
+        anew=anew,
         computed=shape.computed.get(field.name),
         normalise=_given(field.normalise, value_scope, None, findings),
         references=None if target is None else target.text,
@@ -235,10 +242,28 @@ def _field(
         seen=None if field.seen is None else seen(field.seen, resource.name, schema, type_, findings),
         rules=Rules(findings).of_field(field, resource),
     )
-    for fact, made in ((field.on_create, checked.on_create), (field.on_change, on_change)):
-        if isinstance(fact, Shown) and made is not None:
-            check_given(resource.name, checked, made, fact.value.span, findings)
+    given_by = [(value_of(field.on_create), on_create)]
+    given_by += [(each.value, made) for each, (_, made) in zip(stated_changes, changes, strict=True)]
+    for stated_one, made in given_by:
+        if stated_one is not None and made is not None:
+            check_given(resource.name, checked, made, stated_one.span, findings)
     return checked
+
+
+def _watched(
+    change: stated.OnChange, field: stated.Field, resource: stated.Resource, findings: Findings
+) -> tuple[str, ...] | None:
+    """The fields on whose change a value is given; None: it is at every write."""
+    if not change.fields:
+        return None
+    stored = {each.name for each in value_of(resource.fields) or () if not isinstance(each.computed, Shown)}
+    for each in change.fields:
+        if each.text == field.name or each.text not in stored:
+            reason = "is the field itself" if each.text == field.name else "is worked out, and no write changes it"
+            if each.text in {known.name for known in value_of(resource.fields) or ()}:
+                message = f"`{resource.name}.{field.name}` is given on a change of `{each.text}`"
+                findings.say(NO_CHANGE, message, Label(each.span, reason))
+    return tuple(each.text for each in change.fields if each.text in stored and each.text != field.name)
 
 
 def _refers(called: str, target: Name, identifier: tuple[str, ...], findings: Findings) -> None:

@@ -202,15 +202,13 @@ def _annotations(resource: Resource, field: Field, findings: Findings) -> None:
 
 def _idle(field: Field) -> Iterator[tuple[str, str]]:
     """The annotations that have no effect beside what else the field is, each with the reason."""
-    stored = ("on create", "on change", "again on", "normalise")
+    stored = ("on create", "on change", "normalise")
     if isinstance(field.computed, Shown):
         for key in (*stored, "unique", "immutable", "secret"):
             yield key, "a computed field is never stored"
     elif is_stated(field.state):
         for key in (*stored, "secret", "references"):
             yield key, "a state moves by transitions alone"
-    elif field.on_create is None:
-        yield "again on", "there is no `on create` to be done again"
     if isinstance(field.references, Shown):
         yield "secret", "a reference shows which row it leads to"
     elif field.references is None:

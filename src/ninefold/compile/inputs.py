@@ -23,6 +23,10 @@ def is_given(field: str) -> Typed:
     return _member(environment.GIVEN, field, Boolean(nullable=True))
 
 
+def is_made_anew(field: str) -> Typed:
+    return _member(environment.ANEW, field, Boolean(nullable=True))
+
+
 def body_value(field: str, type: Type) -> Typed:
     return _member(environment.BODY, field, type)
 

@@ -213,31 +213,19 @@ TEXTS = frozenset({"slug", "lowerAscii", "upperAscii", "trim", "string", "uuid",
 NEVER_FAILING = frozenset({"==", "!=", "&&", "||"})
 
 
-def may_break(
-    survey: Survey,
-    resource: str,
-    sets: dict[str, Expression],
-    inserts: bool,
-    changed: frozenset[str] = frozenset(),
-    requested: frozenset[tuple[str, str]] = frozenset(),
-) -> bool:
-    """Whether a write may be refused for what the contract gives a field, and not the request. `sets`: what its
-    endpoint or effect gives; `changed`: the fields that its body gives; `requested`: fields of other rows, each with
-    its resource, that the request gives as well."""
-    own = survey.graph.resources.get(resource)
-    if own is None:
-        return False
+def may_break(survey: Survey, change: Change, requested: frozenset[tuple[str, str]] = frozenset()) -> bool:
+    """Whether a write may be refused for what the contract gives a field, and not the request. `requested`: fields of
+    other rows, each with its resource, that the request gives as well."""
+    resource = change.resource.name
+    body = change.body | change.of_request
+    from_body = {each for each in body if change.inserts and _is_from_body(survey, resource, each)}
     for name, field in survey.graph.fields.get(resource, {}).items():
-        given = sets.get(name) or next(_stated(field, inserts, changed), None)
-        if given is None or _reads_request(given.ast, requested) or _fits(survey, own, field, given.ast):
-            continue
-        # What the body gives, or leaves out of a new row, is the request's.
-        again = {each.text for each in value_of(field.again_on) or ()} if name not in sets else set()
-        answers_for = (
-            {each for each in changed if _is_from_body(survey, resource, each)} if inserts else again & changed
-        )
-        if answers_for.isdisjoint(_fields_read(resource, given.ast)):
-            return True
+        for given, watched in _given(change, name, field):
+            if _reads_request(given.ast, requested) or _fits(survey, change.resource, field, given.ast):
+                continue
+            # What the body gives, or leaves out of a new row, is the request's.
+            if (from_body | (watched & body)).isdisjoint(_fields_read(resource, given.ast)):
+                return True
     return False
 
 
@@ -255,10 +243,14 @@ def _fields_read(resource: str, ast: Ast) -> set[str]:
     }
 
 
-def _stated(field: Field, inserts: bool, changed: frozenset[str]) -> Iterator[Expression]:
-    again = {each.text for each in value_of(field.again_on) or ()} & changed
-    facts = (field.on_create if inserts or again else None, field.on_change)
-    yield from (each for each in map(value_of, facts) if isinstance(each, Expression))
+def _given(change: Change, name: str, field: Field) -> Iterator[tuple[Expression, frozenset[str]]]:
+    """What the contract gives a field, each with the fields whose change it is given on."""
+    stated = None if name in change.of_request else change.sets.get(name)
+    always = stated or (field.at_creation if change.inserts else field.at_every_write)
+    if always is not None:
+        yield always, frozenset()
+    else:
+        yield from ((each.value, frozenset(part.text for part in each.fields)) for each in change.anew(field))
 
 
 def _reads_request(ast: Ast, requested: frozenset[tuple[str, str]]) -> bool:

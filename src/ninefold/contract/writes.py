@@ -17,7 +17,7 @@ from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members, Template
 from ninefold.language.fact import Shown, is_stated, value_of
-from ninefold.language.resources import Field, Resource
+from ninefold.language.resources import Field, OnChange, Resource
 from ninefold.language.routes import PathName
 from ninefold.language.states import Transition
 from ninefold.language.verbs import kind_of
@@ -53,7 +53,7 @@ class Change:
     """A row of `resource` that an operation makes (`inserts`) or changes: fields that the body gives, those that the
     contract `sets`, and, of a new row, the references that the path sets; the fields by which `put` knows its row;
     of an effect, those that are set to a member `of_request`. `several`: it is of all of
-    them. `after`: how many operations are done before."""
+    them. `after`: how many operations are done before. `moves`: its state, by a transition."""
 
     resource: Resource
     inserts: bool
@@ -64,13 +64,33 @@ class Change:
     of_request: frozenset[str] = frozenset()
     several: bool = False
     after: int = 0
+    moves: bool = False
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """The fields that it may change, but those that are made anew because others change."""
+        always = (each.name for each in value_of(self.resource.fields) or () if each.at_every_write is not None)
+        state = self.resource.state if self.moves else None
+        return self.body.union(self.sets, always, () if state is None else (state.text,))
+
+    def anew(self, of: Field) -> tuple[OnChange, ...]:
+        """What gives a field another value, of a row that is there, because others change."""
+        return () if self.inserts else tuple(each for each in of.anew if self._may_change(each, frozenset((of.name,))))
+
+    def _may_change(self, change: OnChange, beyond: frozenset[str]) -> bool:
+        fields = {each.name: each for each in value_of(self.resource.fields) or ()}
+        for name in {each.text for each in change.fields} - beyond:
+            if name in self.changed:
+                return True
+            of = fields.get(name)
+            if of is not None and any(self._may_change(each, beyond | {name}) for each in of.anew):
+                return True
+        return False
 
     def made(self, of: Field) -> Expression | None:
         """What gives a field its value, where the body does not."""
-        again = of.on_create if value_of(of.again_on) else None
-        stated = (of.on_create, of.on_change) if self.inserts else (of.on_change, again)
-        found = (self.sets.get(of.name), *(value_of(each) for each in stated))
-        return next((each for each in found if isinstance(each, Expression)), None)
+        anew = next((each.value for each in self.anew(of)), None)
+        return self.sets.get(of.name) or (of.at_creation if self.inserts else of.at_every_write or anew)
 
 
 def changed_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Change]:
@@ -94,6 +114,7 @@ def changed_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Change]:
             known_by(survey, endpoint, own.name) if kind_of(action.verb).may_make else (),
             several=action.all,
             after=number,
+            moves=taken is not None,
         )
 
 
@@ -107,7 +128,8 @@ def of_effect(survey: Survey, effect: Effect) -> Change | None:
     if effect.each is not None and "request" in names_in(effect.each.ast):
         roots.add("each")
     named = frozenset(name for name, each in sets.items() if _root(each.ast) in roots)
-    return Change(own, effect.verb == "create", sets, of_request=named, several=effect.where is not None)
+    return Change(own, effect.verb == "create", sets, of_request=named, several=effect.where is not None,
+                  moves=effect.action.is_transition)  # fmt: skip
 
 
 def _sets(transition: Transition | None) -> tuple[Assignment, ...]:

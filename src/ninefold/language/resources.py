@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -13,7 +15,17 @@ from ninefold.language import leaves, shapes
 from ninefold.language.check import CHECKS, Check
 from ninefold.language.codes import WRONG_SHAPE
 from ninefold.language.declaration import Each, When, adds, asked, named, names, restricts, tells, together
-from ninefold.language.expressions import Expression, Items, Leaf, Member, Members, Template, template
+from ninefold.language.expressions import (
+    Expression,
+    Items,
+    Leaf,
+    Member,
+    Members,
+    Template,
+    constant_in,
+    expression,
+    template,
+)
 from ninefold.language.fact import Fact, Gap, Name, is_stated, value_of
 from ninefold.language.identifiers import RESOURCE_NAMES, declare
 from ninefold.language.json_schema import KEYS as KEYWORDS
@@ -78,6 +90,44 @@ def read_on_delete(r: Reading, node: Node, slot: Slot) -> Name | None:
 
 
 @dataclass(frozen=True, slots=True)
+class OnChange:
+    """A value that is given at creation, and whenever a write changes one of some fields; of none: at every write."""
+
+    fields: tuple[Name, ...]
+    value: Expression
+
+
+_ONE_FIELD: Final = re.compile(r"(?<!\S)(?!or(?!\S))\S+")
+"""A field in `title or text`."""
+
+
+def read_on_change(r: Reading, node: Node, slot: Slot) -> tuple[OnChange, ...] | None:
+    """An expression, or a mapping from fields (`title`, `title or text`) to expressions."""
+    if not isinstance(node, Mapping) or constant_in(node) is not None:
+        found = expression(r, node, slot)
+        return None if found is None else (OnChange((), found),)
+    changes = []
+    for entry in r.entries(node, slot) or ():
+        value = expression(r, entry.value, Slot(entry.name, shapes.Expression()))
+        named = _ONE_FIELD.finditer(entry.name)
+        fields = tuple(Name(each[0], entry.key.part(each.start(), each.end())) for each in named)
+        changes += [] if value is None else [OnChange(fields, value)]
+    return tuple(changes)
+
+
+def changes_in_words(changes: tuple[OnChange, ...]) -> str:
+    """How they are told: `now`, or `slug(note.text)` when `text` changes."""
+    return ", ".join(
+        f"`{each.value.text}`" + (f" when {when} changes" if (when := _either(each.fields)) else "")
+        for each in changes
+    )
+
+
+def _either(fields: tuple[Name, ...]) -> str:
+    return " or ".join(f"`{each.text}`" for each in fields)
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """How callers of an older version see a field. `called`: its name for them; None: it is not there for them.
     `instead`: the field that is shown in its place, whose own `place_of` is this one's name. `schema`: what they give
@@ -102,12 +152,12 @@ class Field:
         "on create", shapes.Expression(), "The value when a row is created and the body does not give one.",
         "The field has no value then; a primary key is the client's to give.", meanings=("who gives a value",),
         side="moves")
-    on_change: Fact[Expression] | None = adds(
-        "on change", shapes.Expression(), "The value at every write, creation included.",
-        "Writes leave the field alone.", meanings=("who gives a value",), side="moves")
-    again_on: Fact[tuple[Name, ...]] | None = adds(
-        "again on", FIELD_OR_FIELDS, "Fields; when an update gives one of them, `on create` gives the value again.",
-        "The value is given once.", told="made again on a change of", side="moves")
+    on_change: Fact[tuple[OnChange, ...]] | None = adds(
+        "on change", shapes.OneOf((shapes.Expression(), shapes.MappingOf("fields to expressions"))),
+        "The value at every write, creation included. Of fields, `{title: E}` or `{title or text: E}`: at creation, "
+        "and whenever a write changes one of them; of several that fit, the first written.",
+        "Writes leave the field alone.", read=read_on_change, words=changes_in_words, meanings=("who gives a value",),
+        side="moves")
     computed: Fact[Expression] | None = adds(
         "computed", shapes.Expression(),
         "The value, worked out from the row and from all others, the same for everyone: it reads neither `caller` nor "
@@ -154,6 +204,27 @@ class Field:
     def called(self) -> str | None:
         """Its name for callers; None: it is not there for them."""
         return self.name if self.seen is None else self.seen.called
+
+    @property
+    def at_every_write(self) -> Expression | None:
+        """What gives it its value whenever the row is written."""
+        return next((each.value for each in value_of(self.on_change) or () if not each.fields), None)
+
+    @property
+    def anew(self) -> tuple[OnChange, ...]:
+        """What gives it another value where a write changes certain fields."""
+        return tuple(each for each in value_of(self.on_change) or () if each.fields)
+
+    @property
+    def at_creation(self) -> Expression | None:
+        """What gives it its value in a new row."""
+        return value_of(self.on_create) or next((each.value for each in value_of(self.on_change) or ()), None)
+
+    @property
+    def stated_values(self) -> tuple[Expression, ...]:
+        """All that `on create` and `on change` give it."""
+        created = value_of(self.on_create)
+        return (*(() if created is None else (created,)), *(each.value for each in value_of(self.on_change) or ()))
 
     @property
     def is_older(self) -> bool:

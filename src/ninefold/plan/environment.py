@@ -17,6 +17,8 @@ PATH: Final = "$path"
 BODY: Final = "$body"
 NEW: Final = "$new"
 GIVEN: Final = "$given"
+ANEW: Final = "$anew"
+WAS: Final = "$was"
 FILTER: Final = "$filter"
 CHOSEN: Final = "$chosen"
 RESULT: Final = "result"
@@ -128,10 +130,13 @@ Environment = TypedDict(
         "granted": Granted,
         "$signing": Mapping[str, bytes],
         # Of a write. `$new`: the values that it stores, by field; `$given`: of these, true for what the body gives;
+        # `$anew`: true for what is made anew because others change; `$was`: the row as it was read, by field;
         # `$row`: the primary key of the row written, by field, for the select that reads it back; `before`: rows as
         # they were, by resource; `$affected`: keys as they were, of rows whose invariants are asked again after it.
         "$new": Values,
         "$given": dict[str, bool],
+        "$anew": dict[str, bool],
+        "$was": Values,
         "$write": Written,
         "$row": Values,
         "before": Values,

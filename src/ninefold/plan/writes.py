@@ -31,7 +31,7 @@ class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `given`: taken from the body where the body gives it. `otherwise`: evaluated where it does not; without it the
     field has no value on create, and is kept on update. `again`: on update, evaluated (instead of kept) when one
-    of these fields is given. `secret`: what is stored is a digest, and the value itself is in `issued`. `reads`: the
+    of these fields changes. `secret`: what is stored is a digest, and the value itself is in `issued`. `reads`: the
     fields of the row, as it is being made, that `otherwise` reads. `in_statement`: where the body does not give it, the
     statement makes it. `held`: what `otherwise` gives is held to the field.
     """

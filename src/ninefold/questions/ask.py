@@ -41,7 +41,7 @@ from ninefold.questions.question import (
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence, Word
 from ninefold.syntax.proposals import proposals
 
-STORED = frozenset({"on create", "on change", "again on", "computed", "normalise", "sets", "gone", "then", "EFFECT"})
+STORED = frozenset({"on create", "on change", "computed", "normalise", "sets", "gone", "then", "EFFECT"})
 """Keys that add a value or a change, or take a row away: what is written without them would be wrong, so a gap
 blocks."""
 

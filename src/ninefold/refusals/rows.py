@@ -231,8 +231,7 @@ def _of_change(
             yield Refusal("conflict", Step.DONE, own.name, None, (), key.span, words, ("values",), after)
     for invariant in value_of(own.check) or ():
         yield _broken(own.name, invariant, f"`{invariant.that.text}` would not hold of the row as it becomes", last)
-    sets = {name: each for name, each in change.sets.items() if name not in change.of_request}
-    if may_break(survey, own.name, sets, change.inserts, change.body | change.of_request, given):
+    if may_break(survey, change, given):
         words = "what a field is given cannot be made, or is not as the field says"
         yield Refusal(CHECK, step, own.name, None, (), own.span, words, ("who gives a value",), after, True)
 

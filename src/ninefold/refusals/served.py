@@ -240,8 +240,6 @@ def _unfit(write: Write) -> Iterator[Condition]:
     not among it."""
     assigns = given_values(write)
     sure = {each.field for each in assigns if each.otherwise is not None and _is_sure_to_fit(each)}
-    given = {each.field for each in assigns if each.given}
-    sure |= {each.field for each in assigns if each.again and given.isdisjoint(each.again)}
     yield from (each for each in of_values(write, sure))
 
 

@@ -153,7 +153,8 @@ class _Uses:
                 self.use_field(Name(entry.name, entry.key.span), resource.name)
         for field in listed(resource.fields) or ():
             self.use(one(field.references), self.known.resources, "a resource")
-            self.use_fields(listed(field.again_on) or (), resource.name)
+            for change in listed(field.on_change) or ():
+                self.use_fields(change.fields, resource.name)
             self.schema(one(field.schema))
 
     def schema(self, schema: Schema | None) -> None:

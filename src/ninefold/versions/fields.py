@@ -120,7 +120,6 @@ def _shown(way: Way, change: Change, name: str, schema: Schema, seen: Seen) -> F
         schema=Shown(schema, schema.node.span),
         on_create=None,
         on_change=None,
-        again_on=None,
         computed=Shown(value, value.span),
         normalise=None,
         references=None,

@@ -18,6 +18,7 @@ from ninefold.compile.places import stated, traced
 from ninefold.expressions.reads import fields_read
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
+from ninefold.plan.environment import WAS
 from ninefold.plan.places import Place
 from ninefold.sql.fragment import Fragment, bind, column, identifier, join
 
@@ -60,7 +61,7 @@ def _of(name: str, operation: Mutation, resource: Resource, places: Places) -> I
         elif making:
             yield from stated(places, "states", resource.name, "initial")
     field = ("resources", resource.name, "fields", name)
-    if operation.kind.is_whole or resource.fields[name].again_on:
+    if operation.kind.is_whole:
         yield from stated(places, *field, "on create")
     yield from stated(places, *field, "on change")
 
@@ -75,25 +76,29 @@ def with_made(
     again: Mapping[str, Sequence[str]] | None = None,
 ) -> Fragment:
     """A select of the row as it would be, with what is made of it. `row` is a select of its `columns` without: each is
-    called as its field, and a field of `given` has what the body gives. `again`: what is made only where the body gives
-    one of these. Beside each value that is made stands whether that failed (`failing`)."""
+    called as its field, and a field of `given` has what the body gives. `again`: what is made only where one of these
+    changes. Beside each value that is made stands whether that failed (`failing`)."""
     name = identifier(resource.name)
     columns = [*columns]
+    watched = dict.fromkeys(field for fields in (again or {}).values() for field in fields)
+    watched |= dict.fromkeys(field for typed in made.values() for field in sorted(fields_read(typed, WAS, {})))
+    old = [column(resource.name, each) + f" AS {identifier(each)}" for each in watched]
+    beside = ", (SELECT " + join(", ", old) + f") AS {identifier(WAS)}" if old else Fragment("")
     for level in _levels(made, resource.name, perspective.checked.model):
         cells = []
         for each in columns:
             cell = column(resource.name, each)
             if each in level:
-                value = perspective.value(made[each], {resource.name: resource.name})
+                value = perspective.value(made[each], both(resource))
                 if again is not None and each in again:
-                    value = if_given(again[each], value, cell)
-                cell = if_given((each,), cell, value) if each in given else value
+                    value = _if_changed(again[each], value, cell, resource, perspective)
+                cell = if_given(each, cell, value) if each in given else value
             cells.append(cell + f" AS {identifier(each)}")
         for each in sorted(level):
             cells.append(
                 _fails(each, made[each], given, again, resource, perspective) + f" AS {identifier(failing(each))}"
             )
-        row = "SELECT " + join(", ", cells) + " FROM (" + row + f") AS {name}"
+        row = "SELECT " + join(", ", cells) + " FROM (" + row + f") AS {name}" + beside
         columns += [failing(each) for each in sorted(level)]
     return row
 
@@ -111,19 +116,36 @@ def _fails(
     resource: Resource,
     perspective: Perspective,
 ) -> Fragment:
-    rows = {resource.name: resource.name}
+    rows = both(resource)
     fails = perspective.failing(typed, rows)
     if fails is None:
         fails = "((" + perspective.value(typed, rows) + ") IS NULL)"
     if again is not None and field in again:
-        fails = if_given(again[field], fails, Fragment("FALSE"))
-    return if_given((field,), Fragment("FALSE"), fails) if field in given else fails
+        fails = _if_changed(again[field], fails, Fragment("FALSE"), resource, perspective)
+    return if_given(field, Fragment("FALSE"), fails) if field in given else fails
 
 
-def if_given(fields: Sequence[str], then: Fragment, otherwise: Fragment) -> Fragment:
-    """One value where the body gives one of the fields, and another where it does not."""
-    any_of = join(" OR ", [bind(inputs.is_given(field)) for field in fields])
-    return "CASE WHEN " + any_of + " THEN " + then + " ELSE " + otherwise + " END"
+def both(resource: Resource) -> dict[str, str]:
+    """The row as it becomes, and as it was."""
+    return {resource.name: resource.name, WAS: WAS}
+
+
+def _if_changed(
+    fields: Sequence[str], then: Fragment, otherwise: Fragment, resource: Resource, perspective: Perspective
+) -> Fragment:
+    """One value where the write changes one of the fields, and another where it does not."""
+    changes = perspective.holds(resource.changes(fields), both(resource))
+    return "CASE WHEN " + changes + " THEN " + then + " ELSE " + otherwise + " END"
+
+
+def if_any(conditions: Sequence[Typed], then: Fragment, otherwise: Fragment) -> Fragment:
+    """One value where one of these is so of the request, and another where none is."""
+    return "CASE WHEN " + join(" OR ", list(map(bind, conditions))) + " THEN " + then + " ELSE " + otherwise + " END"
+
+
+def if_given(field: str, then: Fragment, otherwise: Fragment) -> Fragment:
+    """One value where the body gives the field, and another where it does not."""
+    return if_any([inputs.is_given(field)], then, otherwise)
 
 
 def _levels(made: Mapping[str, Typed], resource: str, model: Model) -> list[set[str]]:

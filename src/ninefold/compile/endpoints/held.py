@@ -112,13 +112,12 @@ class Making:
     made: Mapping[str, Typed]
     checked: Checked
 
-    def held(self, field: Field, typed: Typed, again: Sequence[str] = ()) -> Held | None:
-        """How a value is held to its field; None: it can always be made, and fits. `again`: it is made only where the
-        body gives one of these; where there is but one, it is given."""
+    def held(self, field: Field, typed: Typed, sure: str | None = None) -> Held | None:
+        """How a value is held to its field; None: it can always be made, and fits. `sure`: the field that the body
+        gives where it is made."""
         schema = None if self._fits(field, typed) else dict(field.schema)
         if schema is None and not _may_fail(typed):
             return None
-        sure = again[0] if len(again) == 1 else None
         found = (replace(each, given=None) if each.given == sure else each for each in self.origins(typed))
         origins = tuple(dict.fromkeys(found))
         given = giver(field.name, self.operation, self.resource, self.checked.places)
@@ -138,14 +137,14 @@ class Making:
         by_statement: Mapping[str, Typed],
         values: Mapping[str, tuple[Fragment, Fragment]],
         *asked: Fragment,
-        again: Mapping[str, Sequence[str]] | None = None,
+        sure: Mapping[str, str | None] | None = None,
     ) -> tuple[list[Made], dict[str, Held]]:
         """What a statement makes, each with its value and the condition under which it cannot be made. `asked`: where
         anything is made at all."""
         made, found = list[Made](), dict[str, Held]()
         for name, typed in by_statement.items():
             field = self.resource.fields[name]
-            held = self.held(field, typed, (again or {}).get(name, ()))
+            held = self.held(field, typed, (sure or {}).get(name))
             if held is not None:
                 found[name] = held
                 made.append(Made(name, field.type, *values[name], held.schema is not None, asked))

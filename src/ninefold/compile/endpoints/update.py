@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from ninefold.checked import operations as stated
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.operations import Mutation
-from ninefold.checked.resources import Field, Resource
+from ninefold.checked.resources import Anew, Field, Resource
 from ninefold.compile import inputs
 from ninefold.compile.before import as_it_was
 from ninefold.compile.credentials import endings, issue
-from ninefold.compile.endpoints.assignments import failing, if_given, with_made
+from ninefold.compile.endpoints.assignments import failing, if_any, with_made
 from ninefold.compile.endpoints.held import can_be_made, left_out, made_columns, making
 from ninefold.compile.endpoints.read import requirements_of_row
 from ninefold.compile.endpoints.representation import is_of_more, precondition
@@ -72,7 +72,7 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
     computed = values_computed(changed, operation, resource, perspective)
     values = {field_name: value for field_name, (value, _) in computed.items()}
     by_statement = {**dict(changed.sets), **changed.made}
-    held_values, held_to = making(operation, resource, perspective).as_made(by_statement, computed, again=changed.again)
+    held_values, held_to = making(operation, resource, perspective).as_made(by_statement, computed, sure=changed.sure)
     required += uniques(operation, resource, perspective, on_update=True, in_statement=values)
     for field_name, (value, fails) in computed.items():
         if by_statement[field_name].type.nullable and not resource.fields[field_name].type.nullable:
@@ -144,12 +144,14 @@ def _piece(fragment: Fragment, when: str | None = None) -> Piece:
 @dataclass(frozen=True)
 class Changes:
     """How an update changes a row. `assigns` is made beforehand. `sets` is computed by the statement from the row as it
-    was, and `made` from the row as it becomes, of which `again` only where the body gives one of its fields."""
+    was, and `made` from the row as it becomes, of which `again` only where one of its fields changes; of these, what
+    the body is `sure` to give then."""
 
     assigns: tuple[Assign, ...]
     sets: tuple[tuple[str, Typed], ...]
     made: Mapping[str, Typed]
     again: Mapping[str, tuple[str, ...]]
+    sure: Mapping[str, str | None]
 
 
 def changes(operation: Mutation, resource: Resource, perspective: Perspective) -> Changes:
@@ -160,6 +162,7 @@ def changes(operation: Mutation, resource: Resource, perspective: Perspective) -
         if resource.machine is not None:
             sets[resource.machine.field] = Constant(operation.transition.to, Text())
     in_database = {name: typed for name, typed in sets.items() if needs_database(typed, (resource.name,))}
+    anew = _made_anew(operation, resource, {*given, *sets})
     assigns: list[Assign] = []
     for field in resource.fields.values():
         if not field.stored or field.serial or field.name in in_database:
@@ -167,22 +170,32 @@ def changes(operation: Mutation, resource: Resource, perspective: Perspective) -
         otherwise = sets.get(field.name) or field.on_change
         is_given = field.name in given and field.name not in sets
         replaced = operation.kind.is_whole and is_given
-        if is_given or otherwise is not None or field.again_on:
-            again = () if otherwise is not None or replaced else field.again_on
-            made_of = otherwise or (field.on_create if again or replaced else None)
+        again = anew.get(field.name, ())
+        if is_given or otherwise is not None or again:
+            made_of = otherwise or (field.on_create if replaced else None)
+            if again:
+                made_of = resource.made_anew(again, resource.own(field.name) if operation.several else None)
+            watched = () if operation.several else dict.fromkeys(name for each in again for name in each.fields)
             assigns.append(
                 Assign(
                     field.name,
                     field.type,
                     given=is_given,
                     otherwise=None if made_of is None else left_out(made_of),
-                    again=again,
+                    again=tuple(watched),
                     secret=field.secret,
                 )
             )
     otherwise_made = {each.field: each.otherwise for each in assigns if each.otherwise is not None}
-    made = in_statement(otherwise_made, resource.name, perspective.checked.model, in_database)
+    watching = {
+        each.field: resource.made_anew([Anew(each.again, each.otherwise)], resource.own(each.field))
+        for each in assigns
+        if each.again and each.otherwise is not None
+    }
+    by_statement = in_statement(otherwise_made | watching, resource.name, perspective.checked.model, in_database)
+    made = {name: otherwise_made[name] for name in by_statement}
     again_made = {each.field: each.again for each in assigns if each.field in made and each.again}
+    sure = {each.field: _sure(each, assigns) for each in assigns if each.field in again_made}
     assigns = [
         replace(each, otherwise=None, again=(), in_statement=True) if each.field in made else each for each in assigns
     ]
@@ -192,13 +205,45 @@ def changes(operation: Mutation, resource: Resource, perspective: Perspective) -
         if each.otherwise is None
         else replace(
             each,
-            reads=tuple(_fields_in(each.otherwise, resource)),
-            held=hold(resource.fields[each.field], each.otherwise, each.again),
+            reads=tuple(_fields_in(watching.get(each.field, each.otherwise), resource)),
+            held=hold(resource.fields[each.field], each.otherwise, _sure(each, assigns)),
         )
         for each in assigns
     ]
-    ordered = tuple(sorted(assigns, key=lambda each: bool(each.reads)))
-    return Changes(ordered, tuple(in_database.items()), made, again_made)
+    return Changes(tuple(_in_order(assigns)), tuple(in_database.items()), made, again_made, sure)
+
+
+def _made_anew(operation: Mutation, resource: Resource, given: set[str]) -> dict[str, tuple[Anew, ...]]:
+    """By field, what gives it its value because others change, as far as this write may change them. `given`: the
+    fields that the body or the contract gives."""
+    whole = set(given) if operation.kind.is_whole else {name for name, _ in operation.sets}
+    if operation.transition is not None:
+        whole |= {name for name, _ in operation.transition.sets}
+    changed = given | {field.name for field in resource.fields.values() if field.on_change is not None}
+    found: dict[str, tuple[Anew, ...]] = {}
+    waiting = [field for field in resource.fields.values() if field.anew and field.name not in whole]
+    while more := [field for field in waiting if any(changed & {*each.fields} for each in field.anew)]:
+        waiting = [field for field in waiting if field not in more]
+        changed |= {field.name for field in more}
+        found |= {field.name: field.anew for field in more}
+    return found
+
+
+def _sure(assign: Assign, assigns: Sequence[Assign]) -> str | None:
+    """The field that the body is sure to give where a value is made."""
+    only = next((each for each in assigns if assign.again == (each.field,)), None)
+    return only.field if only is not None and only.given and only.otherwise is None else None
+
+
+def _in_order(assigns: Sequence[Assign]) -> Iterator[Assign]:
+    """Each after those of which it is made, as far as that goes."""
+    waiting = sorted(assigns, key=lambda each: bool(each.reads))
+    while waiting:
+        made_later = {each.field for each in waiting if each.otherwise is not None}
+        ready = next((each for each in waiting if not (each.again and made_later & {*each.reads} - {each.field})), None)
+        chosen = ready or waiting[0]
+        waiting.remove(chosen)
+        yield chosen
 
 
 def values_computed(
@@ -229,7 +274,9 @@ def values_computed(
             if always and not assign.in_statement:
                 cell = new
             elif assign.given or assign.again:
-                cell = if_given((*((field.name,) if assign.given else ()), *assign.again), new, cell)
+                is_new = [inputs.is_given(field.name)] if assign.given else []
+                is_new += [inputs.is_made_anew(field.name)] if assign.again else []
+                cell = if_any(is_new, new, cell)
         cells.append(cell + f" AS {identifier(field.name)}")
     row = "SELECT " + join(", ", cells)
     columns = [field.name for field in fields]

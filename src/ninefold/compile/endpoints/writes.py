@@ -117,7 +117,7 @@ def _is_set(name: str, operation: Mutation) -> bool:
 def _made(field: Field, operation: Mutation, on_update: bool) -> Typed | None:
     """What gives the field its value in this write, where the body does not."""
     if on_update:
-        return _sets(operation).get(field.name) or field.on_change or (field.on_create if field.again_on else None)
+        return _sets(operation).get(field.name) or field.on_change or next((each.value for each in field.anew), None)
     return _sets(operation).get(field.name) or field.on_create or field.on_change
 
 

@@ -45,7 +45,12 @@ class Sweep:
         """What the body gives, each row is given; what the contract makes, is made for each."""
         body = call.body or {}
         requested(call.env, body)
-        call.env |= {environment.BODY: body, environment.GIVEN: dict.fromkeys(body, True), "issued": {}}
+        call.env |= {
+            environment.BODY: body,
+            environment.GIVEN: dict.fromkeys(body, True),
+            environment.ANEW: {},
+            "issued": {},
+        }
 
     def _values(self, call: Call, env: Environment, current: dict[str, Value]) -> dict[str, Any]:
         self._write.prepare(replace(call, env=env, current=current, on_current=False))

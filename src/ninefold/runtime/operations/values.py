@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from hashlib import sha256
 from typing import Any
 
+from ninefold.expressions.evaluate import equal
 from ninefold.expressions.reads import of_request
 from ninefold.expressions.tree import free_variables
 from ninefold.plan import environment
@@ -38,7 +39,14 @@ class Values:
             assign.field
             for assign in assigns
             if assign.in_statement
+            or assign.again
             or (assign.otherwise is not None and write.resource in free_variables(assign.otherwise))
+        )
+        self._secret = frozenset(assign.field for assign in assigns if assign.secret is not None)
+        self._always = frozenset(
+            assign.field
+            for assign in assigns
+            if not assign.again and (assign.otherwise is not None or (self._is_whole and assign.given))
         )
         self._made_of_request = tuple(
             (assign.field, parts)
@@ -49,7 +57,15 @@ class Values:
     def read_the_row(self, given: Collection[str]) -> bool:
         """Whether one of them is made from fields of the row that the body does not give. `given`: those that it
         gives."""
-        return any(_leans(assign, given) for assign, _ in self._assigns)
+        changes = self._always.union(given)
+        for assign, _ in self._assigns:
+            if (assign.given and assign.field in given) or (assign.again and changes.isdisjoint(assign.again)):
+                continue
+            if assign.again:
+                changes |= {assign.field}
+            if assign.reads and (assign.again or not set(given).issuperset(assign.reads)):
+                return True
+        return False
 
     def make(self, env: Environment, body: Mapping[str, Any], made: dict[str, Value]) -> list[Failure]:
         """Make them: `$new`, and `issued` where what is stored is a digest; what cannot be stored as it is. `made`:
@@ -57,16 +73,19 @@ class Values:
         new, issued = env[environment.NEW], env["issued"]
         unfit: list[Failure] = []
         told: set[str] = set()
+        was = dict(made)
+        anew = env[environment.ANEW]
         # A value made on create or on change reads the row as it is being made, under the resource's name.
-        of_the_row = {**env, self._row: made}
+        of_the_row = {**env, self._row: made, environment.WAS: was}
         for assign, otherwise in self._assigns:
             if assign.given and assign.field in body:
                 value = body[assign.field]
             elif assign.in_statement:
                 continue
-            elif not self._is_new and assign.again and not body.keys() & set(assign.again):
+            elif assign.again and not any(self._changes(name, new, made, was) for name in assign.again):
                 continue
             elif otherwise is not None:
+                anew |= {assign.field: True} if assign.again else {}
                 try:
                     value = otherwise(of_the_row)
                 except Unfit as failed:
@@ -89,6 +108,10 @@ class Values:
         absent = None if self._is_new else KEPT
         lacks = [self._lacks[name] for name in self._required if new.get(name, absent) is None and name not in told]
         return unfit + lacks
+
+    def _changes(self, field: str, new: Mapping[str, Any], made: Mapping[str, Value], was: Mapping[str, Value]) -> bool:
+        """Whether a field becomes another than it was. A secret does where it is given."""
+        return field in new if field in self._secret else not equal(made.get(field), was.get(field))
 
     def unknown(self, given: Collection[str], refused: Mapping[str, Any]) -> set[str]:
         """The fields of which nobody knows what would be stored: those that are made of what is `refused` of the
@@ -122,10 +145,3 @@ class Values:
 
 def hash_all(plain: Mapping[str, str]) -> dict[str, str]:
     return {name: hashed(value) for name, value in plain.items()}
-
-
-def _leans(assign: plan.Assign, given: Collection[str]) -> bool:
-    """Whether a value is made from fields of the row that the body does not give."""
-    if (assign.given and assign.field in given) or (assign.again and not set(given) & set(assign.again)):
-        return False
-    return not set(given).issuperset(assign.reads)

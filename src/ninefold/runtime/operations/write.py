@@ -126,7 +126,7 @@ class Write:
         requested(env, body)
         if self._grants:
             env[environment.ASKED] = credentials.asked(body)
-        env |= {environment.NEW: {}, environment.GIVEN: dict.fromkeys(body, True), "issued": {}}
+        env |= {environment.NEW: {}, environment.GIVEN: dict.fromkeys(body, True), environment.ANEW: {}, "issued": {}}
         unfit = self._values.make(env, body, made)
         if self._signs:
             key = env[environment.SIGNING]["key"]

@@ -209,6 +209,7 @@ def constants(sources: Sources, operator: Mapping[str, object], key: bytes | Non
         environment.BODY: {},
         environment.NEW: {},
         environment.GIVEN: {},
+        environment.ANEW: {},
         environment.FILTER: {},
         environment.LIST: {},
         environment.IF: {},

@@ -62,7 +62,7 @@ def _of_field(g: Grounds, own: Field) -> Iterator[Item]:
     schema = value_of(own.schema)
     yield from g.fact("schema", own.schema) if schema is None else asked(g, schema)
     yield from told(g, own, "references", "inverse", "on_delete", "on_create", "on_change")
-    yield from told(g, own, "again_on", "computed", "normalise")
+    yield from told(g, own, "computed", "normalise")
     yield from g.fact("secret", own.secret, lambda name: SECRETS.get(name.text, name.text))
     yield from told(g, own, "unique", "immutable", "sensitive", "state")
 

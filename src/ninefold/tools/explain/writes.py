@@ -19,7 +19,7 @@ from ninefold.contract.writes import (
 )
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, value_of
-from ninefold.language.resources import Resource
+from ninefold.language.resources import Resource, changes_in_words
 from ninefold.language.states import Transition
 from ninefold.language.verbs import arises
 from ninefold.tools.explain import resources, states
@@ -83,20 +83,20 @@ def _made(g: Grounds, endpoint: Endpoint, own: Resource) -> Iterator[Item]:
     for name, field in g.fields(own.name).items():
         if name in paths:
             yield g.item(f"`{name}` is the row that the path names", endpoint.span, meanings=("paths",))
-        elif field.on_create is not None or field.on_change is not None:
+        elif (made := field.at_creation) is not None:
             where = " where the body does not give it" if name in named else ""
-            facts = g.expression(f"`{name}` is made{where}", field.on_create or field.on_change, ("who gives a value",))
-            yield from facts
+            fact = Shown(made, made.span)
+            yield from g.expression(f"`{name}` is made{where}", fact, ("who gives a value",))
+        else:
+            made_or_open = g.fact(f"`{name}` is made", field.on_create) or g.fact(f"`{name}` is made", field.on_change)
+            yield from made_or_open
 
 
 def _changed(g: Grounds, endpoint: Endpoint, own: Resource) -> Iterator[Item]:
     named = {each.field for each in given(g.survey, endpoint)}
     for name, field in g.fields(own.name).items():
         where = " where the body does not give it" if name in named else ""
-        yield from g.expression(f"`{name}` is made{where}", field.on_change, ("who gives a value",))
-        again = value_of(field.again_on) or ()
-        if {each.text for each in again} & named:
-            yield from g.names(f"`{name}` is made again when one of these is given", field.again_on)
+        yield from g.fact(f"`{name}` is made{where}", field.on_change, changes_in_words, ("who gives a value",))
 
 
 FALLS = {

@@ -48,13 +48,19 @@ def resource(fix: Rewriting, name: str, mapping: Mapping) -> None:
 def field_of(fix: Rewriting, mapping: Mapping) -> None:
     fix.rename(mapping, "field")
     fix.words(mapping.get("on delete"), former.word(2, "RESOURCE.fields.FIELD.on delete"))
-    again, value = mapping.get("again on"), mapping.get("on create")
-    if again is not None and value is not None and isinstance(again.value, Sequence):
-        fields = " or ".join(each.text for each in again.value.items if isinstance(each, Scalar))
-        fix.layout.merge(mapping, [value, again], "on change", {fields: value.value})
+    on_change(fix, mapping)
     computed = mapping.get("computed")
     if computed is not None and isinstance(computed.value, Scalar) and _READS_CALLER.search(computed.value.text):
         fix.leave(computed, "a field has one value, whoever asks: what reads `caller` is a member of a view")
+
+
+def on_change(fix: Rewriting, mapping: Mapping) -> None:
+    """`on create` that is given `again on` a change of fields."""
+    again, value = mapping.get("again on"), mapping.get("on create")
+    if again is not None and value is not None:
+        items = again.value.items if isinstance(again.value, Sequence) else (again.value,)
+        fields = " or ".join(each.text for each in items if isinstance(each, Scalar))
+        fix.layout.merge(mapping, [value, again], "on change", {fields: value.value})
 
 
 def states(fix: Rewriting, facts: Mapping) -> None:
