@@ -28,7 +28,7 @@ from ninefold.expressions.rows import fields_as_they_were
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed
 from ninefold.language import resources as stated
-from ninefold.language.expressions import Expression
+from ninefold.language.expressions import Expression, OnChange
 from ninefold.language.fact import Fact, Name, Shown, is_stated, value_of
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Scalar
@@ -200,22 +200,15 @@ def _field(
     scope = vocabulary.scope(resource.name)
     given = Text() if secret is not None else required(type_)
     on_create = _given(field.on_create, replace(scope, serial=True), optional(given), findings)
-    stated_changes = value_of(field.on_change) or ()
-    changes = [
-        (_watched(each, field, resource, findings), typed(each.value, scope, optional(given), findings, in_sql=False))
-        for each in stated_changes
-    ]
-    on_change = next((made for names, made in changes if names is None), None)
-    anew = tuple(Anew(names, made) for names, made in changes if names and made is not None)
+    changes = list(_changes(field, resource, scope, optional(given), findings))
+    anew = tuple(Anew(names, made) for _, names, made in changes if names and made is not None)
     # What is normalised is of the field's type: what is not is left to its schema.
     value = Anything(nullable=True) if target is not None else optional(given) if null_shown else given
     value_scope = replace(scope, variables={**scope.variables, "value": value}, request_only=True)
     needed = {part.text for part in value_of(resource.required) or ()}
     on_delete = value_of(field.on_delete)
     if on_delete is not None and on_delete.text == "set null" and field.name in {*needed, *shape.primary_key}:
-        why = "is required" if field.name in needed else "is part of the primary key"
-        message = f"`{resource.name}.{field.name}` {why} and would be cleared"
-        findings.say(DELETE_CLEARS_REQUIRED, message, Label(on_delete.span, "takes the value away"))
+        _cleared(f"{resource.name}.{field.name}", on_delete, field.name in needed, findings)
     serial = isinstance(on_create, Call) and on_create.function == "serial"
     checked = Field(
         name=field.name,
@@ -226,7 +219,7 @@ def _field(
         required=field.name in needed or field.name in shape.primary_key,
         stored=not isinstance(field.computed, Shown),
         on_create=None if serial else on_create or next((each.value for each in anew), None),
-        on_change=on_change,
+        on_change=next((made for _, names, made in changes if names is None), None),
         anew=anew,
         computed=shape.computed.get(field.name),
         normalise=_given(field.normalise, value_scope, None, findings),
@@ -242,16 +235,27 @@ def _field(
         seen=None if field.seen is None else seen(field.seen, resource.name, schema, type_, findings),
         rules=Rules(findings).of_field(field, resource),
     )
-    given_by = [(value_of(field.on_create), on_create)]
-    given_by += [(each.value, made) for each, (_, made) in zip(stated_changes, changes, strict=True)]
-    for stated_one, made in given_by:
+    for stated_one, _, made in ((value_of(field.on_create), None, on_create), *changes):
         if stated_one is not None and made is not None:
             check_given(resource.name, checked, made, stated_one.span, findings)
     return checked
 
 
+def _cleared(called: str, on_delete: Name, needed: bool, findings: Findings) -> None:
+    message = f"`{called}` {'is required' if needed else 'is part of the primary key'} and would be cleared"
+    findings.say(DELETE_CLEARS_REQUIRED, message, Label(on_delete.span, "takes the value away"))
+
+
+def _changes(
+    field: stated.Field, resource: stated.Resource, scope: Scope, expected: Type, findings: Findings
+) -> Iterator[tuple[Expression, tuple[str, ...] | None, Typed | None]]:
+    """What `on change` gives, each with the fields on whose change it does; None: it is at every write."""
+    for each in value_of(field.on_change) or ():
+        yield each.value, _watched(each, field, resource, findings), _typed(each.value, scope, expected, findings)
+
+
 def _watched(
-    change: stated.OnChange, field: stated.Field, resource: stated.Resource, findings: Findings
+    change: OnChange, field: stated.Field, resource: stated.Resource, findings: Findings
 ) -> tuple[str, ...] | None:
     """The fields on whose change a value is given; None: it is at every write."""
     if not change.fields:
@@ -285,7 +289,11 @@ def _refers(called: str, target: Name, identifier: tuple[str, ...], findings: Fi
 
 def _given(fact: Fact[Expression] | None, scope: Scope, expected: Type | None, findings: Findings) -> Typed | None:
     expression = value_of(fact)
-    return None if expression is None else typed(expression, scope, expected, findings, in_sql=False)
+    return None if expression is None else _typed(expression, scope, expected, findings)
+
+
+def _typed(expression: Expression, scope: Scope, expected: Type | None, findings: Findings) -> Typed | None:
+    return typed(expression, scope, expected, findings, in_sql=False)
 
 
 def seen(

@@ -15,9 +15,9 @@ from ninefold.expressions.ast import Ast, Invocation, Member, Name, every
 from ninefold.expressions.functions import NEVER_TWICE, NEW_EACH_TIME
 from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint
-from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members, Template
+from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members, OnChange, Template
 from ninefold.language.fact import Shown, is_stated, value_of
-from ninefold.language.resources import Field, OnChange, Resource
+from ninefold.language.resources import Field, Resource
 from ninefold.language.routes import PathName
 from ninefold.language.states import Transition
 from ninefold.language.verbs import kind_of

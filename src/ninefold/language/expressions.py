@@ -206,6 +206,43 @@ def assignments(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ...] | 
     )
 
 
+@dataclass(frozen=True, slots=True)
+class OnChange:
+    """A value that is given at creation, and whenever a write changes one of some fields; of none: at every write."""
+
+    fields: tuple[Name, ...]
+    value: Expression
+
+
+_ONE_FIELD: Final = re.compile(r"(?<!\S)(?!or(?!\S))\S+")
+"""A field in `title or text`."""
+
+
+def on_change(r: Reading, node: Node, slot: Slot) -> tuple[OnChange, ...] | None:
+    """An expression, or a mapping from fields (`title`, `title or text`) to expressions."""
+    if not isinstance(node, Mapping) or constant_in(node) is not None:
+        found = expression(r, node, slot)
+        return None if found is None else (OnChange((), found),)
+    changes = []
+    for entry in r.entries(node, slot) or ():
+        value = expression(r, entry.value, Slot(entry.name, ANY))
+        named = _ONE_FIELD.finditer(entry.name)
+        fields = tuple(Name(each[0], entry.key.part(each.start(), each.end())) for each in named)
+        changes += [] if value is None else [OnChange(fields, value)]
+    return tuple(changes)
+
+
+def changes_in_words(changes: tuple[OnChange, ...]) -> str:
+    """How they are told: `now`, or `slug(note.text)` when `text` changes."""
+    return ", ".join(
+        f"`{each.value.text}`" + (f" when {when} changes" if (when := _either(each.fields)) else "") for each in changes
+    )
+
+
+def _either(fields: tuple[Name, ...]) -> str:
+    return " or ".join(f"`{each.text}`" for each in fields)
+
+
 def header_values(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ...] | None:
     """The same of the headers of a response."""
     found = assignments(r, node, slot)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
-from typing import Final
 
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -21,9 +19,10 @@ from ninefold.language.expressions import (
     Leaf,
     Member,
     Members,
+    OnChange,
     Template,
-    constant_in,
-    expression,
+    changes_in_words,
+    on_change,
     template,
 )
 from ninefold.language.fact import Fact, Gap, Name, is_stated, value_of
@@ -90,44 +89,6 @@ def read_on_delete(r: Reading, node: Node, slot: Slot) -> Name | None:
 
 
 @dataclass(frozen=True, slots=True)
-class OnChange:
-    """A value that is given at creation, and whenever a write changes one of some fields; of none: at every write."""
-
-    fields: tuple[Name, ...]
-    value: Expression
-
-
-_ONE_FIELD: Final = re.compile(r"(?<!\S)(?!or(?!\S))\S+")
-"""A field in `title or text`."""
-
-
-def read_on_change(r: Reading, node: Node, slot: Slot) -> tuple[OnChange, ...] | None:
-    """An expression, or a mapping from fields (`title`, `title or text`) to expressions."""
-    if not isinstance(node, Mapping) or constant_in(node) is not None:
-        found = expression(r, node, slot)
-        return None if found is None else (OnChange((), found),)
-    changes = []
-    for entry in r.entries(node, slot) or ():
-        value = expression(r, entry.value, Slot(entry.name, shapes.Expression()))
-        named = _ONE_FIELD.finditer(entry.name)
-        fields = tuple(Name(each[0], entry.key.part(each.start(), each.end())) for each in named)
-        changes += [] if value is None else [OnChange(fields, value)]
-    return tuple(changes)
-
-
-def changes_in_words(changes: tuple[OnChange, ...]) -> str:
-    """How they are told: `now`, or `slug(note.text)` when `text` changes."""
-    return ", ".join(
-        f"`{each.value.text}`" + (f" when {when} changes" if (when := _either(each.fields)) else "")
-        for each in changes
-    )
-
-
-def _either(fields: tuple[Name, ...]) -> str:
-    return " or ".join(f"`{each.text}`" for each in fields)
-
-
-@dataclass(frozen=True, slots=True)
 class Seen:
     """How callers of an older version see a field. `called`: its name for them; None: it is not there for them.
     `instead`: the field that is shown in its place, whose own `place_of` is this one's name. `schema`: what they give
@@ -156,7 +117,7 @@ class Field:
         "on change", shapes.OneOf((shapes.Expression(), shapes.MappingOf("fields to expressions"))),
         "The value at every write, creation included. Of fields, `{title: E}` or `{title or text: E}`: at creation, "
         "and whenever a write changes one of them; of several that fit, the first written.",
-        "Writes leave the field alone.", read=read_on_change, words=changes_in_words, meanings=("who gives a value",),
+        "Writes leave the field alone.", read=on_change, words=changes_in_words, meanings=("who gives a value",),
         side="moves")
     computed: Fact[Expression] | None = adds(
         "computed", shapes.Expression(),

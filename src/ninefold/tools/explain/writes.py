@@ -18,8 +18,9 @@ from ninefold.contract.writes import (
     referring,
 )
 from ninefold.language.endpoints import Endpoint
+from ninefold.language.expressions import changes_in_words
 from ninefold.language.fact import Shown, value_of
-from ninefold.language.resources import Resource, changes_in_words
+from ninefold.language.resources import Resource
 from ninefold.language.states import Transition
 from ninefold.language.verbs import arises
 from ninefold.tools.explain import resources, states
