@@ -76,8 +76,8 @@ authentication:
   permissions: {all others: anyone}
 events: none
 errors:
-  shape: {media type: application/json, body: {code: error.code, fields: error.fields}}
-  codes: {invalid: {status: 422, when: invalid}}
+  error shape: {media type: application/json, body: {code: error.code, fields: error.fields}}
+  codes: {invalid: {status: 422, for: invalid}}
 limits: none
 versioning: none
 """

@@ -164,6 +164,7 @@ def changes(operation: Mutation, resource: Resource, perspective: Perspective) -
     in_database = {name: typed for name, typed in sets.items() if needs_database(typed, (resource.name,))}
     anew = _made_anew(operation, resource, {*given, *sets})
     assigns: list[Assign] = []
+    watched: dict[str, tuple[str, ...]] = {}
     for field in resource.fields.values():
         if not field.stored or field.serial or field.name in in_database:
             continue
@@ -175,14 +176,14 @@ def changes(operation: Mutation, resource: Resource, perspective: Perspective) -
             made_of = otherwise or (field.on_create if replaced else None)
             if again:
                 made_of = resource.made_anew(again, resource.own(field.name) if operation.several else None)
-            watched = () if operation.several else dict.fromkeys(name for each in again for name in each.fields)
+            watched[field.name] = tuple(dict.fromkeys(name for each in again for name in each.fields))
             assigns.append(
                 Assign(
                     field.name,
                     field.type,
                     given=is_given,
                     otherwise=None if made_of is None else left_out(made_of),
-                    again=tuple(watched),
+                    again=() if operation.several else watched[field.name],
                     secret=field.secret,
                 )
             )
@@ -195,7 +196,7 @@ def changes(operation: Mutation, resource: Resource, perspective: Perspective) -
     by_statement = in_statement(otherwise_made | watching, resource.name, perspective.checked.model, in_database)
     made = {name: otherwise_made[name] for name in by_statement}
     again_made = {each.field: each.again for each in assigns if each.field in made and each.again}
-    sure = {each.field: _sure(each, assigns) for each in assigns if each.field in again_made}
+    sure = {each.field: _sure(watched[each.field], assigns) for each in assigns if each.field in again_made}
     assigns = [
         replace(each, otherwise=None, again=(), in_statement=True) if each.field in made else each for each in assigns
     ]
@@ -205,8 +206,8 @@ def changes(operation: Mutation, resource: Resource, perspective: Perspective) -
         if each.otherwise is None
         else replace(
             each,
-            reads=tuple(_fields_in(watching.get(each.field, each.otherwise), resource)),
-            held=hold(resource.fields[each.field], each.otherwise, _sure(each, assigns)),
+            reads=tuple(_reads(each, resource)),
+            held=hold(resource.fields[each.field], each.otherwise, _sure(watched[each.field], assigns)),
         )
         for each in assigns
     ]
@@ -229,10 +230,17 @@ def _made_anew(operation: Mutation, resource: Resource, given: set[str]) -> dict
     return found
 
 
-def _sure(assign: Assign, assigns: Sequence[Assign]) -> str | None:
-    """The field that the body is sure to give where a value is made."""
-    only = next((each for each in assigns if assign.again == (each.field,)), None)
+def _sure(watched: Sequence[str], assigns: Sequence[Assign]) -> str | None:
+    """The field that the body is sure to give where a value is made on a change of these."""
+    only = next((each for each in assigns if watched == (each.field,)), None)
     return only.field if only is not None and only.given and only.otherwise is None else None
+
+
+def _reads(assign: Assign, resource: Resource) -> list[str]:
+    """The fields of the row that are read for a value: those that it is made of, and those whose change it is made
+    on."""
+    found = [] if assign.otherwise is None else list(_fields_in(assign.otherwise, resource))
+    return found + [name for name in assign.again if name not in found and resource.fields[name].secret is None]
 
 
 def _in_order(assigns: Sequence[Assign]) -> Iterator[Assign]:
