@@ -437,7 +437,7 @@ class Maker:
                 near = {"type": "integer", "minimum": 0, "maximum": 40}
                 endpoint = {
                     "does": f"list {made.name}",
-                    "sorts": {"default": made.primary_key},
+                    "sort": made.primary_key,
                     "where": f"{made.name}.{throws.choice(numbers)} >= request.path.near",
                     "responses": {200: {"data": "page.items", "near": "request.path.near"}},
                 }
@@ -467,7 +467,7 @@ class Maker:
             elif transition:
                 endpoint["body"] = NONE
             filters = {f"q{number}": each for number in range(2) if self.often(0.5) and (each := self._filter(made))}
-            endpoint |= {"filters": filters} if filters else {}
+            endpoint |= {"query": filters} if filters else {}
             if throws.random() < 0.3:
                 endpoint["where"] = self.condition(made, name)
             shown: Any = throws.choice(
@@ -514,20 +514,18 @@ class Maker:
 
     def _list(self, made: Made) -> dict[str, Any]:
         sortable = [name for name, kind in made.kinds.items() if kind.type in SCALARS]
-        sorts: dict[str, Any] = {}
+        query: dict[str, Any] = {}
         keys = self.random.sample(sortable, min(len(sortable), self.random.randint(1, 2))) or made.primary_key
-        sorts["default"] = [self.random.choice(["", "-"]) + key for key in keys]
+        sort = [self.random.choice(["", "-"]) + key for key in keys]
         if sortable and self.often(0.6):
-            sorts |= {"parameter": "sort", "offered": [self.random.choice(["", "-"]) + key for key in sortable[:3]]}
-        endpoint: dict[str, Any] = {"does": f"list {made.name}", "sorts": sorts}
-        filters = {f"q{number}": each for number in range(3) if self.often(0.5) and (each := self._filter(made))}
-        if filters:
-            endpoint["filters"] = filters
+            query["sort"] = {"sorts": [self.random.choice(["", "-"]) + key for key in sortable[:3]]}
+        endpoint: dict[str, Any] = {"does": f"list {made.name}", "sort": sort, "query": query}
+        query |= {f"q{number}": each for number in range(3) if self.often(0.5) and (each := self._filter(made))}
         if self.often(0.2):
             endpoint["where"] = self.condition(made, made.name)
         numbers = [name for name, kind in made.kinds.items() if kind.type == "integer"]
         if numbers and self.often(0.3):
-            endpoint["query"] = {"least": {"type": "integer", "minimum": 0}}
+            query["least"] = {"type": "integer", "minimum": 0}
             if self.often(0.5):
                 endpoint["errors"] = {"invalid query.least": self._code("too_little")}
             endpoint["where"] = f"!has(request.query.least) || {made.name}.{numbers[0]} >= request.query.least"
@@ -561,11 +559,10 @@ class Maker:
             ]
         members = [name for name in members if name != "secret_key"]
         if members and throws.random() < 0.35:
-            endpoint["projection"] = self._parameter("fields") | {
-                "offered": throws.sample(members, throws.randint(1, len(members)))
-            }
+            fields = {"selects": throws.sample(members, throws.randint(1, len(members))), **self._explode()}
             if throws.random() < 0.3:
-                endpoint["projection"]["always"] = [throws.choice(members)]
+                fields["always"] = [throws.choice(members)]
+            endpoint.setdefault("query", {})["fields"] = fields
         if made.references and throws.random() < 0.35:
             offered: Any = list(made.references)
             if throws.random() < 0.5:
@@ -577,11 +574,12 @@ class Maker:
                     name: throws.choice([each, each if views[name] is None else f"{views[name]}({made.name}.{name})"])
                     for name, each in made.references.items()
                 }
-            endpoint["expand"] = self._parameter("expand") | {"offered": offered}
+            endpoint.setdefault("query", {})["expand"] = {"expands": offered, **self._explode()}
+        if not endpoint.get("query", True):
+            del endpoint["query"]
 
-    def _parameter(self, name: str) -> dict[str, Any]:
-        written = self.choices.choice(["repeated", "comma separated", None])
-        return {"parameter": name} | ({} if written is None else {"written": written})
+    def _explode(self) -> dict[str, Any]:
+        return {"explode": self.choices.choice([True, False])}
 
     def _filter(self, made: Made) -> Any:
         names = [name for name, kind in made.kinds.items() if kind.type not in ("reference", "size")]
@@ -597,9 +595,9 @@ class Maker:
                 return f"value in {read}"
             case "integer" | "number" | "date-time" | "string":
                 if self.often(0.2):
-                    return {"is": f"{read} in value", "written": self.random.choice(["repeated", "comma separated"])}
+                    return {"where": f"{read} in value", "explode": self.random.choice([True, False])}
                 if self.often(0.1) and made.kinds[name].type == "integer":
-                    return {"is": f"{read} >= value", "default": "1"}
+                    return {"where": f"{read} >= value", **self.random.choice([{"default": 1}, {"type": "integer"}])}
                 return f"{read} {self.random.choice(['==', '<', '>=', '!='])} value"
             case _:
                 return f"{read} == value"

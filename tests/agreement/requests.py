@@ -287,18 +287,23 @@ class Asker:
         pairs: list[tuple[str, str]] = []
         if self._often(0.04):
             pairs.append(("unheard", "1"))
+        doing = {each.name for each in filters_of(endpoint)}
+        choosing = (sorts_of(endpoint), projection_of(endpoint), expansion_of(endpoint))
+        doing |= {each.parameter for each in choosing if each is not None and each.parameter is not None}
         for declared in endpoint.takes.query:
-            if self._often(0.5):
+            if declared.name not in doing and self._often(0.5):
                 count = 2 if self._often(0.05) else 1
                 pairs += [(declared.name, self.random.choice(["0", "1", "3", "-1", "x", "1.0"]))] * count
+        exploding = {each.name: each.explode for each in endpoint.takes.query}
         for each in filters_of(endpoint):
             if self._often(0.4):
+                several = isinstance(each.type, Array)
                 single = each.type.items if isinstance(each.type, Array) else each.type
                 texts = [self._filter_text(endpoint, each.name, single) for _ in range(self.random.randint(1, 2))]
-                if each.written == "comma separated":
+                if several and not exploding[each.name]:
                     pairs.append((each.name, ",".join(texts)))
                 else:
-                    count = len(texts) if each.written or self._often(0.05) else 1
+                    count = len(texts) if several or self._often(0.05) else 1
                     pairs += [(each.name, text) for text in texts[:count]]
         sorts = sorts_of(endpoint)
         if sorts is not None and sorts.parameter is not None and self._often(0.5):
@@ -306,7 +311,7 @@ class Asker:
             pairs.append((sorts.parameter, self.random.choice([*offered, *offered, "id", "-", ""])))
         for choice in (projection_of(endpoint), expansion_of(endpoint)):
             if choice is not None and self._often(0.6):
-                pairs += self._chosen(choice)
+                pairs += self._chosen(choice, exploding[choice.parameter])
         pages = pages_of(endpoint)
         if endpoint.verb == "list" and pages is not None and pages.by != "none":
             if pages.size is not None and self._often(0.5):
@@ -317,13 +322,11 @@ class Asker:
                 pairs.append((pages.at, "invented"))
         return [f"{quote(name)}={quote(text)}" for name, text in pairs]
 
-    def _chosen(self, choice: Projection | Expansion) -> list[tuple[str, str]]:
+    def _chosen(self, choice: Projection | Expansion, explode: bool) -> list[tuple[str, str]]:
         names = self.random.sample(choice.offered, self.random.randint(1, len(choice.offered)))
-        if choice.written is None and self._often(0.95):
-            names = names[:1]
         if self._often(0.08):
             names.append(self.random.choice(["", "nothing", names[0], "id"]))
-        if choice.written == "comma separated" and self._often(0.95):
+        if not explode and self._often(0.95):
             names = [",".join(names)]
         return [(choice.parameter, name) for name in names]
 

@@ -238,25 +238,20 @@ def a_parameter_that_is_not_known_is_ignored(patch: Patch) -> None:
 
 @mutant
 def what_a_request_leaves_out_is_expanded(patch: Patch) -> None:
-    named = parameters.Chooser.read
+    switches = parameters.Chooser.switches
 
-    def expanding(self: Any, query: Any, failures: Any) -> Any:
-        on = named(self, query, failures)
+    def expanding(self: Any, values: Any) -> Any:
+        on = switches(self, values)
         every = () if self._expansion is None else self._expansion.offered
         return frozenset(each for each in on if each.removeprefix("hide ") not in every)
 
-    patch.setattr(parameters.Chooser, "read", expanding)
+    patch.setattr(parameters.Chooser, "switches", expanding)
 
 
 @mutant
 def a_name_may_be_given_twice(patch: Patch) -> None:
-    texts = parameters._texts
-
-    def once(values: Any, written: Any) -> Any:
-        found = texts(values, written)
-        return found if found is None else list(dict.fromkeys(found))
-
-    patch.setattr(parameters, "_texts", once)
+    several = parameters._several
+    patch.setattr(parameters, "_several", lambda type_, texts: several(type_, list(dict.fromkeys(texts))))
 
 
 @pytest.mark.slow

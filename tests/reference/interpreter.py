@@ -22,7 +22,7 @@ from tests.reference.lists import Page
 from tests.reference.messages import NOTHING, Request, Response
 from tests.reference.operations import further_of, is_of_all, pages_of
 from tests.reference.rows import Row, Rows
-from tests.reference.values import Broken, broken_rules, from_text
+from tests.reference.values import Broken, broken_rules, from_text, parsed, read
 
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.operations import TRANSITION, Ensure, PathName, PathValue, Update
@@ -258,7 +258,7 @@ class _Asking:
         return None
 
     def _parameters(self, endpoint: Endpoint) -> Page:
-        known = {each.name for each in endpoint.takes.query} | lists.names(endpoint) | chosen.names(endpoint)
+        known = {each.name for each in endpoint.takes.query} | lists.names(endpoint)
         known |= {scheme.parameter for scheme in self.checked.schemes if scheme.where == "query"}
         if self.checked.requests_of(endpoint).unknown_parameters == "refused":
             self.failures += [invalid("query", name, "unknown") for name in self.query if name not in known]
@@ -270,29 +270,35 @@ class _Asking:
                 for rule in self._declared(each, texts, self.names["request"][place]):
                     self.failures.append(invalid(where, each.name, rule))
         self.failures += [invalid("header", "Idempotency-Key", rule) for rule in self._broken_key(endpoint)]
-        self.chosen = chosen.asked(endpoint, self.query, self.failures)
-        return lists.asked(endpoint, self.query, self.all(), self.failures)
+        given = self.names["request"]["query"]
+        self.chosen = chosen.asked(endpoint, given)
+        return lists.asked(endpoint, self.query, given, self.failures)
 
     def _declared(self, each: Any, texts: list[str] | None, values: dict[str, Any]) -> Iterator[str]:
         if texts is None:
-            if each.required:
+            if each.default:
+                values[each.name] = read(each.type, each.default[0])
+            elif each.required:
                 yield "required"
             return
-        if isinstance(each.type, Array):
-            try:
-                value: Any = [from_text(each.type.items, text) for text in texts]
-            except Broken as broken:
-                yield broken.rule
-                return
-        elif len(texts) > 1:
+        is_list = isinstance(each.type, Array) and not each.is_json
+        if len(texts) > 1 and not (is_list and each.explode):
             yield "repeated"
             return
-        else:
-            try:
+        try:
+            if each.is_json:
+                value: Any = read(each.type, parsed(texts[0].encode("utf-8", "surrogateescape")))
+            elif is_list:
+                items = texts if each.explode else texts[0].split(",")
+                value = [from_text(each.type.items, text) for text in items]
+            else:
                 value = from_text(each.type, texts[0])
-            except Broken as broken:
-                yield broken.rule
-                return
+        except Broken as broken:
+            yield broken.rule
+            return
+        except ValueError:
+            yield "type"
+            return
         values[each.name] = value
         yield from (rule for _, rule in broken_rules(each.schema, value))
 

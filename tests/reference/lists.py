@@ -15,8 +15,8 @@ from tests.reference.rows import Row
 from tests.reference.values import Broken, from_text
 
 from ninefold.checked.endpoints import Endpoint
-from ninefold.checked.operations import Filter, SortKeys
-from ninefold.values import Array, Integer
+from ninefold.checked.operations import SortKeys
+from ninefold.values import Integer
 
 Query = Mapping[str, Sequence[str]]
 Keys = tuple[Any, ...]
@@ -38,13 +38,8 @@ class Page:
 
 
 def names(endpoint: Endpoint) -> set[str]:
-    """The query parameters that a list knows."""
-    found = {each.name for each in filters_of(endpoint)}
-    sorts = sorts_of(endpoint)
-    for each in (sorts and sorts.parameter, *_of_pages(endpoint)):
-        if each:
-            found.add(each)
-    return found
+    """The query parameters of pages."""
+    return {each for each in _of_pages(endpoint) if each}
 
 
 def _of_pages(endpoint: Endpoint) -> tuple[str | None, ...]:
@@ -90,18 +85,10 @@ def previous(endpoint: Endpoint, page: Page) -> int | None:
     return rows + pages.first
 
 
-def asked(endpoint: Endpoint, query: Query, reading: Reading, failures: list[Failure]) -> Page:
-    """What is asked for; what is wrong with it goes to `failures`."""
-    page = Page()
-    for each in filters_of(endpoint):
-        if each.name in query:
-            try:
-                page.filters[each.name] = _value(each, query[each.name])
-            except Broken as broken:
-                failures.append(invalid("query", each.name, broken.rule))
-        elif each.default is not None:
-            page.filters[each.name] = reading.value_or_none(each.default)
-    _order(endpoint, query, page, failures)
+def asked(endpoint: Endpoint, query: Query, given: Mapping[str, Any], failures: list[Failure]) -> Page:
+    """What is asked for; what is wrong with it goes to `failures`. `given`: the values of what is declared."""
+    page = Page({each.name: given[each.name] for each in filters_of(endpoint) if each.name in given})
+    _order(endpoint, given, page)
     pages = pages_of(endpoint)
     if pages is not None and pages.by != "none":
         page.size = _whole(pages.size, query, pages.minimum, pages.maximum, pages.default, failures)
@@ -116,31 +103,15 @@ def asked(endpoint: Endpoint, query: Query, reading: Reading, failures: list[Fai
     return page
 
 
-def _value(each: Filter, texts: Sequence[str]) -> Any:
-    if each.written == "repeated" and isinstance(each.type, Array):
-        return [from_text(each.type.items, text) for text in texts]
-    if len(texts) > 1:
-        raise Broken("repeated")
-    if each.written == "comma separated" and isinstance(each.type, Array):
-        return [from_text(each.type.items, text) for text in texts[0].split(",")]
-    return from_text(each.type, texts[0])
-
-
-def _order(endpoint: Endpoint, query: Query, page: Page, failures: list[Failure]) -> None:
+def _order(endpoint: Endpoint, given: Mapping[str, Any], page: Page) -> None:
     sorts = sorts_of(endpoint)
     if sorts is None:
         return
     page.order = sorts.default
-    if sorts.parameter is None or sorts.parameter not in query:
-        return
     offered = {_called(keys): keys for keys in sorts.offered}
-    texts = query[sorts.parameter]
-    if len(texts) > 1:
-        failures.append(invalid("query", sorts.parameter, "repeated"))
-    elif texts[0] not in offered:
-        failures.append(invalid("query", sorts.parameter, "enum"))
-    else:
-        page.order, page.order_name = offered[texts[0]], texts[0]
+    if sorts.parameter is not None and sorts.parameter in given and given[sorts.parameter] in offered:
+        page.order_name = given[sorts.parameter]
+        page.order = offered[page.order_name]
 
 
 def _called(keys: SortKeys) -> str:

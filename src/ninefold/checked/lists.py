@@ -81,6 +81,12 @@ def indexes(asked: Asked, resource: Resource, rules: Rules) -> Iterator[Wanted]:
                 yield Wanted(found.equal, _ordered(usual, resource, found.equal) or ())
 
 
+def title(keys: SortKeys, resource: Resource) -> str:
+    """What callers call an order: by the names that they know its fields by."""
+    names = ((resource.fields[field].called or field, descending) for field, descending in keys)
+    return ",".join(f"-{name}" if descending else name for name, descending in names)
+
+
 def growing(asked: Asked, resource: Resource, rules: Rules) -> tuple[str, ...]:
     """What makes a list cost the more, the more rows there are, each in a few words; empty: a page costs the same."""
     if resource.log:

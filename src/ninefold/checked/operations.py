@@ -81,25 +81,28 @@ class BodyConstant:
 
 @dataclass(frozen=True)
 class Parameter:
+    """A value in the path, a query parameter or a header. `default`: its value where it is not given, if it has one;
+    `explode`: of an array, whether it is repeated, or else its text has commas; `is_json`: its text is JSON."""
+
     name: str
     type: Type
     schema: Mapping[str, Any]
     required: bool
     place: Place
     rules: tuple[Rule, ...] = ()
+    default: tuple[Any, ...] = ()
+    explode: bool = True
+    is_json: bool = False
 
 
 @dataclass(frozen=True)
 class Filter:
-    """`condition` reads the row and the root `value`, which has the type `type`: an array where several values are
-    `written`."""
+    """A parameter that narrows rows: `condition` reads the row and the root `value`, which has the type `type`."""
 
     name: str
     type: Type
     condition: Typed
-    default: Typed | None
     place: Place
-    written: Literal["repeated", "comma separated"] | None = None
 
 
 SortKeys: TypeAlias = tuple[tuple[str, bool], ...]
@@ -135,8 +138,6 @@ class Projection:
     parameter: str
     offered: tuple[str, ...]
     members: tuple[str, ...]
-    written: Literal["repeated", "comma separated"] | None = None
-    places: tuple[Place, ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -145,8 +146,6 @@ class Expansion:
 
     parameter: str
     offered: tuple[str, ...]
-    written: Literal["repeated", "comma separated"] | None = None
-    places: tuple[Place, ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,7 @@ def _asked_for(
     operation = endpoint.operation
     shown = [typed for response in operation.ends_well for typed in all_expressions(response)]
     yield from ((*each, own.span, "is shown") for each in _computed(shown, model))
-    spans = {each.name: each.span for each in value_of(own.filters) or ()}
+    spans = {each.name: each.span for each in own.filters}
     for filter_ in operation.filters if isinstance(operation, List | Mutation) else ():
         yield from (
             (*each, spans[filter_.name], "can be filtered by") for each in _computed([filter_.condition], model)
@@ -133,8 +133,7 @@ def _asked_for(
     for typed in (operation.where, operation.row):
         if typed is not None:
             yield from ((*each, findings.span(typed), "says which rows") for each in _computed([typed], model))
-    sorts = value_of(own.sorts)
-    if isinstance(operation, List) and endpoint.resource is not None and sorts is not None:
+    if isinstance(operation, List) and endpoint.resource is not None:
         keys = {name for order in (operation.sorts.default, *operation.sorts.offered) for name, _ in order}
         for name in sorted(keys & set(model[endpoint.resource].computed)):
             yield endpoint.resource, name, own.span, "sorts the list"

@@ -141,7 +141,7 @@ def _page(doing: Doing, plain: Vocabulary, findings: Findings) -> tuple[tuple[Fi
     sorts = check_sorts(endpoint, resource, findings) if doing.is_list and resource is not None else None
     pages = check_pages(endpoint, findings) if doing.is_list else None
     if shows_page or doing.kind.name == "read":
-        check_parameters(endpoint, filters, sorts, pages, findings)
+        check_parameters(endpoint, pages, findings)
     return filters, sorts, pages
 
 

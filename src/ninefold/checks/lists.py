@@ -21,7 +21,7 @@ from ninefold.checks.codes import (
     SEVERAL_VALUES,
     WITHOUT_VALUE,
 )
-from ninefold.checks.findings import Findings, inferring, typed
+from ninefold.checks.findings import Findings, inferring
 from ninefold.checks.model import Vocabulary, request_type
 from ninefold.checks.resources import is_key
 from ninefold.contract.service import Contract
@@ -30,9 +30,10 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, INFERRED
 from ninefold.expressions.tree import Typed, free_variables
 from ninefold.language import endpoints as stated
-from ninefold.language import limits, requests
+from ninefold.language import limits
 from ninefold.language.fact import Fact, Name, Shown, StatedNone, is_open, value_of
 from ninefold.language.limits import narrowed
+from ninefold.language.parameters import Parameter, SortKey
 from ninefold.values import (
     Anything,
     Array,
@@ -44,7 +45,7 @@ from ninefold.values import (
     Text,
     Timestamp,
     Type,
-    optional,
+    from_schema,
     required,
 )
 
@@ -54,13 +55,13 @@ def check_filters(
 ) -> tuple[Filter, ...]:
     found = []
     scope = vocabulary.scope(resource.name, request=request_type(endpoint))
-    of_request = vocabulary.scope(request=request_type(endpoint))
-    inferring_scope = replace(scope, variables={**scope.variables, "value": INFERRED})
-    for each in value_of(endpoint.filters) or ():
-        expression = value_of(each.condition)
+    for each in endpoint.filters:
+        expression = value_of(each.where)
         if expression is None:
             continue
-        holds, inferred = inferring(expression, inferring_scope, Boolean(), findings)
+        stated_type = required(from_schema(each.schema.json)) if each.says_type else None
+        within = replace(scope, variables={**scope.variables, "value": stated_type or INFERRED})
+        holds, inferred = inferring(expression, within, Boolean(), findings)
         if holds is None:
             continue
         if "value" not in free_variables(holds):
@@ -73,53 +74,48 @@ def check_filters(
                     "a condition that every such list has stands under `where`",
                 ),
             )
-        type_ = required(inferred if inferred is not None else Text())
-        written = value_of(each.written)
+        type_ = stated_type or required(inferred if inferred is not None else Text())
         _several(endpoint, each, type_, findings)
-        default = value_of(each.default)
-        given = (
-            None
-            if default is None
-            else typed(default, replace(of_request, request_only=True), optional(type_), findings)
-        )
-        found.append(Filter(each.name, type_, holds, given, findings.place(each.span), written))  # type: ignore[arg-type]
+        found.append(Filter(each.name, type_, holds, findings.place(each.span)))
     return tuple(found)
 
 
-def _several(endpoint: stated.Endpoint, filter_: requests.Filter, type_: Type, findings: Findings) -> None:
+def _several(endpoint: stated.Endpoint, parameter: Parameter, type_: Type, findings: Findings) -> None:
     """Whether one value is read where one is given, and several where several are."""
-    about = f"the filter `{filter_.name}` of `{endpoint.key}`"
-    if isinstance(type_, Array) and not isinstance(filter_.written, Shown):
+    about = f"the filter `{parameter.name}` of `{endpoint.key}`"
+    if parameter.content is not None:
+        return
+    if isinstance(type_, Array) and parameter.explode is None and not parameter.is_list:
         findings.say(
             SEVERAL_VALUES,
             f"{about} reads several values, and its parameter gives one",
-            Label(filter_.span, "reads a list"),
-            help=("say how they are given: `{is: …, written: repeated}` or `written: comma separated`",),
+            Label(parameter.span, "reads a list"),
+            help=("say how they are given: `{where: …, explode: true}` (repeated) or `explode: false` (with commas)",),
         )
-    elif isinstance(filter_.written, Shown) and not isinstance(type_, Array):
+    elif isinstance(parameter.explode, Shown) and not isinstance(type_, Array):
         findings.say(
             SEVERAL_VALUES,
             f"{about} is given several values, and reads one",
-            Label(filter_.written.span, "several values"),
+            Label(parameter.explode.span, "several values"),
             help=("a condition on several values is, for example, `order.status in value`",),
         )
     elif isinstance(type_, Array) and isinstance(type_.items, Array | Object):
-        findings.say(SEVERAL_VALUES, f"{about} reads lists of lists or objects", Label(filter_.span, "no text is one"))
+        findings.say(
+            SEVERAL_VALUES, f"{about} reads lists of lists or objects", Label(parameter.span, "no text is one")
+        )
 
 
 def check_sorts(endpoint: stated.Endpoint, resource: Resource, findings: Findings) -> Sorts | None:
-    if isinstance(endpoint.sorts, StatedNone):
-        return Sorts(None, (), ())
-    sorts = value_of(endpoint.sorts)
-    if sorts is None:
+    if endpoint.sort is None or is_open(endpoint.sort):
         return None
-    parameter = value_of(sorts.parameter)
-    offered = tuple(checked for key in value_of(sorts.offered) or () if (checked := _keys((key,), resource, findings)))
-    default = _keys(value_of(sorts.default) or (), resource, findings)
-    return Sorts(None if parameter is None else parameter.text, default, offered)
+    parameter = endpoint.by("sorts")
+    keys = () if parameter is None else value_of(parameter.sorts) or ()
+    offered = tuple(checked for key in keys if (checked := _keys((key,), resource, findings)))
+    default = _keys(value_of(endpoint.sort) or (), resource, findings)
+    return Sorts(None if parameter is None else parameter.name, default, offered)
 
 
-def _keys(keys: tuple[requests.SortKey, ...], resource: Resource, findings: Findings) -> SortKeys:
+def _keys(keys: tuple[SortKey, ...], resource: Resource, findings: Findings) -> SortKeys:
     found = []
     for key in keys:
         field = resource.fields.get(key.field)
@@ -240,36 +236,13 @@ def _text(fact: object) -> str | None:
     return fact.value.text if isinstance(fact, Shown) else None
 
 
-_WITH_A_SCHEMA = (
-    "a filter whose value has a schema is a parameter of `query` that `where` reads: "
-    "`!has(request.query.{0}) || … == request.query.{0}`"
-)
-
-
-def check_parameters(
-    endpoint: stated.Endpoint,
-    filters: tuple[Filter, ...],
-    sorts: Sorts | None,
-    pages: Pages | None,
-    findings: Findings,
-) -> None:
+def check_parameters(endpoint: stated.Endpoint, pages: Pages | None, findings: Findings) -> None:
     """No query parameter means two things."""
-    queried = [each.name for each in value_of(endpoint.query) or ()]
-    names = [each.name for each in filters] + queried
-    both = {each.name for each in filters} & set(queried)
-    if sorts is not None and sorts.parameter is not None:
-        names.append(sorts.parameter)
-    if pages is not None:
-        names += [name for name in (pages.size, pages.at) if name is not None]
-    for choice in (value_of(endpoint.projection), value_of(endpoint.expand)):
-        if choice is not None and (parameter := value_of(choice.parameter)) is not None:
-            names.append(parameter.text)
+    of_pages = () if pages is None else tuple(name for name in (pages.size, pages.at) if name is not None)
+    names = [*(each.name for each in endpoint.parameters), *of_pages]
     for name in sorted({name for name in names if names.count(name) > 1}):
         findings.say(
-            SAME_PARAMETER,
-            f"the parameter `{name}` of `{endpoint.key}` has two meanings",
-            Label(endpoint.span),
-            help=(_WITH_A_SCHEMA.format(name),) if name in both else (),
+            SAME_PARAMETER, f"the parameter `{name}` of `{endpoint.key}` has two meanings", Label(endpoint.span)
         )
 
 

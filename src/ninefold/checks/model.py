@@ -25,10 +25,23 @@ from ninefold.expressions.tree import Constant, Typed
 from ninefold.language import resources as stated
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, is_stated, value_of
-from ninefold.language.requests import Parameter
+from ninefold.language.parameters import Parameter
 from ninefold.questions.question import At
 from ninefold.questions.resources import unsaid
-from ninefold.values import Anything, Digest, Null, Object, Row, Text, Timestamp, Type, from_schema, optional, required
+from ninefold.values import (
+    Anything,
+    Array,
+    Digest,
+    Null,
+    Object,
+    Row,
+    Text,
+    Timestamp,
+    Type,
+    from_schema,
+    optional,
+    required,
+)
 
 
 @dataclass(frozen=True)
@@ -291,8 +304,18 @@ def _one(group: str, fact: Fact[tuple[Parameter, ...]] | None) -> dict[str, Type
 
 def _as_given(parameter: Parameter, group: str) -> Type:
     """A request may leave out all but what stands in its path."""
-    type_ = from_schema(parameter.schema.json)
-    return type_ if parameter.required or group == "path" else optional(type_)
+    type_ = type_of(parameter)
+    always = parameter.is_required or value_of(parameter.default) is not None or group == "path"
+    return type_ if always else optional(type_)
+
+
+def type_of(parameter: Parameter) -> Type:
+    """The type of what a parameter gives, as far as it is known of itself: that of a condition is the expression's."""
+    if parameter.sorts is not None:
+        return Text()
+    if parameter.selects is not None or parameter.expands is not None:
+        return Array(items=Text())
+    return from_schema(parameter.schema.json)
 
 
 def _either(known: dict[str, Type], own: dict[str, Type]) -> dict[str, Type]:

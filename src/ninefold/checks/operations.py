@@ -8,6 +8,7 @@ from typing import Literal, TypedDict
 
 from ninefold.checked.contents import Response
 from ninefold.checked.endpoints import Call
+from ninefold.checked.lists import title
 from ninefold.checked.operations import (
     BodyLeaf,
     BodyMember,
@@ -141,12 +142,16 @@ def takes_of(
     resource: Resource | None,
     body: tuple[BodyLeaf, ...] | None,
     members: tuple[BodyMember, ...],
+    filters: tuple[Filter, ...],
+    sorts: Sorts | None,
     findings: Findings,
 ) -> Takes:
-    """What of a request is declared."""
+    """What of a request is declared. `filters`: what narrows, with the type of what each gives."""
+    types = {each.name: each.type for each in filters}
+    orders = () if sorts is None or resource is None else tuple(title(each, resource) for each in sorts.offered)
     return Takes(
         path=tuple(check_declared(endpoint.path, "path", findings)),
-        query=tuple(check_declared(endpoint.query, "query", findings)),
+        query=tuple(check_declared(endpoint.query, "query", findings, types, orders)),
         headers=tuple(check_declared(endpoint.request_headers, "header", findings)),
         body=body,
         members=with_rules(members, endpoint, findings),
@@ -187,7 +192,7 @@ def operation_of(
         "guards": rows.guards,
         "validator": isinstance(endpoint.etag, Shown),
         "errors": {condition_.text: code.text for condition_, code in value_of(endpoint.errors) or ()},
-        "takes": takes_of(endpoint, resource, given.body, given.members or (), findings),
+        "takes": takes_of(endpoint, resource, given.body, given.members or (), rows.filters, rows.sorts, findings),
     }
     if kind.writes:
         return _changes(common, doing, given, then, ends, rows.filters if doing.action.all else None)

@@ -12,14 +12,15 @@ import jsonschema_rs
 
 from ninefold.checked.endpoints import Cors, Requests
 from ninefold.checked.operations import BodyLeaf, BodyMember, Parameter
-from ninefold.checked.resources import Resource
+from ninefold.checked.resources import Resource, Rule
 from ninefold.checks.assignments import Rules
-from ninefold.checks.codes import ANY_ORIGIN_WITH_CREDENTIALS, NEVER_SENT, NOT_IN_A_FORM
+from ninefold.checks.codes import ANY_ORIGIN_WITH_CREDENTIALS, NEVER_SENT, NOT_A_DEFAULT, NOT_IN_A_FORM
 from ninefold.checks.findings import Findings
+from ninefold.checks.model import type_of
 from ninefold.checks.resources import PLAIN
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.language import requests
+from ninefold.language import parameters as requests
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.shapes import FORM
@@ -52,16 +53,64 @@ _LEAST_AND_MOST = (("minLength", "maxLength"), ("minItems", "maxItems"))
 
 
 def check_declared(
-    fact: Fact[tuple[requests.Parameter, ...]] | None, place: Place, findings: Findings
+    fact: Fact[tuple[requests.Parameter, ...]] | None,
+    place: Place,
+    findings: Findings,
+    types: Mapping[str, Type] | None = None,
+    orders: Sequence[str] = (),
 ) -> Iterator[Parameter]:
-    """The parameters that an endpoint declares in one place."""
+    """The parameters that an endpoint declares in one place. `types`: those of conditions, by their names; `orders`:
+    those that can be chosen."""
     rules = Rules(findings)
     for each in value_of(fact) or ():
-        schema = each.schema.json
-        if place != "path" and is_never_sent(each, place, findings):  # of the path it has been said
+        plain = place != "path" and (each.says_type or not each.effects) and each.content is None
+        if plain and is_never_sent(each, place, findings):  # of the path it has been said
             continue
-        found = rules.of_parameter(each.schema)
-        yield Parameter(each.name, from_schema(schema), schema, each.required, findings.place(each.span), found)
+        schema, own = _schema(each, orders, findings)
+        type_ = (types or {}).get(each.name) or type_of(each)
+        yield Parameter(
+            each.name,
+            type_,
+            schema,
+            each.is_required,
+            findings.place(each.span),
+            (*rules.of_parameter(each.schema), *own),
+            _default(each, type_, schema, findings),
+            value_of(each.explode) is not False,
+            each.content is not None,
+        )
+
+
+def _schema(
+    each: requests.Parameter, orders: Sequence[str], findings: Findings
+) -> tuple[dict[str, Any], tuple[Rule, ...]]:
+    """What a value is held to, and the rules that do not stand in its own schema: what can be chosen is a closed list."""
+    several = each.selects or each.expands
+    if isinstance(each.sorts, Shown):
+        enum, place = {"type": "string", "enum": list(orders)}, findings.place(each.sorts.span)
+        return {**each.schema.json, **enum}, (Rule((), "enum", place),)
+    if isinstance(several, Shown):
+        named = [one.text if isinstance(one, Name) else one.name for one in several.value]
+        place, items = findings.place(several.span), {"type": "string", "enum": named}
+        chosen = {"type": "array", "items": items, "minItems": 1, "uniqueItems": True}
+        return {**each.schema.json, **chosen}, (Rule((), "enum", place), Rule((), "uniqueItems", place))
+    return each.schema.json, ()
+
+
+def _default(each: requests.Parameter, type_: Type, schema: Mapping[str, Any], findings: Findings) -> tuple[Any, ...]:
+    """The constant that stands for a value that is not given, held to its schema."""
+    stated = value_of(each.default)
+    if stated is None or each.default is None:
+        return ()
+    try:
+        json_reader(required(type_))(stated[0])
+        kept = _keeps(schema, stated[0])
+    except Invalid:
+        kept = False
+    if not kept:
+        message = f"the `default` of `{each.name}` is not as its schema says"
+        findings.say(NOT_A_DEFAULT, message, Label(each.default.span, "no request could give it"))
+    return stated
 
 
 def is_never_sent(parameter: requests.Parameter, place: Place, findings: Findings) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
 
 from ninefold.checked.contents import Array, Choice, Content, Object, Response, Rows
 from ninefold.checked.operations import Expansion, Projection
@@ -15,16 +14,15 @@ from ninefold.checks.model import request_type
 from ninefold.checks.showing import Showing, stated_at, whole_of
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diagnostics.source import Place
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions import ast
 from ninefold.expressions.check import check
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Typed
 from ninefold.language import endpoints as stated
-from ninefold.language import requests
 from ninefold.language.expressions import Leaf
-from ninefold.language.fact import Fact, Name, Shown, value_of
+from ninefold.language.fact import Name, value_of
+from ninefold.language.parameters import Expanded, Parameter
 from ninefold.language.verbs import kind_of
 from ninefold.values import Array as ArrayType
 from ninefold.values import Row
@@ -43,8 +41,8 @@ def check_selection(
     endpoint: stated.Endpoint, verb: str, resource: Resource | None, response: Response, showing: Showing
 ) -> Selection | None:
     """The response with what can be chosen of it; None if something of that is open or wrong, which has been said."""
-    projection, expansion = value_of(endpoint.projection), value_of(endpoint.expand)
-    if (projection is None and expansion is None) or not kind_of(verb).reads_rows or resource is None:
+    selecting, expanding = endpoint.by("selects"), endpoint.by("expands")
+    if (selecting is None and expanding is None) or not kind_of(verb).reads_rows or resource is None:
         return Selection(response)  # that it says nothing of other verbs has been said
     row = _row(endpoint, verb, resource, response, showing)
     if row is None or response.content is None:
@@ -52,20 +50,16 @@ def check_selection(
     shown, complete = row, True
     asked: Expansion | None = None
     projected: Projection | None = None
-    if expansion is not None:
-        parameter, offered = value_of(expansion.parameter), value_of(expansion.offered)
+    if expanding is not None:
+        offered = value_of(expanding.expands)
         scope = showing.vocabulary.scope(resource.name, request=request_type(endpoint))
         found = [(each, _expanded(each, resource, scope, showing)) for each in offered or ()]
         expanded = tuple((each.name, content) for each, content in found if content is not None)
         shown = replace(shown, expanded=expanded)
-        if parameter is None or offered is None or len(expanded) < len(found):
-            complete = False
-        else:
-            places = _places(showing, parameter, expansion.offered, expansion.written)
-            names = tuple(name for name, _ in expanded)
-            asked = Expansion(parameter.text, names, value_of(expansion.written), places)  # type: ignore[arg-type]
-    if projection is not None:
-        projected = _projection(endpoint, projection, row, showing)
+        complete = offered is not None and len(expanded) == len(found)
+        asked = Expansion(expanding.name, tuple(name for name, _ in expanded))
+    if selecting is not None:
+        projected = _projection(endpoint, selecting, row, showing)
         complete = complete and projected is not None
         shown = shown if projected is None else replace(shown, optional=projected.members)
     if not complete:
@@ -74,20 +68,15 @@ def check_selection(
     return Selection(replace(response, content=content), projected, asked)
 
 
-def _projection(
-    endpoint: stated.Endpoint, projection: requests.Projection, row: Object, showing: Showing
-) -> Projection | None:
-    parameter, offered = value_of(projection.parameter), value_of(projection.offered)
-    always = value_of(projection.always) or ()
-    if not _are_members(endpoint, (*(offered or ()), *always), row, showing) or parameter is None or offered is None:
+def _projection(endpoint: stated.Endpoint, selecting: Parameter, row: Object, showing: Showing) -> Projection | None:
+    offered, always = value_of(selecting.selects), value_of(selecting.always) or ()
+    if not _are_members(endpoint, (*(offered or ()), *always), row, showing) or offered is None:
         return None
     kept = {each.text for each in always}
     return Projection(
-        parameter=parameter.text,
+        parameter=selecting.name,
         offered=tuple(each.text for each in offered),
         members=tuple(name for name, _ in row.members if name not in kept),
-        written=value_of(projection.written),  # type: ignore[arg-type]
-        places=_places(showing, parameter, projection.offered, projection.always, projection.written),
     )
 
 
@@ -106,11 +95,6 @@ def _are_members(endpoint: stated.Endpoint, names: Iterable[Name], row: Object, 
     return whole
 
 
-def _places(showing: Showing, parameter: Name, *facts: Fact[Any] | None) -> tuple[Place, ...]:
-    spans = [parameter.span, *(each.span for each in facts if isinstance(each, Shown))]
-    return tuple(map(showing.findings.place, spans))
-
-
 # ── Which row it is of ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -125,8 +109,8 @@ def _row(
     if len(found) == 1:
         return found[0]
     several, what = len(found) > 1, "rows of the page" if verb == "list" else f"`{resource.name}`"
-    facts = (("projection", endpoint.projection), ("expand", endpoint.expand))
-    spans = [Label(fact.span, f"`{key}` is of one") for key, fact in facts if isinstance(fact, Shown)]
+    choosing = [(key, each) for key in ("selects", "expands") if (each := endpoint.by(key)) is not None]
+    spans = [Label(each.span, f"`{key}` is of one") for key, each in choosing]
     shows = next((each.span for each in value_of(endpoint.responses) or ()), endpoint.span)
     showing.findings.say(
         NOT_ONE_ROW,
@@ -177,7 +161,7 @@ def _with(content: Content, change: Callable[[Content], Content | None]) -> Cont
 # ── What is shown on request ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _expanded(each: requests.Expanded, resource: Resource, scope: Scope, showing: Showing) -> Content | None:
+def _expanded(each: Expanded, resource: Resource, scope: Scope, showing: Showing) -> Content | None:
     rows = _rows_of(each.field, resource, scope)
     if each.shows is not None and not _is_whole(each, rows):
         content = check_content(each.shows, scope, showing)
@@ -190,7 +174,7 @@ def _expanded(each: requests.Expanded, resource: Resource, scope: Scope, showing
     return None if content is None else stated_at(content, showing, each.span)
 
 
-def _is_whole(each: requests.Expanded, rows: Typed | None) -> bool:
+def _is_whole(each: Expanded, rows: Typed | None) -> bool:
     """Whether `customer: customer` names the resource that the reference leads to."""
     if rows is None or not isinstance(each.shows, Leaf):
         return False
@@ -211,7 +195,7 @@ def _resource(rows: Typed) -> str | None:
     return type_.resource if isinstance(type_, Row) else None
 
 
-def _not_a_reference(each: requests.Expanded, resource: Resource, scope: Scope, showing: Showing) -> None:
+def _not_a_reference(each: Expanded, resource: Resource, scope: Scope, showing: Showing) -> None:
     shape = showing.vocabulary.model[resource.name]
     leading = [name for name in (*shape.fields, *shape.inverse) if _rows_of(name, resource, scope) is not None]
     listed = " and ".join(f"`{name}`" for name in leading)

@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ninefold.checks.assignments import is_serial
-from ninefold.checks.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, OFFERED_TO_NOBODY, SAYS_NOTHING, STATE_OF_NOTHING
+from ninefold.checks.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, SAYS_NOTHING, STATE_OF_NOTHING, TWO_EFFECTS
 from ninefold.checks.event_log import has_log
 from ninefold.checks.findings import Findings
 from ninefold.checks.lists import OF_ONE_ROW
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
 from ninefold.language.authentication import ANY, Scheme
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Assignment
 from ninefold.language.fact import Fact, Shown, StatedNone, is_stated, value_of
+from ninefold.language.parameters import Parameter
 from ninefold.language.resources import Field, Resource
 from ninefold.language.states import Machine
 from ninefold.language.verbs import TRANSITION, Verb, kind_of
@@ -40,17 +42,14 @@ USES: Mapping[str, Use] = {
     "body": Use(
         lambda verb: verb.takes_values,
         "gives values",
-        {"list": "what narrows a list is a parameter: `filters`"},
+        {"list": "what narrows a list is a parameter of its `query`, with `where`"},
     ),
     "row": Use(
         lambda verb: verb.is_of_one or verb.row == "caller's",
         "says which row is acted on",
         {"list": WHICH_ARE_LISTED},
     ),
-    "filters": Use(_of_lists, "narrows a list"),
-    "sorts": Use(_of_lists, "orders a list"),
-    "projection": Use(lambda verb: verb.reads_rows, "says what a request chooses of what is shown"),
-    "expand": Use(lambda verb: verb.reads_rows, "says what is shown on request"),
+    "sort": Use(_of_lists, "orders a list"),
     "pages": Use(_of_lists, "bounds a list"),
     "where": Use(
         lambda verb: verb.is_of_found,
@@ -69,6 +68,14 @@ USES: Mapping[str, Use] = {
     "patch": Use(lambda verb: verb.name == "update", "says how an update is read"),
     "etag": Use(lambda verb: verb.etag, "tells whether what is shown has changed"),
 }
+
+OF_PARAMETERS: Mapping[str, Use] = {
+    "where": Use(_of_lists, "narrows a list"),
+    "sorts": Use(_of_lists, "orders a list"),
+    "selects": Use(lambda verb: verb.reads_rows, "says what a request chooses of what is shown"),
+    "expands": Use(lambda verb: verb.reads_rows, "says what is shown on request"),
+}
+"""What a parameter of the query may do."""
 
 OF_HTTP = frozenset(
     ("connection", "content-length", "content-type", "date", "keep-alive", "trailer", "transfer-encoding", "upgrade")
@@ -111,7 +118,7 @@ def without_effect(findings: Findings) -> None:
 
 def _endpoint(endpoint: Endpoint, findings: Findings) -> None:
     actions = value_of(endpoint.does) or ()
-    of_all = {"filters", *OF_ONE_ROW} if endpoint.of_all_rows else set[str]()
+    of_all = {*OF_ONE_ROW} if endpoint.of_all_rows else set[str]()
     if any(each.all and each.verb == "delete" for each in actions):
         of_all.add("body")  # what is no field of the rows, and says which are meant
     verbs = [kind_of(each.verb) for each in actions]
@@ -132,16 +139,46 @@ def _endpoint(endpoint: Endpoint, findings: Findings) -> None:
             )
     if verbs and verbs[0].sets:
         _sets(endpoint.sets, actions[0].subject or "", not verbs[0].makes, findings)
-    sorts = value_of(endpoint.sorts)
-    if sorts is not None and isinstance(sorts.offered, Shown) and isinstance(sorts.parameter, StatedNone | None):
-        findings.say(
-            OFFERED_TO_NOBODY,
-            f"`offered` says nothing of `{endpoint.key}`",
-            Label(sorts.offered.span, "no parameter chooses among them"),
-            help=("name the parameter beside it: `parameter: sort`",),
-        )
+    _parameters(endpoint, verbs, findings)
     etag = {"etag": "`etag` gives it"} if isinstance(endpoint.etag, Shown) else {}
     headers_of_http(endpoint.headers, etag, findings)
+
+
+def _parameters(endpoint: Endpoint, verbs: list[Verb], findings: Findings) -> None:
+    """Says of what a parameter does whether it does nothing here, or whether something else does it."""
+    by: dict[str, Span] = {}
+    for each in endpoint.parameters:
+        first, *others = each.effects or ("",)
+        if others:
+            help = (f"two parameters do two things: `{first}` of one, and `{others[0]}` of the other",)
+            message = f"the parameter `{each.name}` of `{endpoint.key}` does two things"
+            findings.say(TWO_EFFECTS, message, Label(each.span, f"`{first}` and `{others[0]}`"), help=help)
+        for effect in each.effects:
+            use = OF_PARAMETERS[effect]
+            is_of_all = effect == "where" and endpoint.of_all_rows
+            if verbs and not use.of(verbs[0]) and not is_of_all:
+                message = f"`{effect}` of `{each.name}` says nothing of `{endpoint.key}`"
+                findings.say(SAYS_NOTHING, message, Label(each.span, use.says))
+            if effect != "where" and effect in by:
+                message = f"two parameters of `{endpoint.key}` have `{effect}`"
+                findings.say(TWO_EFFECTS, message, Label(each.span, "and this"), Label(by[effect], "this"))
+            by[effect] = each.span
+    for each in endpoint.declared:
+        for key, why in _says_nothing(each):
+            findings.say(SAYS_NOTHING, f"`{key}` of `{each.name}` says nothing", Label(each.span, why))
+
+
+def _says_nothing(each: Parameter) -> Iterator[tuple[str, str]]:
+    """What stands beside the schema of a parameter and says nothing, and why."""
+    several = each.is_list or each.where is not None
+    if each.always is not None and each.selects is None:
+        yield "always", "no `selects` stands beside it"
+    if each.default is not None and each.is_required:
+        yield "default", "it is always given"
+    if each.default is not None and each.sorts is not None:
+        yield "default", "the order where none is chosen is the endpoint's `sort`"
+    if each.explode is not None and (each.content is not None or not several):
+        yield "explode", "it gives one value"
 
 
 def headers_of_http(fact: Fact[tuple[Assignment, ...]] | None, given: Mapping[str, str], findings: Findings) -> None:

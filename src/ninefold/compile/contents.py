@@ -257,16 +257,8 @@ def choices(operation: Read | List) -> Choices | None:
     return Choices(
         projection=None
         if projection is None
-        else Projection(
-            projection.parameter,
-            projection.offered,
-            projection.members,
-            projection.written,
-            traced(*projection.places),
-        ),
-        expansion=None
-        if expansion is None
-        else Expansion(expansion.parameter, expansion.offered, expansion.written, traced(*expansion.places)),
+        else Projection(projection.parameter, projection.offered, projection.members),
+        expansion=None if expansion is None else Expansion(expansion.parameter, expansion.offered),
     )
 
 

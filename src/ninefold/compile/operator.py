@@ -173,7 +173,7 @@ def _filters(resource: Resource, resources: Mapping[str, Resource]) -> Iterator[
             found = Select(found, key.name, key.type, "field")
         if not isinstance(found.type, Anything | Array | ObjectType | Digest | Null):
             value = Variable("value", found.type)
-            yield Filter(field.name, found.type, equals(found, value), None, field.place)
+            yield Filter(field.name, found.type, equals(found, value), field.place)
 
 
 def _field(resource: Resource, field: Field) -> Select:

@@ -168,14 +168,19 @@ def _segments(segments: Sequence[checked_operations.Segment]) -> tuple[Segment, 
 
 
 def _parameter(stated: CheckedParameter, endpoint: Endpoint, key: str, checked: Checked) -> Parameter:
-    required = by_key(checked.places, ("required",), "endpoints", endpoint.key, key, stated.name)
+    own = ("endpoints", endpoint.key, key, stated.name)
+    required = by_key(checked.places, ("required",), *own)
+    chosen = by_key(checked.places, ("sorts", "selects", "always", "expands", "explode", "default"), *own)
     return Parameter(
         stated.name,
         stated.type,
         dict(stated.schema),
         stated.required,
         (*rules(stated.rules), *(Rule((), keyword, place) for keyword, place in required.items() if stated.required)),
-        traced(stated.place),
+        stated.default,
+        stated.explode,
+        stated.is_json,
+        (*traced(stated.place), *chosen.values()),
     )
 
 

@@ -312,8 +312,8 @@ class Survey:
             content = value_of(response.content)
             if isinstance(content, Leaf | Members | Items):
                 walk.show(content, roots, first)
-        if first is not None and (expand := value_of(endpoint.expand)) is not None:
-            for each in value_of(expand.offered) or ():
+        if first is not None and (include := endpoint.by("expands")) is not None:
+            for each in value_of(include.expands) or ():
                 if each.shows is not None and not (isinstance(each.shows, Leaf) and _is_name(each.shows)):
                     walk.show(each.shows, {**roots, first: first}, first)
                 elif (whole := walk.step(first, each.field)) is not None:
@@ -321,16 +321,17 @@ class Survey:
         for header in value_of(endpoint.headers) or ():
             walk.now = f"the header `{header.name}`"
             walk.read(header.value.ast, roots)
-        for filter in value_of(endpoint.filters) or ():
-            if (condition := value_of(filter.condition)) is not None:
-                walk.now = f"the filter `{filter.name}`"
+        for parameter in endpoint.filters:
+            if (condition := value_of(parameter.where)) is not None:
+                walk.now = f"the filter `{parameter.name}`"
                 walk.read(condition.ast, roots)
         for called, fact in (("where", endpoint.where), ("row", endpoint.row)):
             if (expression := value_of(fact)) is not None:
                 walk.now = f"its `{called}`"
                 walk.read(expression.ast, roots)
-        if first is not None and (sorts := value_of(endpoint.sorts)) is not None:
-            for key in (*(value_of(sorts.default) or ()), *(value_of(sorts.offered) or ())):
+        if first is not None:
+            offered = (key for each in endpoint.parameters for key in value_of(each.sorts) or ())
+            for key in (*(value_of(endpoint.sort) or ()), *offered):
                 walk.now = f"its order by `{key.field}`"
                 walk.step(first, key.field)
 

@@ -34,31 +34,22 @@ from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone,
 from ninefold.language.functions import FUNCTIONS, Function, read_functions
 from ninefold.language.key import Key, Kind, falling_back
 from ninefold.language.limits import PAGES, Limits, Pages
-from ninefold.language.question import Question
-from ninefold.language.reading import Level, Reading, Slot, collected, spoken
-from ninefold.language.records import facts_of, keys_of, part_of, read_members
-from ninefold.language.requests import (
-    DOES,
-    FILTERS,
-    NOT_SERVED,
-    ORDER,
+from ninefold.language.parameters import (
+    KEY,
     PATH_VALUES,
     QUERY_PARAMETERS,
     REQUEST_HEADERS,
-    REQUEST_MEDIA_TYPE,
-    Body,
-    Expansion,
-    Filter,
     Parameter,
-    Projection,
-    Requests,
-    Sorts,
-    read_body,
-    read_filters,
+    SortKey,
     read_path_values,
     read_query,
     read_request_headers,
+    read_sort_keys,
 )
+from ninefold.language.question import Question
+from ninefold.language.reading import Level, Reading, Slot, collected, spoken
+from ninefold.language.records import facts_of, keys_of, part_of, read_members
+from ninefold.language.requests import DOES, NOT_SERVED, ORDER, REQUEST_MEDIA_TYPE, Body, Requests, read_body
 from ninefold.language.responses import RESPONSE_ROWS, RESPONSES, Cors, Response, read_responses
 from ninefold.language.routes import Route, Segment, with_values
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part
@@ -142,21 +133,21 @@ class Endpoint:
         "Each name in braces is a field, or a path through references to one.", read=read_path_values,
         below=PATH_VALUES)
     query: Fact[tuple[Parameter, ...]] | None = adds(
-        "query", shapes.MappingOf("parameters to schemas"), "Query parameters, readable as `request.query.NAME`.",
+        "query", shapes.MappingOf("parameters to schemas and conditions"),
+        "Query parameters, readable as `request.query.NAME`, and what each does.",
         "There are no such parameters.", read=read_query, below=QUERY_PARAMETERS)
     request_headers: Fact[tuple[Parameter, ...]] | None = adds(
         "request headers", shapes.MappingOf("headers to schemas"),
         "Request headers, readable as `request.headers.NAME`.", "No such header is read.",
         read=read_request_headers, below=REQUEST_HEADERS)
-    filters: Fact[tuple[Filter, ...]] | None = adds(
-        "filters", FILTERS, "Query parameters that narrow a list, or the rows that are all changed.",
-        "There are no such parameters.", read=read_filters)
     where: Fact[Expression] | None = restricts(
         "where", shapes.Expression(shapes.Sight.CALLERS),
         "Which rows are listed or acted on.", "All rows that may be seen.",
         told="only rows where", meanings=("truth",), side="guards")
-    sorts: Fact[Sorts] | None = asked(
-        "sorts", One(Sorts), "The order of a list.", ORDER, "the list is not served", says_none=True, side="gives")
+    sort: Fact[tuple[SortKey, ...]] | None = asked(
+        "sort", shapes.Names(KEY), "The order of a list where a request chooses none. Ties are ordered by primary key.",
+        ORDER, "the list is not served", when=When("E lists"), says_none=True, read=read_sort_keys, side="gives",
+        order="sequence")
     pages: Fact[Pages] | None = instead(
         "pages", One(Pages), key_of(Limits, "pages").meaning, 8, "pages", question=PAGES, says_none=True,
         side="gives")
@@ -215,23 +206,32 @@ class Endpoint:
     case: Case | None = adds(
         "cases", shapes.Members(), "Bodies, values, checks and responses that an expression chooses.",
         "There is one case: what the endpoint states.", below=(BY, CASE), whole=lambda _: None)
-    projection: Fact[Projection] | None = adds(
-        "projection", One(Projection), "The caller chooses which members of a row are shown.", "All members are shown.")
-    expand: Fact[Expansion] | None = adds(
-        "expand", One(Expansion), "References are shown as rows where a request asks for it.",
-        "What is shown is the same for every request.")
 
     # fmt: on
 
     @property
     def of_all_rows(self) -> bool:
-        """Whether it changes all the rows that its path, `where` and `filters` leave."""
+        """Whether it changes all the rows that its path, `where` and `query` leave."""
         return any(each.all for each in value_of(self.does) or ())
 
     @property
     def outcomes(self) -> frozenset[str]:
         """The outcomes that have an answer."""
         return frozenset(each.outcome.text for each in value_of(self.responses) or () if each.outcome is not None)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of its query, as far as they are shown."""
+        return value_of(self.query) or ()
+
+    @property
+    def filters(self) -> tuple[Parameter, ...]:
+        """The parameters that narrow its rows."""
+        return tuple(each for each in self.parameters if each.where is not None)
+
+    def by(self, effect: str) -> Parameter | None:
+        """The parameter that does something (`sorts`, `selects`, `expands`)."""
+        return next((each for each in self.parameters if getattr(each, effect) is not None), None)
 
     @property
     def declared(self) -> tuple[Parameter, ...]:

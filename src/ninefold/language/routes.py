@@ -12,8 +12,8 @@ from ninefold.diagnostics.source import Span
 from ninefold.language.codes import NOT_AN_ENDPOINT, SAME_ROUTE
 from ninefold.language.fact import Fact, value_of
 from ninefold.language.leaves import SEGMENT
+from ninefold.language.parameters import Parameter
 from ninefold.language.reading import Reading, quoted
-from ninefold.language.requests import Parameter
 from ninefold.syntax.nodes import Scalar
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")

@@ -133,8 +133,8 @@ def default_in_words(default: Name | Expression) -> str:
 ENDPOINT: Final = re.compile(r"[A-Z]+ /[^ ]*")
 """The key of an endpoint, as the subject of a change."""
 
-OF_ENDPOINT: Final = re.compile(r"([A-Z]+ /.*)\.(filters|query|request headers)\.([^.]+)")
-"""What belongs to an endpoint is named behind its key: `GET /orders.filters.status`."""
+OF_ENDPOINT: Final = re.compile(r"([A-Z]+ /.*)\.(query|request headers)\.([^.]+)")
+"""What belongs to an endpoint is named behind its key: `GET /orders.query.status`."""
 
 DIFFERENT = ("schema", "is", "endpoint", "view", "kind", "code")
 BESIDE: Final = {

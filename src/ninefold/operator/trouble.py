@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.conditions import BY_NAME
-from ninefold.plan.chosen import given
-from ninefold.plan.operations import List, Read, Sweep
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Route, Served
 from ninefold.plan.service import ServicePlan
@@ -125,9 +123,3 @@ def _places_of(failure: FieldFailure, route: Served, x: Exchange) -> Iterator[Pl
             for parameter in stated:
                 if parameter.name.lower() == failure.name.lower():
                     yield from parameter.trace
-            operation = next((each.operation for each in route.admissions), None)
-            if isinstance(operation, Read | List) and failure.place == "query":
-                choices = given(operation.choices)
-                yield from (place for each in choices if each.parameter == failure.name for place in each.trace)
-            if isinstance(operation, List | Sweep) and failure.place == "query":
-                yield from (place for each in operation.filters if each.name == failure.name for place in each.trace)

@@ -6,13 +6,7 @@ no reference is shown as a row: that is the response of a request that chooses n
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 import msgspec
-
-from ninefold.plan.places import Place
-
-Written: TypeAlias = Literal["repeated", "comma separated"]
 
 
 class Projection(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -22,8 +16,6 @@ class Projection(msgspec.Struct, frozen=True, omit_defaults=True):
     parameter: str
     offered: tuple[str, ...]
     members: tuple[str, ...]
-    written: Written | None = None
-    trace: tuple[Place, ...] = ()
 
 
 class Expansion(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -31,8 +23,6 @@ class Expansion(msgspec.Struct, frozen=True, omit_defaults=True):
 
     parameter: str
     offered: tuple[str, ...]
-    written: Written | None = None
-    trace: tuple[Place, ...] = ()
 
 
 class Choices(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -6,7 +6,6 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from ninefold.expressions.tree import Typed
 from ninefold.plan.chosen import Choices
 from ninefold.plan.events import Concerns
 from ninefold.plan.places import Place
@@ -28,13 +27,10 @@ class Read(OfResource, frozen=True, tag="read"):
 
 
 class FilterParameter(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A query parameter that narrows a list. Where it is not given its `default` is taken, if there is one;
-    else its piece (switch `filter NAME`) takes no part. `written`: how several values are given, which are an array."""
+    """A query parameter that narrows a list. Where it has no value its piece (switch `filter NAME`) takes no part."""
 
     name: str
     type: Type
-    default: Typed | None = None
-    written: Literal["repeated", "comma separated"] | None = None
     trace: tuple[Place, ...] = ()
 
 

@@ -21,12 +21,13 @@ from ninefold.language.endpoints import (
     shows_content,
 )
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of, within
+from ninefold.language.parameters import Parameter
 from ninefold.language.question import Question
 from ninefold.language.requests import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS, Requests
 from ninefold.language.responses import RESPONSES
 from ninefold.language.routes import WITHOUT_CONTENT, PathName
 from ninefold.language.verbs import kind_of
-from ninefold.questions.open import open_in
+from ninefold.questions.open import missing, open_in
 from ninefold.questions.question import At, OpenQuestion, blocking, unanswered
 from ninefold.questions.resources import unsaid
 
@@ -100,16 +101,14 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
         yield blocking(DOES, key, at, own, f"by what the case of `{key}` is chosen")
         if not endpoint.case.all and not endpoint.case.has_rest:
             return  # which cases there are is not shown; the rest is asked once it is
-    for each in value_of(endpoint.filters) or ():
-        if at := unanswered(each.condition, each.span):
-            yield blocking(DOES, key, at, own, f"what the filter `{each.name}` of `{key}` admits")
     for at, words in _called(survey, endpoint):
         yield blocking(DOES, key, at, own, words)
-    for at, words in _chosen(endpoint):
-        yield blocking(DOES, key, at, own, words)
     for parameter in endpoint.declared:
-        if at := unsaid(parameter.schema, At(parameter.span)):
-            yield blocking(DOES, key, at, own, f"the type of the parameter `{parameter.name}` of `{key}`")
+        called = f"the parameter `{parameter.name}` of `{key}`"
+        if not parameter.effects and (at := unsaid(parameter.schema, At(parameter.span))):
+            yield blocking(DOES, key, at, own, f"the type of {called}")
+        if (open_ := missing(parameter, parameter.span, DOES)) is not None and not _is_of_the_path(endpoint, parameter):
+            yield blocking(DOES, key, open_[1], own, f"how several values of {called} are given")
     span = endpoint.span if endpoint.case is None else endpoint.case.span
     bodied = endpoint.body is not None or takes_values(endpoint)
     if bodied and (at := unanswered(endpoint.body, span)):
@@ -133,8 +132,7 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
         if at := unanswered(response.content, response.span):
             yield blocking(RESPONSES, key, at, own, f"what `{key}` answers with {response.status}")
     if "list" in verbs:
-        enclosing = endpoint.sorts.span if endpoint.sorts is not None else endpoint.span
-        if at := unanswered(within(endpoint.sorts, lambda sorts: sorts.default), enclosing):
+        if at := unanswered(endpoint.sort, endpoint.span):
             yield blocking(ORDER, key, at, own)
 
 
@@ -163,14 +161,8 @@ def _called(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[At, str]]:
             yield at, f"what `{endpoint.key}` calls `{name}` with"
 
 
-def _chosen(endpoint: Endpoint) -> Iterator[tuple[At, str]]:
-    """What is missing where a request chooses of what is shown."""
-    for key, choice in (("projection", endpoint.projection), ("expand", endpoint.expand)):
-        if isinstance(choice, Shown):
-            if at := unanswered(choice.value.parameter, choice.span):
-                yield at, f"the parameter of the `{key}` of `{endpoint.key}`"
-            if at := unanswered(choice.value.offered, choice.span):
-                yield at, f"what the `{key}` of `{endpoint.key}` offers"
+def _is_of_the_path(endpoint: Endpoint, parameter: Parameter) -> bool:
+    return parameter in (value_of(endpoint.path) or ())
 
 
 def _without_row(survey: Survey, endpoint: Endpoint) -> At | None:

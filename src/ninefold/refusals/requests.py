@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from ninefold.contract.reach import names_in
 from ninefold.contract.survey import Survey, actions, signs_out_caller
@@ -219,13 +219,24 @@ def _opens_to_all(survey: Survey) -> bool:
     return isinstance(origins, Shown) and isinstance(origins.value, Name) and not by_cookie
 
 
+_WRONG: Final = {
+    "": ("is not as its rules say", ("values",)),
+    "where": ("is not of the type that its condition compares, or not as its rules say", ("pages and filters",)),
+    "sorts": ("names an order that is not offered", ()),
+    "selects": ("names something that is not offered, or something twice", ("choices",)),
+    "expands": ("names something that is not offered, or something twice", ("choices",)),
+}
+"""What is wrong with a parameter that is refused, by what it does."""
+
+
 def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     requests = survey.contract.endpoints.requests_of(endpoint)
     for kind, place, fact in (("parameter", "query", endpoint.query), ("header", "header", endpoint.request_headers)):
         for each in value_of(fact) or ():
-            words = f"the {kind} `{each.name}` is not as its rules say"
+            why, meanings = _WRONG[each.effects[0] if each.effects else ""]
             named = of_parameter("invalid", place, each.name)
-            yield Refusal("invalid", Step.PARAMETERS, named, None, (), each.span, words, ("values",))
+            words = f"the {kind} `{each.name}` {why}"
+            yield Refusal("invalid", Step.PARAMETERS, named, None, (), each.span, words, meanings)
     own = acted_on(endpoint)
     if own is not None and "created" in endpoint.outcomes:
         for name, span in stored_of_path(endpoint, own):
@@ -241,18 +252,6 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         stated = survey.contract.endpoints.cors
         span = stated.span if isinstance(stated, Shown) else endpoint.span
         yield Refusal("forbidden", Step.PARAMETERS, fact=span, words=words, meanings=("events over websocket",))
-    for filter_ in value_of(endpoint.filters) or ():
-        words = f"the parameter `{filter_.name}` is not of the type that its filter compares"
-        yield Refusal("invalid", Step.PARAMETERS, fact=filter_.span, words=words, meanings=("pages and filters",))
-    for choice in (value_of(endpoint.projection), value_of(endpoint.expand)):
-        if choice is not None and isinstance(choice.parameter, Shown):
-            named = choice.parameter.value.text
-            words = f"the parameter `{named}` names something that is not offered, or something twice"
-            yield Refusal("invalid", Step.PARAMETERS, fact=choice.parameter.span, words=words, meanings=("choices",))
-    sorts = value_of(endpoint.sorts)
-    if sorts is not None and isinstance(sorts.parameter, Shown):
-        words = f"the parameter `{sorts.parameter.value.text}` names an order that is not offered"
-        yield Refusal("invalid", Step.PARAMETERS, fact=sorts.parameter.span, words=words)
     if any(action.verb == "list" for action in actions(endpoint)):
         yield from _of_pages(survey, endpoint)
     unknown = requests.unknown_parameters

@@ -154,15 +154,9 @@ def _of_parameters(route: Served, admissions: Sequence[Admission], resource: str
 
 def _takes_parameters(operation: Operation) -> bool:
     match operation:
-        case Sweep():
-            return bool(operation.filters)
-        case Read():
-            return operation.choices is not None
-        case List():
-            paging = operation.paging
-            named = (operation.sort_parameter, paging.size, paging.at)
-            return operation.choices is not None or bool(operation.filters) or any(named)
-        case Write() | Stream() | Compute():
+        case List(paging=paging):
+            return any((paging.size, paging.at))
+        case Read() | Write() | Stream() | Compute() | Sweep():
             return False
         case _:
             assert_never(operation)

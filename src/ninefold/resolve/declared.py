@@ -127,5 +127,4 @@ def parameters(endpoints: Iterable[Endpoint]) -> dict[str, Names]:
         declared_ = (("query", endpoint.query), ("header", endpoint.request_headers), ("path", endpoint.path))
         for place, fact in declared_:
             found[place] |= {each.name: each.span for each in listed(fact) or ()}
-        found["query"] |= {each.name: each.span for each in listed(endpoint.filters) or ()}
     return dict(found)

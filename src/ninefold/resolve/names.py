@@ -223,8 +223,8 @@ class _Uses:
         if len(subjects) == 1:
             resource = subjects.pop()
             self.sets(endpoint.sets, resource)
-            sorts = one(endpoint.sorts)
-            for keys in (sorts.default, sorts.offered) if sorts is not None else ():
+            offered = (each.sorts for each in listed(endpoint.query) or ())
+            for keys in (endpoint.sort, *offered):
                 for key in listed(keys) or ():
                     self.use_field(Name(key.field, Span(key.span.start + key.descending, key.span.end)), resource)
         self.effects(endpoint.then)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ninefold.plan.chosen import given
 from ninefold.plan.events import RESUME
 from ninefold.plan.limits import Rate
-from ninefold.plan.operations import List, Operation, Read, Stream, Sweep
+from ninefold.plan.operations import List, Operation, Stream
 from ninefold.plan.problems import Condition, Problems
 from ninefold.plan.responses import Response
 from ninefold.plan.routes import Admission, BodyField, Route, Served, bodies
@@ -93,19 +92,12 @@ def ends(operation: Operation) -> tuple[Response, ...]:
 
 
 def query_parameters(route: Served) -> tuple[str, ...]:
-    """The query parameters that an endpoint knows: its own, then those of what it reads or lists."""
+    """The query parameters that an endpoint knows: its own, then those of its pages."""
     found = [each.name for each in route.query]
     for admission in route.admissions:
         operation = admission.operation
-        if isinstance(operation, Read | List):
-            found += [each.parameter for each in given(operation.choices)]
-        if isinstance(operation, Sweep):
-            found += [each.name for each in operation.filters]
         if isinstance(operation, List):
-            paging = operation.paging
-            own = (operation.sort_parameter, paging.size, paging.at)
-            found += [each.name for each in operation.filters]
-            found += [name for name in own if name is not None]
+            found += [name for name in (operation.paging.size, operation.paging.at) if name is not None]
     return tuple(dict.fromkeys(found))
 
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from ninefold.language.conditions import CONDITIONS, VERSION, Condition
-from ninefold.plan.chosen import given
 from ninefold.plan.held import CANNOT_BE_MADE
-from ninefold.plan.operations import List, Read, Sweep
+from ninefold.plan.operations import List
 from ninefold.plan.places import Place
 from ninefold.plan.routes import BodyField, Parameter, Rule, Served
 from ninefold.plan.service import ServicePlan
@@ -194,25 +193,16 @@ def _of_query(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause,
     for each in route.query:
         if each.name == name:
             return name, once(*stated((*_rule(each, refused)[1], *each.trace)), asked)
-    return name, once(*stated(_of_list(route, name)), Fixed("pages and filters"), asked)
+    return name, once(*stated(_of_pages(route, name)), Fixed("pages and filters"), asked)
 
 
-def _of_list(route: Served, name: str) -> list[Place]:
-    """Where a parameter of what is read or listed is stated: what a request chooses, a filter, the order, the pages."""
+def _of_pages(route: Served, name: str) -> list[Place]:
+    """Where a parameter of pages is stated."""
     found: list[Place] = []
     for admission in route.admissions:
-        operation = admission.operation
-        if isinstance(operation, Read | List):
-            choices = given(operation.choices)
-            found += [place for each in choices if each.parameter == name for place in each.trace]
-        if not isinstance(operation, List | Sweep):
+        if not isinstance(admission.operation, List):
             continue
-        found += [place for each in operation.filters if each.name == name for place in each.trace]
-        if isinstance(operation, Sweep):
-            continue
-        if name == operation.sort_parameter:
-            found += operation.sort_trace
-        paging = operation.paging
+        paging = admission.operation.paging
         for key in ("size", "at"):
             if getattr(paging, key) == name:
                 keys = (key, "minimum", "maximum") if key == "size" else (key, "by")

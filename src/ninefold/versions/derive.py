@@ -169,14 +169,6 @@ _NAMES: dict[str, Callable[[Contract, str], str | None]] = {
 
 def _taken_by(contract: Contract, name: str) -> Iterator[tuple[str, Span]]:
     for endpoint in value_of(contract.endpoints.endpoints) or ():
-        named = {each.name: each.span for each in value_of(endpoint.query) or ()}
-        named |= {each.name: each.span for each in value_of(endpoint.filters) or ()}
-        sorts = value_of(endpoint.sorts)
-        parameter = None if sorts is None else value_of(sorts.parameter)
-        if parameter is not None:
-            named[parameter.text] = parameter.span
-        for choice in (value_of(endpoint.projection), value_of(endpoint.expand)):
-            if choice is not None and (parameter := value_of(choice.parameter)) is not None:
-                named[parameter.text] = parameter.span
+        named = {each.name: each.span for each in endpoint.parameters}
         if name in named:
             yield endpoint.key, named[name]

@@ -10,14 +10,14 @@ from ninefold.expressions.ast import Literal, Member, Name, every
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Shown, is_stated, value_of
-from ninefold.language.requests import Filter, SortKey
+from ninefold.language.parameters import Parameter, SortKey
 from ninefold.language.resources import Field, Resource, Seen
 from ninefold.language.schemas import Schema
 from ninefold.language.versioning import Change
 from ninefold.syntax.nodes import Entry, Mapping, Scalar, Style
 from ninefold.versions.codes import NO_SUCH_CHANGE
 from ninefold.versions.shown import Shows, called_so, in_templates
-from ninefold.versions.way import OF_FIELDS, Way
+from ninefold.versions.way import OF_FIELDS, Way, each_in
 
 
 def change_field(way: Way, change: Change, resource: Resource, name: str) -> None:
@@ -201,14 +201,10 @@ def _of_lists(way: Way, resource: str, field: str, called: Shows, keep_sorts: bo
     def one(endpoint: Endpoint) -> Endpoint:
         if resource not in {action.subject for action in value_of(endpoint.does) or ()}:
             return endpoint
-        filters, sorts = endpoint.filters, endpoint.sorts
-        if isinstance(filters, Shown):
-            found = [_filter(each, resource, field, called) for each in filters.value]
-            filters = replace(filters, value=tuple(each for each in found if each is not None))
-        if isinstance(sorts, Shown) and not keep_sorts and isinstance(sorts.value.offered, Shown):
-            offered = tuple(key for key in sorts.value.offered.value if not _is_by(key, field))
-            sorts = replace(sorts, value=replace(sorts.value, offered=replace(sorts.value.offered, value=offered)))
-        return replace(endpoint, filters=filters, sorts=sorts)
+        query = each_in(endpoint.query, lambda each: _filter(each, resource, field, called))
+        if not keep_sorts:
+            query = each_in(query, lambda each: _ordering(each, field))
+        return replace(endpoint, query=query)
 
     way.with_endpoints(map(one, way.endpoints()))
 
@@ -223,8 +219,12 @@ def _of_choices(way: Way, resource: str, own: str | None, called: Shows) -> None
     way.with_endpoints(map(one, way.endpoints()))
 
 
-def _filter(each: Filter, resource: str, field: str, called: Shows) -> Filter | None:
-    condition = value_of(each.condition)
+def _ordering(each: Parameter, field: str) -> Parameter:
+    return replace(each, sorts=each_in(each.sorts, lambda key: None if _is_by(key, field) else key))
+
+
+def _filter(each: Parameter, resource: str, field: str, called: Shows) -> Parameter | None:
+    condition = value_of(each.where)
     if condition is None or not _reads(condition, resource, field):
         return each
     name = called(each.name)

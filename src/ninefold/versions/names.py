@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from ninefold.diagnostics.source import Span
 from ninefold.language.authentication import Permission
 from ninefold.language.check import Check
 from ninefold.language.declaration import members
@@ -16,7 +15,7 @@ from ninefold.language.errors import ErrorCode
 from ninefold.language.events import EventKind
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Name, Shown, value_of
-from ninefold.language.requests import Filter, Parameter
+from ninefold.language.parameters import Parameter
 from ninefold.language.resources import Resource
 from ninefold.language.routes import Segment, shape_of, with_values
 from ninefold.language.schemas import Schema
@@ -134,7 +133,7 @@ def _called(way: Way, key: str, to: str | None) -> None:
 
 
 def change_parameter(way: Way, change: Change) -> None:
-    """`GET /orders.filters.status`, `GET /orders.query.verbose`, `GET /orders.request headers.Prefer`."""
+    """`GET /orders.query.status`, `GET /orders.request headers.Prefer`."""
     named = OF_ENDPOINT.fullmatch(change.subject.text)
     assert named is not None
     key, kind, name = named.groups()
@@ -146,42 +145,37 @@ def change_parameter(way: Way, change: Change) -> None:
         help = (f"say what the endpoint was: `{{change: {key}, endpoint: {{{kind}: {{…}}}}}}`",)
         way.refuse(change, f"`{change.verb}` is of the whole endpoint", help)
         return
-    parameters_of = value_of(endpoint.query if kind == "query" else endpoint.request_headers) or ()
-    there: dict[str, Span] = {each.name: each.span for each in parameters_of}
-    if kind == "filters":
-        there = {each.name: each.span for each in value_of(endpoint.filters) or ()}
+    fact = endpoint.query if kind == "query" else endpoint.request_headers
+    there = {each.name: each for each in value_of(fact) or ()}
     if name not in there:
         way.not_there(change, f"one of the {kind}", [f"{key}.{kind}.{each}" for each in there])
         return
+    to = change.to
     if change.verb == "rename":
-        if change.to is None:
+        if to is None:
             return
-        if kind != "filters":
+        if not there[name].effects:
             help = (f"say what the endpoint was: `{{change: {key}, endpoint: {{{kind}: {{…}}, …}}}}`",)
             way.refuse(change, "expressions read parameters by their names", help)
             return
-        if change.to.text in there:
-            way.taken(change.to.text, change.to.span, "a filter", there[change.to.text])
+        if to.text in there:
+            way.taken(to.text, to.span, "a parameter", there[to.text].span)
             return
-    to = None if change.to is None else change.to.text
 
-    def filters(each: Filter) -> Filter | None:
+    def parameter(each: Parameter) -> Parameter | None:
         if each.name != name:
             return each
-        return None if change.verb == "remove" or to is None else replace(each, name=to)
+        return None if to is None else replace(each, name=to.text)
 
-    def parameters(each: Parameter) -> Parameter | None:
-        return None if each.name == name else each
-
-    match kind:
-        case "filters":
-            changed = replace(endpoint, filters=each_in(endpoint.filters, filters))
-        case "query":
-            changed = replace(endpoint, query=each_in(endpoint.query, parameters))
-        case _:
-            changed = replace(endpoint, request_headers=each_in(endpoint.request_headers, parameters))
-    own = {name: getattr(changed, name) for name in ("filters", "query", "request_headers")}
-    way.with_endpoints(replace(each, **own) if each.key == key else each for each in way.endpoints())
+    query, headers = endpoint.query, endpoint.request_headers
+    if kind == "query":
+        query = each_in(query, parameter)
+    else:
+        headers = each_in(headers, parameter)
+    changed = [
+        replace(each, query=query, request_headers=headers) if each.key == key else each for each in way.endpoints()
+    ]
+    way.with_endpoints(changed)
 
 
 # ── Kinds of event, and error codes ───────────────────────────────────────────────────────────────────────────

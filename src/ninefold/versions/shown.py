@@ -23,7 +23,7 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.events import EventKind
 from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Member, Members, Template
 from ninefold.language.fact import Name, Shown, value_of
-from ninefold.language.requests import Expanded, Filter, SortKey, Sorts
+from ninefold.language.parameters import Expanded, Parameter, SortKey
 from ninefold.language.resources import Resource, View
 from ninefold.language.responses import Response
 from ninefold.versions.way import each_in, in_fact
@@ -73,7 +73,7 @@ def in_what_is_shown(
         each = replace(
             each,
             responses=each_in(each.responses, response),
-            expand=in_fact(each.expand, lambda own: replace(own, offered=each_in(own.offered, asked))),
+            query=each_in(each.query, lambda own: replace(own, expands=each_in(own.expands, asked))),
         )
         return besides(each, resource, listed)
 
@@ -244,14 +244,11 @@ def called_so(endpoint: Endpoint, own: str, called: Shows) -> Endpoint:
         older = called(each.name) if each.name == own else each.name
         return None if older is None else replace(each, name=older)
 
-    return replace(
-        endpoint,
-        projection=in_fact(
-            endpoint.projection,
-            lambda own: replace(own, offered=each_in(own.offered, member), always=each_in(own.always, member)),
-        ),
-        expand=in_fact(endpoint.expand, lambda own: replace(own, offered=each_in(own.offered, asked))),
-    )
+    def chosen(own: Parameter) -> Parameter:
+        selects, always = each_in(own.selects, member), each_in(own.always, member)
+        return replace(own, selects=selects, always=always, expands=each_in(own.expands, asked))
+
+    return replace(endpoint, query=each_in(endpoint.query, chosen))
 
 
 # ── What is shown in the place of a field ─────────────────────────────────────────────────────────────────────
@@ -291,20 +288,18 @@ class _Reading:
         def header(own: Assignment) -> Assignment:
             return replace(own, value=self.expression(own.value, rows))
 
-        def filtering(own: Filter) -> Filter:
-            return replace(own, condition=in_fact(own.condition, lambda condition: self.expression(condition, rows)))
-
         def key(own: SortKey) -> SortKey:
             return replace(own, field=self.instead.get((resource or "", own.field), own.field))
 
-        def sorts(own: Sorts) -> Sorts:
-            return replace(own, default=each_in(own.default, key), offered=each_in(own.offered, key))
+        def parameter(own: Parameter) -> Parameter:
+            where = in_fact(own.where, lambda condition: self.expression(condition, rows))
+            return replace(own, where=where, sorts=each_in(own.sorts, key))
 
         return replace(
             each,
             headers=each_in(each.headers, header),
-            filters=each_in(each.filters, filtering),
-            sorts=in_fact(each.sorts, sorts),
+            query=each_in(each.query, parameter),
+            sort=each_in(each.sort, key),
         )
 
     def template(self, template: Template, rows: Rows) -> Template:

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from ninefold.checked import operations as checked
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.lists import Asked, beside_rows, growing, plainly
+from ninefold.checked.lists import Asked, beside_rows, growing, plainly, title
 from ninefold.checked.operations import Filter, Mutation, SortKeys
 from ninefold.checked.resources import Resource
 from ninefold.compile import inputs
@@ -91,7 +91,7 @@ def list_rows(operation: checked.List, admission: Admission, perspective: Perspe
         sorts=tuple(sorts),
         filters=filter_parameters(operation),
         sort_parameter=operation.sorts.parameter,
-        sort_trace=stated(perspective.checked.places, "endpoints", operation.key, "sorts"),
+        sort_trace=stated(perspective.checked.places, "endpoints", operation.key, "sort"),
         count=count,
         judge=judge(Fragment("(SELECT 1)"), required, operation, resource, perspective, of_one=False)
         if required
@@ -129,10 +129,7 @@ def _page_places(operation: checked.List, perspective: Perspective) -> dict[str,
 
 
 def filter_parameters(operation: checked.List | Mutation) -> tuple[FilterParameter, ...]:
-    return tuple(
-        FilterParameter(each.name, each.type, each.default, each.written, traced(each.place))
-        for each in operation.filters
-    )
+    return tuple(FilterParameter(each.name, each.type, traced(each.place)) for each in operation.filters)
 
 
 def filter_pieces(operation: checked.List | Mutation, columns: Columns, perspective: Perspective) -> list[Piece]:
@@ -152,9 +149,7 @@ def _orders(operation: checked.List, resource: Resource) -> dict[str, SortKeys]:
     that no two rows are equal."""
     stated: dict[str, SortKeys] = {"": operation.sorts.default}
     if operation.sorts.parameter is not None:
-        for keys in operation.sorts.offered:
-            names = [(resource.fields[field].called or field, descending) for field, descending in keys]
-            stated[",".join(f"-{name}" if descending else name for name, descending in names)] = keys
+        stated |= {title(keys, resource): keys for keys in operation.sorts.offered}
     return {title: _with_identifier(keys, resource) for title, keys in stated.items()}
 
 

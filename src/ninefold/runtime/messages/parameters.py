@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote, unquote
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import operations as plan
-from ninefold.plan.chosen import Choices, Expansion, Projection, Written, expanded, given, hidden
+from ninefold.plan.chosen import Choices, Expansion, Projection, expanded, hidden
 from ninefold.plan.responses import In
 from ninefold.plan.routes import Parameter
+from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.problems import Failure, invalid
 from ninefold.runtime.messages.schemas import Schemas
 from ninefold.runtime.messages.violations import MOST, broken
-from ninefold.values import GREATEST_INTEGER, Array, Integer, Invalid, Type, Value, from_text
+from ninefold.values import GREATEST_INTEGER, Array, Integer, Invalid, Type, Value, from_text, json_reader
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
 """The values of each parameter, in the order in which they came."""
@@ -40,27 +41,6 @@ def _decoded(text: str) -> str:
     return unquote(text.replace("+", " "), errors="surrogateescape") if "%" in text or "+" in text else text
 
 
-def single(query: Query, name: str, type_: Type) -> Value | Refused:
-    """The value of a parameter that is there, and is meant to be there once."""
-    values = query[name]
-    if len(values) > 1:
-        return Refused("repeated")
-    try:
-        return from_text(type_, values[0])
-    except Invalid as invalid:
-        return Refused(invalid.rule)
-
-
-def several(texts: Sequence[str], type_: Type, written: Written) -> Value | Refused:
-    """The values of a parameter that gives several."""
-    if written == "comma separated":
-        if len(texts) > 1:
-            return Refused("repeated")
-        texts = texts[0].split(",")
-    assert isinstance(type_, Array)
-    return _several(texts, type_)
-
-
 @dataclass(frozen=True, slots=True)
 class Refused:
     """What a parameter is not a value for: the rule that it does not keep."""
@@ -69,39 +49,80 @@ class Refused:
 
 
 class Declared:
-    """The parameters of one endpoint that the contract gives schemas: those of the path, of the query, or headers."""
+    """The parameters of one endpoint that the contract declares: those of the path, of the query, or headers."""
 
     __slots__ = ("_parameters", "_place", "parameters")
 
     def __init__(self, parameters: Iterable[Parameter], place: In) -> None:
         self.parameters = tuple(parameters)
-        self._parameters = tuple((parameter, Schemas(parameter.schema)) for parameter in self.parameters)
+        self._parameters = tuple(
+            (each, Schemas(each.schema), _reader(each), _default(each)) for each in self.parameters
+        )
         self._place = place
 
     def read(self, given: Query, failures: list[Failure]) -> dict[str, Value]:
-        """The values of those that came; what is wrong is added to `failures`."""
+        """The values of those that came, or that have a default; what is wrong is added to `failures`."""
         values: dict[str, Value] = {}
-        for parameter, schemas in self._parameters:
+        for parameter, schemas, reader, default in self._parameters:
             name = parameter.name
             rules: tuple[str, ...] = ()
             if name in given:
-                value = (
-                    _several(given[name], parameter.type)
-                    if isinstance(parameter.type, Array)
-                    else single(given, name, parameter.type)
-                )
+                value = reader(given[name])
                 if isinstance(value, Refused):
                     rules = (value.rule,)
                 else:
                     values[name] = value
                     rules = tuple(dict.fromkeys(rule for _, rule in islice(broken(schemas, value), MOST)))
+            elif default:
+                values[name] = default[0]
             elif parameter.required:
                 rules = ("required",)
             failures.extend(invalid(self._place, name, rule) for rule in rules)
         return values
 
 
-def _several(texts: Sequence[str], type_: Array) -> Value | Refused:
+def _reader(parameter: Parameter) -> Callable[[Sequence[str]], Value | Refused]:
+    """What makes the value of a parameter from what a request gives."""
+    type_ = parameter.type
+    if parameter.is_json:
+        return partial(_json, json_reader(type_))
+    if not isinstance(type_, Array):
+        return partial(_single, type_)
+    return partial(_several, type_) if parameter.explode else partial(_with_commas, type_)
+
+
+def _default(parameter: Parameter) -> tuple[Value, ...]:
+    return tuple(map(json_reader(parameter.type), parameter.default))
+
+
+def _single(type_: Type, texts: Sequence[str]) -> Value | Refused:
+    """The value of a parameter that is meant to be there once."""
+    if len(texts) > 1:
+        return Refused("repeated")
+    try:
+        return from_text(type_, texts[0])
+    except Invalid as invalid:
+        return Refused(invalid.rule)
+
+
+def _json(read: Callable[[Any], Value], texts: Sequence[str]) -> Value | Refused:
+    """The value of a parameter whose text is JSON, as that of a body would be."""
+    if len(texts) > 1:
+        return Refused("repeated")
+    try:
+        return read(parse(texts[0].encode("utf-8", "surrogateescape")))
+    except Invalid as invalid:
+        return Refused(invalid.rule)
+    except ValueError:
+        return Refused("type")
+
+
+def _with_commas(type_: Array, texts: Sequence[str]) -> Value | Refused:
+    """The values in one text; an empty one is one empty item."""
+    return Refused("repeated") if len(texts) > 1 else _several(type_, texts[0].split(","))
+
+
+def _several(type_: Array, texts: Sequence[str]) -> Value | Refused:
     try:
         return [from_text(type_.items, text) for text in texts]
     except Invalid as invalid:
@@ -141,68 +162,34 @@ def around(path: bytes, query: bytes, name: str) -> tuple[str, str]:
     return first, quote(b"".join(b"&" + pair for pair in after), safe=_OF_A_REFERENCE)
 
 
-def _taken(query: Query, name: str, type_: Type, failures: list[Failure], written: Written | None = None) -> Value:
-    value = single(query, name, type_) if written is None else several(query[name], type_, written)
-    if isinstance(value, Refused):
-        failures.append(invalid("query", name, value.rule))
-        return None
-    return value
-
-
-class FilterReader:
-    """The parameters that narrow rows. `names` are those that there are."""
-
-    __slots__ = ("_defaults", "_filters", "names")
-
-    def __init__(self, filters: Sequence[plan.FilterParameter]) -> None:
-        self._filters = filters
-        self._defaults: tuple[tuple[str, Callable[[Env], Value]], ...] = tuple(
-            (each.name, compile(each.default)) for each in filters if each.default is not None
-        )
-        self.names = frozenset(each.name for each in filters)
-
-    def read(self, query: Query, env: Env, failures: list[Failure]) -> dict[str, Value]:
-        """The values of those that came, or that have a default; what is wrong is added to `failures`."""
-        filters: dict[str, Value] = {}
-        for each in self._filters:
-            if each.name in query:
-                value = _taken(query, each.name, each.type, failures, each.written)
-                if value is not None:
-                    filters[each.name] = value
-        for name, default in self._defaults:
-            if name not in query:
-                try:
-                    filters[name] = default(env)
-                except EvaluationError:
-                    # No condition holds for what has no value: nothing is found.
-                    filters[name] = None
-        return filters
+def narrowing(filters: Sequence[plan.FilterParameter], values: Mapping[str, Value]) -> dict[str, Value]:
+    """The values of the parameters that narrow rows, of those that have one."""
+    return {each.name: values[each.name] for each in filters if each.name in values}
 
 
 class PageReader:
-    """The parameters of a list: filters, order, page. `names` are those that the list knows."""
+    """What a request asks of a list: which rows, in which order, which page. `names` are the parameters of its pages."""
 
     __slots__ = ("_filters", "_paging", "_sort_parameter", "_sorts", "names")
 
     def __init__(self, operation: plan.List) -> None:
-        self._filters = FilterReader(operation.filters)
+        self._filters = operation.filters
         self._sorts = {sort.name: sort for sort in operation.sorts}
         self._sort_parameter = operation.sort_parameter
         self._paging = operation.paging
         paging = operation.paging
-        own = (operation.sort_parameter, paging.size, paging.at)
-        self.names = self._filters.names | {name for name in own if name is not None}
+        self.names = frozenset(name for name in (paging.size, paging.at) if name is not None)
 
-    def read(self, query: Query, env: Env, failures: list[Failure], request: Request) -> Page:
-        """What is asked for; what is wrong with it is added to `failures`."""
-        page = self._read(query, env, failures)
+    def read(self, values: Mapping[str, Value], query: Query, failures: list[Failure], request: Request) -> Page:
+        """What is asked for; what is wrong with it is added to `failures`. `values`: of the declared parameters."""
+        page = self._read(values, query, failures)
         if not self._paging.linked:
             return page
         return replace(page, around=around(request.path, request.query, self._paging.at or ""))
 
-    def _read(self, query: Query, env: Env, failures: list[Failure]) -> Page:
-        filters = self._filters.read(query, env, failures)
-        paging, sort = self._paging, self._sort(query, failures)
+    def _read(self, values: Mapping[str, Value], query: Query, failures: list[Failure]) -> Page:
+        filters = narrowing(self._filters, values)
+        paging, sort = self._paging, self._sort(values)
         if paging.by == "none":
             return Page(sort, filters=filters)
         size = self._integer(query, paging.size, paging.minimum, paging.maximum, paging.default, failures)
@@ -214,22 +201,19 @@ class PageReader:
         start = min((at - first) * (size if paging.by == "page" else 1), GREATEST_INTEGER)
         return Page(sort, size, start, at, None, filters)
 
-    def _sort(self, query: Query, failures: list[Failure]) -> plan.Sort:
-        default, name = self._sorts[""], self._sort_parameter
-        if name is None or name not in query:
-            return default
-        given = query[name]
-        if len(given) == 1 and given[0] and given[0] in self._sorts:
-            return self._sorts[given[0]]
-        failures.append(invalid("query", name, "repeated" if len(given) > 1 else "enum"))
-        return default
+    def _sort(self, values: Mapping[str, Value]) -> plan.Sort:
+        chosen = values.get(self._sort_parameter) if self._sort_parameter is not None else None
+        # What is no order that can be chosen has been refused.
+        return self._sorts[chosen] if isinstance(chosen, str) and chosen in self._sorts else self._sorts[""]
 
     def _integer(
         self, query: Query, name: str | None, least: int, most: int | None, default: int, failures: list[Failure]
     ) -> int:
         if name is None or name not in query:
             return default
-        value = _taken(query, name, Integer(), failures)
+        value = _single(Integer(), query[name])
+        if isinstance(value, Refused):
+            failures.append(invalid("query", name, value.rule))
         if not isinstance(value, int):
             return default
         if value < least:
@@ -257,47 +241,27 @@ NOTHING: frozenset[str] = frozenset()
 
 
 class Chooser:
-    """The choices of one operation. `names` are their query parameters."""
+    """The choices of one operation."""
 
-    __slots__ = ("_expansion", "_projection", "names")
+    __slots__ = ("_expansion", "_projection")
 
     def __init__(self, choices: Choices) -> None:
         self._projection = choices.projection
         self._expansion = choices.expansion
-        self.names = frozenset(each.parameter for each in given(choices))
 
-    def read(self, query: Query, failures: list[Failure]) -> frozenset[str]:
-        """The switches that are on; what is wrong with the parameters is added to `failures`."""
+    def switches(self, values: Mapping[str, Value]) -> frozenset[str]:
+        """Those that are on, by the values of the parameters. What is not offered has been refused."""
         projection, expansion = self._projection, self._expansion
         on: set[str] = set()
         left_out: set[str] = set()
-        if projection is not None and projection.parameter in query:
-            left_out = set(projection.members).difference(_named(projection, query, failures))
+        if projection is not None and projection.parameter in values:
+            left_out = set(projection.members).difference(_names(values, projection))
             on |= {hidden(name) for name in left_out}
-        if expansion is not None and expansion.parameter in query:
-            on |= {expanded(name) for name in _named(expansion, query, failures) if name not in left_out}
+        if expansion is not None and expansion.parameter in values:
+            on |= {expanded(name) for name in _names(values, expansion) if name not in left_out}
         return frozenset(on) if on else NOTHING
 
 
-def _named(choice: Projection | Expansion, query: Query, failures: list[Failure]) -> Sequence[str]:
-    """The names that a parameter gives, each once; what is wrong is a failure (rules `enum`, `uniqueItems`,
-    `repeated`)."""
-    names = _texts(query[choice.parameter], choice.written)
-    rules = []
-    if names is None:
-        rules.append("repeated")
-    elif not all(name in choice.offered for name in names):
-        rules.append("enum")
-    if names is not None and len(set(names)) < len(names):
-        rules.append("uniqueItems")
-    failures.extend(invalid("query", choice.parameter, rule) for rule in rules)
-    return () if rules or names is None else names
-
-
-def _texts(values: Sequence[str], written: Written | None) -> Sequence[str] | None:
-    """The single names; None: there are several values where one is meant."""
-    if written == "repeated":
-        return values
-    if len(values) > 1:
-        return None
-    return values[0].split(",") if written == "comma separated" else values
+def _names(values: Mapping[str, Value], choice: Projection | Expansion) -> list[str]:
+    named = values[choice.parameter]
+    return [each for each in named if each in choice.offered] if isinstance(named, list) else []

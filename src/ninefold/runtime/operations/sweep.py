@@ -12,7 +12,6 @@ from ninefold.plan import operations as plan
 from ninefold.plan.environment import Environment
 from ninefold.plan.writes import Delete, Effects
 from ninefold.runtime.messages.encode import NO_ROW, Shape
-from ninefold.runtime.messages.parameters import FilterReader
 from ninefold.runtime.operations.bulk import Asking, Several
 from ninefold.runtime.operations.constraints import Judge, requested
 from ninefold.runtime.operations.flow import Next, Transact, Wait
@@ -30,7 +29,7 @@ class Sweep:
         write = operation.change.write
         self.resource: str | None = operation.resource
         self.judge = None if operation.judge is None else Judge(operation.judge)
-        self.filters = FilterReader(operation.filters)
+        self.filters = operation.filters
         self._deletes = isinstance(write, Delete)
         self._write = Write(write)
         then = write.step(Effects)

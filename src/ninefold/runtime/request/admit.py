@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from ninefold.plan import environment
-from ninefold.runtime.messages.parameters import Declared, Query
+from ninefold.runtime.messages.parameters import Declared, Query, narrowing
 from ninefold.runtime.messages.problems import Failure, invalid, no_value
 from ninefold.runtime.messages.violations import MOST
 from ninefold.runtime.operations.flow import Next
@@ -92,15 +92,16 @@ def _is_of_a_case(x: Exchange) -> bool:
 def _read_operations(x: Exchange, call: Call, failures: list[Failure]) -> None:
     """Read the parameters that the operation has: what is chosen of the response, of a list what page, and filters."""
     operation = x.endpoint.any_operation if x.admission is None else x.admission.operation
+    values = x.env["request"]["query"]
     if isinstance(operation, Read | List) and operation.chooser is not None:
-        x.env[environment.CHOSEN] = operation.chooser.read(x.query, failures)
+        x.env[environment.CHOSEN] = operation.chooser.switches(values)
     if isinstance(operation, List):
-        call.page = operation.pages.read(x.query, x.env, failures, x.request)
+        call.page = operation.pages.read(values, x.query, failures, x.request)
         if x.admission is not None:
             not_ours = operation.cursor(call)
             failures.extend(() if not_ours is None else (not_ours,))
     if isinstance(operation, Sweep):
-        x.env[environment.FILTER] = operation.filters.read(x.query, x.env, failures)
+        x.env[environment.FILTER] = narrowing(operation.filters, values)
 
 
 def _read_own(x: Exchange) -> list[Failure]:

@@ -266,16 +266,12 @@ def _lowest(route: plan.Served, common: Common, found: Iterable[Refusal], first:
 
 
 def _names(operation: Operation | None) -> frozenset[str]:
-    """The query parameters that an operation knows."""
+    """The query parameters that an operation knows beside the declared ones."""
     names = frozenset[str]()
     if isinstance(operation, List):
         names = operation.pages.names
-    if isinstance(operation, Sweep):
-        names = operation.filters.names
     if isinstance(operation, Stream):
         names = operation.names
-    if isinstance(operation, Read | List) and operation.chooser is not None:
-        names |= operation.chooser.names
     return names
 
 

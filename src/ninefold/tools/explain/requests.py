@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ninefold.contract.survey import actions, signs_out_caller
 from ninefold.contract.writes import Given, given, known_by
@@ -11,7 +11,7 @@ from ninefold.language.actions import Action
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression, Leaf, Members, Template
 from ninefold.language.fact import Fact, StatedNone, is_open, value_of
-from ninefold.language.requests import Filter, Parameter, SortKey
+from ninefold.language.parameters import BESIDE, Parameter, SortKey
 from ninefold.language.resources import Field
 from ninefold.language.routes import PathName, PathValue
 from ninefold.language.shapes import FORM
@@ -193,13 +193,11 @@ def _member(g: Grounds, each: Given) -> Item:
 
 
 def parameters(g: Grounds, endpoint: Endpoint) -> list[Item]:
-    """Query parameters, headers, filters, orders and pages."""
+    """Query parameters, headers, orders and pages."""
     items = [*_parameters(g, "value in the path", endpoint.path)]
-    items += _parameters(g, "query parameter", endpoint.query)
+    items += _parameters(g, "query parameter", endpoint.query, g.acted_on(endpoint))
     items += _parameters(g, "header", endpoint.request_headers)
-    items += [_filter(g, each) for each in value_of(endpoint.filters) or ()] or g.fact("filters", endpoint.filters)
-    items += _sorts(g, endpoint)
-    items += told(g, endpoint, "projection", "expand")
+    items += _order(g, endpoint)
     if any(action.verb == "list" for action in actions(endpoint)):
         items += pages(g, endpoint.pages, g.contract.limits.pages)
     items += told(g, endpoint, "idempotency_key")
@@ -225,32 +223,27 @@ def _conditional(endpoint: Endpoint) -> Iterator[str]:
         yield "`If-Match` without the entity tag that GET gives is refused (RFC 9110, section 13.1.1)"
 
 
-def _parameters(g: Grounds, kind: str, fact: Fact[tuple[Parameter, ...]] | None) -> Iterator[Item]:
+def _parameters(
+    g: Grounds, kind: str, fact: Fact[tuple[Parameter, ...]] | None, acted_on: str | None = None
+) -> Iterator[Item]:
     stated = value_of(fact)
     if stated is None:
         yield from g.fact(kind + "s", fact)
     for each in stated or ():
         facts = list(resources.asked(g, each.schema))
-        facts += [g.item("required", each.span)] if each.required else []
+        facts += told(g, each, *(name for name in BESIDE if name != "sorts"))
+        facts += g.fact("orders that can be chosen", each.sorts, _keys(g, acted_on), ("ties",))
         yield g.together(f"the {kind} `{each.name}`", each.span, facts)
 
 
-def _filter(g: Grounds, each: Filter) -> Item:
-    return g.together(f"the query parameter `{each.name}` filters", each.span, told(g, each), ("pages and filters",))
+def _order(g: Grounds, endpoint: Endpoint) -> list[Item]:
+    return g.fact("order", endpoint.sort, _keys(g, g.acted_on(endpoint)), ("pages and filters", "ties"))
 
 
-def _sorts(g: Grounds, endpoint: Endpoint) -> list[Item]:
-    sorts = value_of(endpoint.sorts)
-    if sorts is None:
-        return g.fact("order", endpoint.sorts, meanings=("ties",))
-    fields = g.fields(g.acted_on(endpoint))
-
-    def keys(stated: tuple[SortKey, ...]) -> str:
-        return ", ".join(_key(each, fields.get(each.field)) for each in stated)
-
-    items = g.fact("order", sorts.default, keys, ("pages and filters", "ties"))
-    items += g.fact("the order is chosen by the query parameter", sorts.parameter, lambda name: f"`{name.text}`")
-    return items + g.fact("orders that can be chosen", sorts.offered, keys, ("ties",))
+def _keys(g: Grounds, resource: str | None) -> Callable[[tuple[SortKey, ...]], str]:
+    """How orders are told: each key by the name that callers know the field by."""
+    fields = g.fields(resource)
+    return lambda stated: ", ".join(_key(each, fields.get(each.field)) for each in stated)
 
 
 def _key(key: SortKey, field: Field | None) -> str:

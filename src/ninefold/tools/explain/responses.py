@@ -10,7 +10,7 @@ from ninefold.expressions.functions import overloads
 from ninefold.language.endpoints import Endpoint, shows_content
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
 from ninefold.language.fact import Shown, StatedNone, value_of
-from ninefold.language.requests import Expanded
+from ninefold.language.parameters import Expanded
 from ninefold.language.resources import View
 from ninefold.language.responses import Response
 from ninefold.language.verbs import BUILT_IN
@@ -79,8 +79,8 @@ def _response(g: Grounds, endpoint: Endpoint, each: Response) -> Item:
 
 def _on_request(endpoint: Endpoint) -> Iterator[Expanded]:
     """What a request may ask for beside what is stated of the response."""
-    expand = value_of(endpoint.expand)
-    yield from () if expand is None else value_of(expand.offered) or ()
+    include = endpoint.by("expands")
+    yield from () if include is None else value_of(include.expands) or ()
 
 
 def _expanded(g: Grounds, each: Expanded, first: str | None) -> Item:

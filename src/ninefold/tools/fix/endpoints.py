@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Final
 
 from ninefold.language import former
-from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar
+from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Style
 from ninefold.tools.fix import words
 from ninefold.tools.fix.layout import key_of
 from ninefold.tools.fix.rewriting import Rewriting, action_of, entries_of, is_none, text_of
+
+_TEXT: Final = re.compile(r"'([^'\\]*)'")
+"""A text of CEL that needs no escapes."""
 
 _COMPUTED: Final = re.compile(r"^[A-Za-z_]\w*[.(]|^now\b")
 """How an expression begins that reads something, or calls."""
@@ -179,6 +183,11 @@ def filtered(fix: Rewriting, entry: Entry) -> None:
                 fix.layout.rename(each, "where")
             elif each.name == "default" and isinstance(each.value, Scalar) and _COMPUTED.search(each.value.text):
                 fix.leave(each, "a default is a constant: the endpoint's `where` says one that is worked out")
+            elif each.name == "default" and isinstance(each.value, Scalar):
+                if text := _TEXT.fullmatch(each.value.text):
+                    fix.layout.replace(each.value.span, json.dumps(text[1], ensure_ascii=False))
+                elif each.value.style is not Style.PLAIN:
+                    fix.layout.replace(each.value.span, each.value.text)
             elif each.name == "written":
                 fix.layout.rename(each, "explode")
                 fix.words(each, _exploded)
@@ -187,6 +196,7 @@ def filtered(fix: Rewriting, entry: Entry) -> None:
 def choice(fix: Rewriting, value: Mapping, word: str) -> str:
     """What `projection` or `expand` says, as the parameter that it names."""
     pairs: list[str] = []
+    written = any(each.name == "written" for each in value.entries)
     for each in value.entries:
         text = fix.layout.scalar(each.value)
         if each.name == "offered":
@@ -195,7 +205,18 @@ def choice(fix: Rewriting, value: Mapping, word: str) -> str:
             pairs.append(f"explode: {_exploded(text)}")
         elif each.name != "parameter":
             pairs.append(f"{each.name}: {text}")
+    if not written:
+        pairs.append("explode: true")
     return f"{{{', '.join(pairs)}}}"
+
+
+def exploded(fix: Rewriting, mapping: Mapping) -> None:
+    """A parameter of several values was repeated, and said nothing of it."""
+    for key in ("query", "request headers"):
+        for parameter in entries_of(mapping.get(key)):
+            value = parameter.value
+            if isinstance(value, Mapping) and text_of(value, "type") == "array" and value.get("explode") is None:
+                fix.layout.add(value, value.entries[-1], "explode", "true")
 
 
 def sizes(fix: Rewriting, mapping: Mapping) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 from ninefold.diagnostics.source import Span
 from ninefold.language.former import only_gone
 from ninefold.syntax.nodes import Document, Mapping
-from ninefold.tools.fix.endpoints import endpoints
+from ninefold.tools.fix.endpoints import endpoints, exploded
 from ninefold.tools.fix.layout import Layout
 from ninefold.tools.fix.meanings import otherwise_meant
 from ninefold.tools.fix.parts import authentication, errors, events, limits, resources, states, versioning
@@ -49,6 +49,10 @@ def fixed(document: Document) -> Fixed:
             fix.codes.setdefault(condition.text, code.name)
     for part, function in zip(only_gone(document).parts[1:], _PARTS, strict=True):
         function(fix, part.facts)
+    if fix.layout.edits:
+        for entry in document.parts[3].facts.entries:
+            if isinstance(entry.value, Mapping):
+                exploded(fix, entry.value)
     after, edits = fix.layout.done(), tuple(fix.layout.edits)
     # Who has none of the first words has read what the others mean now.
     told = {each.span for each in fix.left}

@@ -228,6 +228,10 @@ def versioning(fix: Rewriting, facts: Mapping) -> None:
                 change_of(fix, change)
 
 
+_FILTER: Final = re.compile(r"^([A-Z]+ /.*)\.filters\.")
+"""How a change names a filter of an endpoint."""
+
+
 def was(fix: Rewriting, key: str, value: Node) -> None:
     """What something was in an older version is said in the words of its own part."""
     if isinstance(value, Mapping):
@@ -243,6 +247,9 @@ def was(fix: Rewriting, key: str, value: Node) -> None:
 
 
 def change_of(fix: Rewriting, mapping: Mapping) -> None:
+    for key in ("rename", "remove", "change"):
+        if (named := mapping.get(key)) is not None and isinstance(named.value, Scalar):
+            fix.words(named, lambda text: _FILTER.sub(r"\1.query.", text))
     for key in ("schema", "endpoint", "view", "kind", "code"):
         if entry := mapping.get(key):
             was(fix, key, entry.value)

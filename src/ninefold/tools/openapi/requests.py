@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.checked import operations as checked
 from ninefold.checked.operations import PathValue
-from ninefold.expressions.tree import Constant
 from ninefold.language.fact import value_of
 from ninefold.plan.events import RESUME, RESUMED_BY
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
@@ -16,6 +14,7 @@ from ninefold.plan.writes import Write, precondition
 from ninefold.tools.openapi.errors import page_parameters
 from ninefold.tools.openapi.schemas import field_schema, stated, type_schema
 from ninefold.tools.openapi.service import Endpoint, Json, Service, version_parameters
+from ninefold.values import Array
 
 _OTHERWISE_DESCRIBED = frozenset(("accept", "authorization", "content-type"))
 """Header parameters that OpenAPI ignores: they are told by media types and security schemes."""
@@ -23,9 +22,7 @@ _OTHERWISE_DESCRIBED = frozenset(("accept", "authorization", "content-type"))
 
 def parameters(endpoint: Endpoint, names: tuple[str, ...], service: Service) -> list[Json]:
     """All parameters; `names` are those of the path, as the document calls them."""
-    found = [*_of_path(endpoint, names, service), *_of_list(endpoint, service)]
-    found += [*_choosing(endpoint)]
-    found += [_declared(each, "query", service) for each in endpoint.route.query]
+    found = [*_of_path(endpoint, names, service), *_of_query(endpoint, service), *_of_pages(endpoint)]
     found += [_declared(each, "header", service) for each in endpoint.route.headers]
     found += [*_conditional(endpoint), *_idempotency_key(endpoint), *version_parameters(service)]
     return [each for each in found if each["in"] != "header" or each["name"].lower() not in _OTHERWISE_DESCRIBED]
@@ -45,57 +42,34 @@ def _of_path(endpoint: Endpoint, names: tuple[str, ...], service: Service) -> It
         yield parameter if called == segment.text else parameter | {"x-ninefold": {"name": segment.text}}
 
 
-def _of_list(endpoint: Endpoint, service: Service) -> Iterator[Json]:
-    """Filters, the order, the page. They are the same for every kind of caller."""
-    lists = [each.operation for each in endpoint.route.admissions if isinstance(each.operation, List | Sweep)]
-    if not lists:
-        return
-    first = lists[0]
-    words = {
-        each.name: condition.text
-        for each in value_of(endpoint.stated.filters) or ()
-        if (condition := value_of(each.condition)) is not None
-    }
-    operation = endpoint.checked.operation
-    for each in operation.filters if isinstance(operation, checked.List | checked.Mutation) else ():
-        schema = type_schema(each.type, service)
-        if isinstance(each.default, Constant):
-            schema["default"] = each.default.value
-        told = {"is": words[each.name], "line": each.place.line}
-        several = {} if each.written is None else {"style": "form", "explode": each.written == "repeated"}
-        yield {"name": each.name, "in": "query", **several, "schema": schema, "x-ninefold": told}
-    if isinstance(first, Sweep):
-        return
-    if first.sort_parameter is not None:
-        offered = [sort.name for sort in first.sorts if sort.name]
-        yield {"name": first.sort_parameter, "in": "query", "schema": {"type": "string", "enum": offered}}
-    yield from page_parameters(first.paging)
+def _of_pages(endpoint: Endpoint) -> Iterator[Json]:
+    """They are the same for every kind of caller."""
+    lists = (each.operation for each in endpoint.route.admissions if isinstance(each.operation, List))
+    for first in [*lists][:1]:
+        yield from page_parameters(first.paging)
 
 
-def _choosing(endpoint: Endpoint) -> Iterator[Json]:
-    """What a request chooses of the response: names of a closed list, each once."""
-    operation = endpoint.checked.operation
-    if not isinstance(operation, checked.Read | checked.List):
-        return
-    for each in (operation.projection, operation.expansion):
-        if each is None:
-            continue
-        name: Json = {"type": "string", "enum": list(each.offered)}
-        if each.written is None:
-            yield {"name": each.parameter, "in": "query", "schema": name}
-        else:
-            schema = {"type": "array", "items": name, "minItems": 1, "uniqueItems": True}
-            form = {"style": "form", "explode": each.written == "repeated"}
-            yield {"name": each.parameter, "in": "query", **form, "schema": schema}
+def _of_query(endpoint: Endpoint, service: Service) -> Iterator[Json]:
+    """Each with the condition that it asks for, where it narrows the rows."""
+    words = {each.name: where.text for each in endpoint.stated.filters if (where := value_of(each.where)) is not None}
+    lines = {each.name: each.place.line for each in endpoint.checked.takes.query}
+    for each in endpoint.route.query:
+        told = _declared(each, "query", service)
+        if each.name in words:
+            told["x-ninefold"] = {"where": words[each.name], "line": lines[each.name]}
+        yield told
 
 
 def _declared(parameter: Parameter, where: str, service: Service) -> Json:
-    return {
-        "name": parameter.name,
-        "in": where,
-        "required": parameter.required,
-        "schema": stated(parameter.schema, service),
-    }
+    schema = stated(parameter.schema, service) or type_schema(parameter.type, service)
+    if parameter.default:
+        schema = {**schema, "default": parameter.default[0]}
+    told: Json = {"name": parameter.name, "in": where, "required": parameter.required}
+    if parameter.is_json:
+        return {**told, "content": {"application/json": {"schema": schema}}}
+    if isinstance(parameter.type, Array) and where == "query":
+        told |= {"style": "form", "explode": parameter.explode}
+    return {**told, "schema": schema}
 
 
 def _asks_a_condition(operation: Operation) -> bool:

@@ -1,0 +1,290 @@
+"""Part 4: what a request gives by name: in its path, its query and its headers; and what the query does to what is shown.
+
+A parameter is a schema. In the query it may do one thing more: narrow the rows (`where`), order them (`sorts`), say which
+members are shown (`selects`), or which references are shown as rows (`expands`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
+from ninefold.language import leaves, shapes
+from ninefold.language.codes import WRONG_SHAPE
+from ninefold.language.declaration import When, adds, asked, members, named, restricts
+from ninefold.language.expressions import Expression, Template, expression, template
+from ninefold.language.fact import Fact, Name, value_of
+from ninefold.language.json_schema import TYPES, TYPING, keywords
+from ninefold.language.key import Key, Kind
+from ninefold.language.reading import Read, Reading, Slot, TableOfKeys, quoted
+from ninefold.language.records import read_members
+from ninefold.language.requests import DOES, NOT_SERVED
+from ninefold.language.schemas import Schema, is_a_name, json_value, schema
+from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
+
+# What a parameter of the query does
+
+JSON: Final = "application/json"
+
+
+def in_backticks(names: Iterable[Name]) -> str:
+    return ", ".join(f"`{each.text}`" for each in names)
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """A field, ascending, or descending with a minus before it."""
+
+    field: str
+    descending: bool
+    span: Span
+
+
+DIRECTION: Final = re.compile(r"(\w+)[ :]+(asc(?:ending)?|desc(?:ending)?)", re.IGNORECASE)
+"""What SQL writes for `name` and `-name`."""
+KEY: Final = "a field (with `-` before it for descending)"
+
+
+def read_sort_keys(r: Reading, node: Node, slot: Slot) -> tuple[SortKey, ...] | None:
+    names = leaves.name_or_names(r, node, slot)
+    if names is None:
+        return None
+    for each in names:
+        if (found := DIRECTION.fullmatch(each.text)) is not None:
+            r.say(
+                WRONG_SHAPE,
+                f"{quoted(each.text)} is not how a field is sorted by",
+                Label(each.span),
+                help=(f"write `{'-' if found[2].casefold().startswith('desc') else ''}{found[1]}`",),
+            )
+            return None
+    return tuple(SortKey(each.text.removeprefix("-"), each.text.startswith("-"), each.span) for each in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """Something that is shown on request: `name` is how it is asked for, and the member. `field`: the reference, or the
+    rows that refer back. `shows` None: the whole row of each."""
+
+    name: str
+    field: str
+    span: Span
+    shows: Template | None
+
+
+def read_expanded(r: Reading, node: Node, slot: Slot) -> tuple[Expanded, ...] | None:
+    """References by their names, shown as whole rows; or names, each with what is shown."""
+    if isinstance(node, Sequence):
+        names = leaves.names(r, node, slot)
+        return None if names is None else tuple(Expanded(each.text, each.text, each.span, None) for each in names)
+    entries = r.entries(node, slot)
+    if entries is None:
+        return None
+    found = []
+    for entry in entries:
+        shows = template(r, entry.value, Slot(entry.name, shapes.Template()))
+        if shows is not None:
+            found.append(Expanded(entry.name, entry.name, entry.key.span, shows))
+    return tuple(found)
+
+
+def _is_required(r: Reading, node: Node, slot: Slot) -> bool | None:
+    if isinstance(node, Sequence):
+        r.wrong_shape(node, slot, ("of one parameter: `required: true`",))
+        return None
+    return leaves.boolean(r, node, slot)
+
+
+def _constant(r: Reading, node: Node, slot: Slot) -> tuple[Any] | None:
+    """The value in a tuple of its own: it may be `null`."""
+    return (json_value(r, node, slot),)
+
+
+def _gives_several(parameter: Parameter) -> bool:
+    """Whether it gives several values, as far as what is written of it says so."""
+    return parameter.is_list and parameter.content is None
+
+
+# fmt: off
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An entry of `path`, `query` or `request headers`. `schema` is that of the value that it gives; it is empty where
+    none is written, and says no type where what the parameter does says it."""
+
+    name: str
+    span: Span
+    schema: Schema
+    required: Fact[bool] | None = restricts(
+        "required", shapes.Boolean(), "Whether a request has to give it.", "A request may leave it out.",
+        read=_is_required, sentence="required")
+    default: Fact[tuple[Any]] | None = adds(
+        "default", shapes.JSON(), "The value where a request does not give it: a constant, held to the schema.",
+        "There is no value where it is not given, and what it does takes no part.", read=_constant,
+        told="where it is not given, the value is")
+    explode: Fact[bool] | None = asked(
+        "explode", shapes.Boolean(),
+        "How several values are given: the parameter is repeated (`true`), or its value has commas (`false`).", DOES,
+        NOT_SERVED, when=When("it gives several values", _gives_several), told="it is repeated for several values")
+    content: Fact[Name] | None = adds(
+        "content", shapes.Word((JSON,)), "The media type of what it gives: its text is JSON.",
+        "It gives a text, a number, a truth value or a time, or several of these.", told="its text is of")
+    where: Fact[Expression] | None = restricts(
+        "where", shapes.Expression(shapes.Sight.CALLERS),
+        "A condition on the row and on `value`, what the parameter gives: rows for which it holds are listed, or "
+        "changed. The type of `value` is the expression's where the schema says none.",
+        "It narrows nothing.", told="rows where", meanings=("pages and filters", "truth"))
+    sorts: Fact[tuple[SortKey, ...]] | None = adds(
+        "sorts", shapes.Names(KEY), "It chooses the order: these can be chosen.", "It chooses no order.",
+        read=read_sort_keys, promise="add a sort")
+    selects: Fact[tuple[Name, ...]] | None = adds(
+        "selects", shapes.Names("a member of what is shown of a row"),
+        "It names the members to show, which are of these. Where it is not given all are shown.",
+        "It chooses no members.", told="members that can be named", words=in_backticks, meanings=("choices",))
+    always: Fact[tuple[Name, ...]] | None = adds(
+        "always", shapes.Names("a member of what is shown of a row"),
+        "Beside `selects`: members that are shown whatever is named.", "Only what is named is shown.",
+        told="members that are shown whatever is named", words=in_backticks)
+    expands: Fact[tuple[Expanded, ...]] | None = adds(
+        "expands", shapes.OneOf((shapes.Names("a reference"), shapes.MappingOf("names to what is shown"))),
+        "It names what is to be shown as rows, which is of these: references, each shown as its whole row; or names, "
+        "each with what is shown.", "It shows nothing as rows.", read=read_expanded,
+        told="what can be shown as rows", meanings=("choices",),
+        words=lambda offered: in_backticks(Name(each.name, each.span) for each in offered), below=(
+            named("NAME", Kind.ADDS,
+                  "What is shown under that name: a view applied to the reference, a template, or the resource that "
+                  "the reference leads to, for its whole row.", "It cannot be asked for.",
+                  shapes.Template(shapes.Sight.CALLERS)),))
+
+    # fmt: on
+
+    @property
+    def is_required(self) -> bool:
+        return value_of(self.required) or False
+
+    @property
+    def is_list(self) -> bool:
+        """Whether what is written of it says that it gives several values."""
+        type_ = self.schema.json.get("type")
+        kinds = type_ if isinstance(type_, list) else [type_]
+        return "array" in kinds or self.selects is not None or self.expands is not None
+
+    @property
+    def says_type(self) -> bool:
+        """Whether its schema says which values there are."""
+        return any(each in self.schema.json for each in TYPING)
+
+    @property
+    def effects(self) -> tuple[str, ...]:
+        """What it does beside being read: at most one thing."""
+        return tuple(each for each in EFFECTS if getattr(self, each) is not None)
+
+
+
+
+EFFECTS: Final = ("where", "sorts", "selects", "expands")
+"""What a parameter of the query may do, by the keys that say it."""
+
+BESIDE: Final = tuple(each.attribute for each in members(Parameter))
+"""What stands beside the keywords of its schema."""
+
+_OWN: Final = {each.name: each for each in members(Parameter)}
+_OF_VALUES: Final = ("required", "default", "explode", "content")
+"""What is said of a value that a request gives by name, wherever it stands."""
+
+
+def _rows(placeholder: Key, own: Iterable[str]) -> tuple[Key, ...]:
+    """A value with its schema, and what stands beside the keywords."""
+    under, listed = placeholder.path, tuple(own)
+    schemas = (key for key in keywords(0, under) if key.name != "required")
+    beside = (row for name in listed for row in _with_below(_OWN[name].key, _OWN[name].below))
+    return placeholder, *schemas, *(replace(key, path=f"{under}.{key.path}") for key in beside)
+
+
+def _with_below(key: Key, below: tuple[Key, ...]) -> tuple[Key, ...]:
+    return key, *(replace(row, path=f"{key.path}.{row.path}") for row in below)
+
+
+# fmt: off
+
+PATH_VALUES = _rows(
+    named("NAME", Kind.NAMES, "A value in the path and its schema.",
+          "The name in braces is that of a field, else an error.", shapes.JSONSchema()), ())
+QUERY_PARAMETERS = _rows(
+    named("PARAMETER", Kind.ADDS,
+          "A query parameter: its schema, and what it does; or an expression, which is its `where` alone.",
+          "There is no such parameter.",
+          shapes.OneOf((shapes.Expression(shapes.Sight.CALLERS), shapes.JSONSchema())),
+          promise="add an optional parameter"), _OWN)
+REQUEST_HEADERS = _rows(
+    named("PARAMETER", Kind.ADDS, "A request header and its schema.", "No such header is read.", shapes.JSONSchema(),
+          promise="add an optional parameter"), _OF_VALUES)
+
+# fmt: on
+
+IN_ITS_SCHEMA: Final = "which are required is said in the schema of each: `{0}: {{type: string, required: true}}`"
+ALL_OF_A_PATH: Final = "leave it out: a request gives everything that its path names"
+
+
+def _by_name(among: str, required: str, own: Iterable[str]) -> Read[tuple[Parameter, ...]]:
+    """Reads schemas by name, with what stands beside the keywords of each."""
+    keys = {name: _OWN[name].key for name in own}
+
+    def read(r: Reading, node: Node, slot: Slot) -> tuple[Parameter, ...] | None:
+        entries = r.entries(node, slot)
+        if entries is None:
+            return None
+        meant = (entry for entry in entries if is_a_name(r, entry, among, required))
+        return tuple(found for entry in meant if (found := _parameter(r, entry, keys)) is not None)
+
+    return read
+
+
+def _parameter(r: Reading, entry: Entry, keys: TableOfKeys) -> Parameter | None:
+    """A schema, and what is said beside its keywords."""
+    if not isinstance(entry.value, Mapping):
+        r.wrong_shape(entry.value, Slot(entry.name, shapes.JSONSchema()))
+        return None
+    if "required" not in keys and (told := entry.value.get("required")) is not None:
+        r.unknown(told.key, entry.name, (), (ALL_OF_A_PATH,))
+    beside = tuple(each for each in entry.value.entries if each.name in keys)
+    others = tuple(each for each in entry.value.entries if each.name not in keys and each.name != "required")
+    level = r.keyed(Mapping(entry.value.span, beside), keys, entry.name)
+    found = schema(r, Mapping(entry.value.span, others), Slot(entry.name, shapes.JSONSchema()))
+    if found is None:
+        return None
+    return Parameter(entry.name, entry.key.span, found, **read_members(r, Parameter, level, tuple(keys)))
+
+
+def _in_query(r: Reading, entry: Entry, keys: TableOfKeys) -> Parameter | None:
+    """A schema with what it does, or a condition."""
+    named_type = isinstance(entry.value, Scalar) and entry.value.text in TYPES
+    if not isinstance(entry.value, Scalar) or named_type:
+        return _parameter(r, entry, keys) if is_a_name(r, entry, "parameters", IN_ITS_SCHEMA) else None
+    condition = r.fact(entry.value, Slot(entry.name, keys["where"].shape), expression, entry.proposed)
+    return Parameter(entry.name, entry.key.span, Schema({}, Mapping(entry.value.span, ())), where=condition)
+
+
+def read_query(r: Reading, node: Node, slot: Slot) -> tuple[Parameter, ...] | None:
+    """Each a condition, or a schema with what it does."""
+    if not isinstance(node, Mapping):
+        r.wrong_shape(node, slot)
+        return None
+    keys = {name: each.key for name, each in _OWN.items()}
+    return tuple(each for each in r.each(node.entries, lambda entry: _in_query(r, entry, keys)) if each is not None)
+
+
+read_path_values = _by_name("names of the path", ALL_OF_A_PATH, ())
+_headers = _by_name("headers", IN_ITS_SCHEMA, _OF_VALUES)
+
+
+def read_request_headers(r: Reading, node: Node, slot: Slot) -> tuple[Parameter, ...] | None:
+    found = _headers(r, node, slot)
+    for each in found or ():
+        leaves.is_header(r, Name(each.name, each.span))
+    return found
