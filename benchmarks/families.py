@@ -109,8 +109,9 @@ def business(n: int) -> str:
             f" responses: {{201: {name}}}, headers: {{Location: \"'/{name}/' + string({name}.id)\"}}}}",
             f"  GET /{name}:",
             f"    does: list {name}",
-            f"    filters: {{kind: {name}.kind == value, since: {name}.created_at >= value}}",
-            "    sorts: {parameter: sort, default: [-created_at], offered: [created_at, -created_at, amount]}",
+            f"    query: {{kind: {name}.kind == value, since: {name}.created_at >= value,",
+            "      sort: {sorts: [created_at, -created_at, amount]}}",
+            "    sort: [-created_at]",
             "    responses: {200: {data: page.items, next: page.next}}",
             f"  GET {path}: {{does: read {name}, etag: true, responses: {{200: {name}}}}}",
             f"  PATCH {path}: {{does: update {name}, body: {written}, patch: merge, when: \"{name}.status == 'draft'\","
@@ -375,8 +376,8 @@ def filters(n: int) -> str:
     end = [
         "  GET /items:",
         "    does: list item",
-        f"    filters: {{{', '.join(f'{name}: item.{name} == value' for name in names)}}}",
-        f"    sorts: {{default: [id], offered: [{', '.join(names)}]}}",
+        f"    query: {{{', '.join(f'{name}: item.{name} == value' for name in names)}, sort: {{sorts: {names}}}}}",
+        "    sort: [id]",
         "    pages: none",
         "    responses: {200: {items: page.items}}",
     ]
@@ -446,7 +447,7 @@ def events(n: int) -> str:
 
 
 def _listing(where: str) -> str:
-    shown = "sorts: {default: [id]}, pages: none, responses: {200: {items: page.items}}"
+    shown = "sort: [id], pages: none, responses: {200: {items: page.items}}"
     return f"  GET /items: {{does: list item, where: '{where}', {shown}}}"
 
 

@@ -30,13 +30,14 @@ from ninefold.pipeline import compile_document
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 FILTERS = """
-    filters:
+    query:
       status: order.status == value
       note:   order.note == value
       paid:   order.paid == value
       since:  order.made >= value
       like:   order.note.contains(value)
-    sorts: {parameter: sort, default: [-made], offered: [made, amount]}"""
+      sort:   {sorts: [made, amount]}
+    sort: [-made]"""
 
 CONTRACT = """
 purpose: Takes orders.
@@ -66,11 +67,11 @@ endpoints:
   GET /own:
     does: list order
     where: order.customer == caller.customer
-    sorts: {default: [-made]}
+    sort: [-made]
     responses: {200: {data: page.items}}
   GET /counted:
     does: list order
-    sorts: {default: [id]}
+    sort: [id]
     responses: {200: {data: page.items, total: page.total}}
   GET /orders:
     does: list orderFILTERS

@@ -22,7 +22,7 @@ from lists import FILTERS, asked, contract, filled, served
 
 ROWS, SECONDS = 200_000, 5
 SLOW = """
-    filters:
+    query:
       slow: all(order).exists(o, o.note.contains(order.note + value))"""
 CHANGE = """  PUT /orders/notes:
     does: update all order
@@ -50,7 +50,7 @@ def left(host: str, port: int, method: str, path: str, token: str) -> HTTPConnec
 
 
 def main() -> None:
-    text = contract(FILTERS.replace("\n    filters:", SLOW)).replace("authentication:", CHANGE, 1)
+    text = contract(FILTERS.replace("\n    query:", SLOW)).replace("authentication:", CHANGE, 1)
     print(f"{'ms':32}  median      99%      max")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -121,7 +121,7 @@ POST /loops:
 GET /documents/{document.id}: {does: read document, responses: {200: document}}
 GET /pages:
   does: list document
-  sorts: {default: [id]}
+  sort: [id]
   pages: {default: 10, largest: 100, by: offset, parameters: {size: limit, start: offset}}
   responses: {200: {documents: page.items}}
 POST /documents:
@@ -131,9 +131,11 @@ POST /documents:
   responses: {201: document}
 GET /documents:
   does: list document
-  query: {words: {type: array, items: {type: string, maxLength: 3}}, n: {type: array, items: {type: integer}}}
-  filters: {id: document.id == value}
-  sorts: {default: [id]}
+  query:
+    words: {type: array, items: {type: string, maxLength: 3}, explode: true}
+    n:     {type: array, items: {type: integer}, explode: true}
+    id:    document.id == value
+  sort: [id]
   pages: {default: 10, largest: 100, by: offset, parameters: {size: limit, start: offset}}
   responses: {200: {documents: "page.items.map(d, d.id)"}}
 ```

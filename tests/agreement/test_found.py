@@ -102,7 +102,7 @@ def test_a_null_among_unique_values_takes_nothing() -> None:
 
 def test_null_is_in_no_list_of_words() -> None:
     fields = {**ITEM, "flag": {"type": "boolean", "computed": "item.a in ['p', 'q']"}}
-    lists = {"does": "list item", "sorts": {"default": ["id"]}, "filters": {"flag": "item.flag == value"}}
+    lists = {"does": "list item", "sort": ["id"], "query": {"flag": "item.flag == value"}}
     said = contract({"item": {"fields": fields}}, {"GET /items": lists | {"responses": {200: "page.items"}}})
     (response,) = answers(said, [("item", {"id": "x", "a": None})], Request("GET", "/items?flag=false"))
     assert response.body == [{"id": "x", "flag": False}]
@@ -133,7 +133,7 @@ def test_a_part_of_an_identifier_is_not_cleared() -> None:
 def test_a_permission_that_reads_the_request_alone_takes_its_place_in_the_order() -> None:
     said = contract(
         {"user": {"fields": {"id": {"type": "string"}, "level": {"type": "integer"}, "secret": KEYED}}},
-        {"GET /users": {"does": "list user", "sorts": {"default": ["id"]}, "responses": {200: "page.items"}}},
+        {"GET /users": {"does": "list user", "sort": ["id"], "responses": {200: "page.items"}}},
         schemes={"key": {"type": "http", "scheme": "bearer", "matches": "user.secret"}},
         permissions={"all others": {"key": "caller.user.level > 2"}},
     )
@@ -179,7 +179,7 @@ def test_nothing_is_told_of_values_below_a_row_that_is_not_seen(unseen: str) -> 
 
 
 def test_a_list_by_cursor_has_no_offset_of_other_lists() -> None:
-    lists = {"does": "list item", "sorts": {"default": ["id"]}, "responses": {200: "page.items"}}
+    lists = {"does": "list item", "sort": ["id"], "responses": {200: "page.items"}}
     lists |= {"pages": {"by": "cursor", "default": 2, "maximum": 3, "at": "cursor"}}
     said = contract({"item": {"fields": ITEM}}, {"GET /items": lists})
     shared = {"default": 2, "maximum": 3, "by": "offset", "size": "limit", "at": "offset", "first": 0}
@@ -288,7 +288,7 @@ def test_a_text_in_a_path_that_is_no_value(own: dict[str, str], status: int) -> 
     get: dict[str, Any] = {
         "does": "list item",
         "where": "item.n >= request.path.near",
-        "sorts": {"default": ["id"]},
+        "sort": ["id"],
         "errors": own,
     }
     get |= {"path": {"near": near}, "responses": {200: {"all": "page.items.map(i, i.id)", "near": "request.path.near"}}}

@@ -155,7 +155,7 @@ def lists(ask: Ask) -> int:
 MAKES: Final = {"does": "create box", "body": ["id"], "responses": {201: "box"}}
 PATCH: Final = {"does": "update box", "body": ["user"], "patch": "merge", "responses": {200: "box"}}
 READ: Final = {"does": "read box", "responses": {200: "box"}}
-LIST: Final = {"does": "list box", "sorts": {"default": ["id"]}, "responses": {200: "page.items"}}
+LIST: Final = {"does": "list box", "sort": ["id"], "responses": {200: "page.items"}}
 BOXED: Final = f"request.query.n == {COUNT}"
 
 
@@ -263,7 +263,7 @@ def events(kind: Mapping[str, Any]) -> dict[str, Any]:
     """A place in a kind of event, which arises when a box is created, and a log that is read."""
     logged = {
         "does": "list event",
-        "sorts": {"default": ["position"]},
+        "sort": ["position"],
         "responses": {200: "page.items.map(e, e.payload)"},
     }
     return {
@@ -415,12 +415,12 @@ PLACES: Final[Mapping[tuple[int, str], Place]] = {
         lambda ask: int(ask("GET", "/boxes/1").headers["x-count"]),
         {"GET /boxes/{id}": {**READ, "headers": {"X-Count": f"string({COUNT})"}}},
     ),
-    (4, "ENDPOINT.expand.offered.NAME"): Place(
+    (4, "ENDPOINT.query.PARAMETER.expands.NAME"): Place(
         lambda ask: answered(ask, "GET", "/boxes/1?include=count")["count"]["n"],
         {
             "GET /boxes/{id}": {
                 **READ,
-                "expand": {"parameter": "include", "offered": {"count": {"n": COUNT}}, "written": "repeated"},
+                "query": {"include": {"expands": {"count": {"n": COUNT}}, "explode": True}},
             }
         },
     ),
@@ -429,9 +429,9 @@ PLACES: Final[Mapping[tuple[int, str], Place]] = {
         succeeds("GET", "/box"),
         {"GET /box": {**READ, **ASKS_FOR, "row": f"{BOXED} ? caller.user.home : null"}},
     ),
-    (4, "ENDPOINT.filters.FILTER"): Place(lists, {"GET /boxes": {**LIST, "filters": {"n": f"value == {COUNT}"}}}),
-    (4, "ENDPOINT.filters.FILTER.is"): Place(
-        lists, {"GET /boxes": {**LIST, "filters": {"n": {"is": f"value == {COUNT}"}}}}
+    (4, "ENDPOINT.query.PARAMETER"): Place(lists, {"GET /boxes": {**LIST, "query": {"n": f"value == {COUNT}"}}}),
+    (4, "ENDPOINT.query.PARAMETER.where"): Place(
+        lists, {"GET /boxes": {**LIST, "query": {"n": {"type": "integer", "where": f"value == {COUNT}"}}}}
     ),
     (7, "codes.CODE.detail"): Place(
         lambda ask: int(ask("GET", "/boxes/1").body["detail"]),
@@ -521,9 +521,6 @@ def refusing(count: str) -> Mapping[tuple[int, str], Place]:
                     "cases": {"by": f"string({count})", "3": {"body": ["id"], "responses": {201: "box"}}},
                 }
             }
-        ),
-        (4, "ENDPOINT.filters.FILTER.default"): place(
-            {"GET /boxes": {**LIST, "filters": {"n": {"is": "has(box.n) && box.n == value", "default": count}}}}
         ),
         (4, "ENDPOINT.error shape.body"): place(
             {"GET /boxes/{id}": {**READ, "error shape": shape}},

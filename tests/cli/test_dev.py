@@ -62,7 +62,7 @@ POST /people:
   body: [email]
   responses: {201: {id: person.id, email: person.email, key: issued.key}}
 POST /notes: {does: create note, body: [text], responses: {201: note}}
-GET /notes: {does: list note, pages: none, sorts: {default: [id]}, responses: {200: page.items}}
+GET /notes: {does: list note, pages: none, sort: [id], responses: {200: page.items}}
 GET /notes/{id}: {does: read note, responses: {200: note}}
 ```
 

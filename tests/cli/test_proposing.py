@@ -130,7 +130,7 @@ def test_proposed_then_accepted(notes: Path, capsys: pytest.CaptureFixture[str])
     assert "accepted: error shape (line " in capsys.readouterr().err
     text = notes.read_text(encoding="utf-8-sig")
     assert "Errors: shown." in text and "```yaml\nerror shape:" in text and "codes: !proposed\n" in text
-    assert "sorts: {default: [id]}}  # by primary key" in text
+    assert "sort: [id]}  # by primary key" in text
     assert main(["accept", str(notes), "--write"]) == 0
     assert sorted(gaps(notes, capsys)) == sorted(left)
     assert "proposed" not in notes.read_text(encoding="utf-8-sig")

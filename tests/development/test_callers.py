@@ -40,7 +40,7 @@ endpoints:
     issues: token
     responses: {201: {writer: {id: writer.id, token: caller.credential}}}
   GET /me: {does: read writer, row: caller.writer, responses: {200: writer}}
-  GET /writers: {does: list writer, sorts: {default: [id]}, pages: none, responses: {200: {writers: page.items}}}
+  GET /writers: {does: list writer, sort: [id], pages: none, responses: {200: {writers: page.items}}}
 authentication:
   schemes:
     token: {type: http, scheme: bearer, issued to: writer, lasts: P30D}

@@ -19,8 +19,12 @@ pytestmark = pytest.mark.serves
 ENDPOINTS = """
 GET /log:
   does: list event
-  filters: {kind: event.kind == value, since: event.time >= value, note: event.row == value}
-  sorts: {parameter: sort, default: [position], offered: [-position, -time, kind]}
+  query:
+    kind:  event.kind == value
+    since: event.time >= value
+    note:  event.row == value
+    sort:  {sorts: [-position, -time, kind]}
+  sort: [position]
   pages: {default: 2, maximum: 50, by: cursor, size: limit, at: cursor}
   etag: true
   responses: {200: {events: page.items, next: page.next, total: page.total}}
@@ -31,14 +35,14 @@ GET /at/{position}:
   responses: {200: {kind: event.kind, told: all(event).size()}}
 GET /pages:
   does: list event
-  sorts: {default: [-position]}
+  sort: [-position]
   pages: {default: 2, maximum: 9, by: offset, size: limit, at: offset, first: 0}
   responses: {200: {at: "page.items.map(e, e.position)", total: page.total}}
 GET /notes/{note}/log:
   does: list event
   path: {note: {type: string, format: uuid}}
   where: "event.resource == 'note' && event.row == request.path.note"
-  sorts: {default: [position]}
+  sort: [position]
   pages: none
   responses: {200: {at: "page.items.map(e, e.position)"}}
 GET /notes/{id}/history:

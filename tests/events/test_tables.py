@@ -14,7 +14,7 @@ from ninefold.pipeline import compile_document
 ENVELOPE: Final = {"envelope": {"format": "cloudevents 1.0", "source": "'/items'"}}
 READERS: Final[dict[str, dict[str, Any]]] = {
     "GET /stream": {"does": "stream event", "responses": {200: "stream"}},
-    "GET /events": {"does": "list event", "sorts": {"default": ["-time"]}, "responses": {200: "page.items"}},
+    "GET /events": {"does": "list event", "sort": ["-time"], "responses": {200: "page.items"}},
     "POST /subscriptions": {
         "does": "create subscription",
         "body": ["url", "kinds"],

@@ -26,7 +26,7 @@ ITEMS = ("INVARIANT", "EFFECT", "GUARD", "CHANGE", "RECORD")
 STAYS = ("shape ", "any key of an endpoint", "value of ")
 """How a fate begins that is another row of the table and no other word."""
 
-BY_HAND = ["9 versions.VERSION.changes.CHANGE.permissions", "4 ENDPOINT.projection"]
+BY_HAND = ["9 versions.VERSION.changes.CHANGE.permissions"]
 
 
 class Fate(NamedTuple):

@@ -41,7 +41,7 @@ endpoints:
   GET /ws/{id}: {does: read w, responses: {200: {id: w.id}}}
   GET /ws:
     does: list w
-    sorts: none
+    sort: none
     pages: {by: offset, default: 2, maximum: 3, at: from, first: 0}
     responses: {200: {at: page.start}}
 authentication:

@@ -91,7 +91,7 @@ HOLES = (
         EVERYTHING,
         "API9",
         "GET /events: ",
-        "GET /all:\n  does: list order\n  sorts: {default: [id]}\n  responses: {200: page.items}\nGET /events: ",
+        "GET /all:\n  does: list order\n  sort: [id]\n  responses: {200: page.items}\nGET /events: ",
     ),
 )
 

@@ -204,7 +204,7 @@ def test_a_deletion_that_cascades_asks_on(conduit: str, asked: Asked) -> None:
 
 
 def test_a_created_row_needs_no_row_rule_and_a_listed_one_does(orders: str, asked: Asked) -> None:
-    listing = instead(orders, "GET /orders:\n", "GET /customers: {does: list customer, sorts: {default: [name]}, "
+    listing = instead(orders, "GET /orders:\n", "GET /customers: {does: list customer, sort: [name], "
                       "responses: {200: {data: page.items}}}\n\nGET /orders:\n")  # fmt: skip
     listing = instead(listing, "  POST /orders:             key\n", "  POST /orders: key\n  GET /customers: anyone\n")
     (only,) = asked(listing)

@@ -47,7 +47,7 @@ endpoints:
   produces: application/json
   POST /notes: {does: create note, body: [text], responses: {201: note}}
   GET /notes/{id}: {does: read note, responses: {200: note}}
-  GET /notes: {does: list note, sorts: {default: [text]}, responses: {200: {data: page.items}}}
+  GET /notes: {does: list note, sort: [text], responses: {200: {data: page.items}}}
   POST /notes/{id}/send: {does: send note, body: none, responses: {200: note}}
 authentication:
   schemes: {key: {type: http, scheme: bearer, matches: person.key}}

@@ -93,7 +93,7 @@ CASES = [
     ("initial: draft", "initial: drft", "NF0312", "drft", "did you mean `draft`?"),
     ("to: sent", "to: snt", "NF0312", "snt", "did you mean `sent`?"),
     ("does: read note", "does: read nte", "NF0312", "nte", "did you mean `note`?"),
-    ("sorts: {default: [text]}", "sorts: {default: [-txt]}", "NF0312", "txt", "did you mean `text`?"),
+    ("sort: [text]", "sort: [-txt]", "NF0312", "txt", "did you mean `text`?"),
     ("matches: person.key", "matches: person.kee", "NF0312", "kee", "did you mean `key`?"),
     ("matches: person.key", "matches: persn.key", "NF0312", "persn", "did you mean `person`?"),
     ("matches: person.key", "matches: key", "NF0312", "key", "customer.api_key"),

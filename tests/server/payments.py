@@ -51,7 +51,7 @@ endpoints:
   GET /payments:
     does: list payment
     query: {region: {type: string}}
-    sorts: none
+    sort: none
     responses: {200: {total: page.total}}
   PATCH /payments/{id}:
     does: update payment

@@ -65,8 +65,8 @@ POST /notes:
   body: [text]
   idempotency key: optional
   responses: {201: {id: note.id, by: note.by}}
-GET /limited:   {does: list note, sorts: {default: [id]}, pages: none, responses: {200: {total: page.total}}}
-GET /notes:     {does: list note, sorts: {default: [id]}, pages: none, responses: {200: {total: page.total}}}
+GET /limited:   {does: list note, sort: [id], pages: none, responses: {200: {total: page.total}}}
+GET /notes:     {does: list note, sort: [id], pages: none, responses: {200: {total: page.total}}}
 POST /mine:     {does: create note, body: [text], responses: {201: {id: note.id, by: note.by}}}
 ```
 

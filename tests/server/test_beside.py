@@ -33,7 +33,7 @@ endpoints:
   GET /texts/{note.id}: {does: read note, responses: {200: {made: uuid(), text: note.text}}}
   GET /texts:
     does: list note
-    sorts: {default: [id]}
+    sort: [id]
     pages: {by: none}
     responses: {200: {made: uuid(), texts: page.items}}
 authentication:

@@ -63,7 +63,7 @@ GET /collections/{collection.id}/places/:
     && (!has(request.query.when) || (request.query.when.contains('/')
       ? place.at >= timestamp(request.query.when.split('/')[0])
       : place.at == timestamp(request.query.when)))
-  sorts: {default: [id]}
+  sort: [id]
   pages: {default: 10, maximum: 100, by: offset, size: limit, at: offset, first: 0}
   responses:
     200:

@@ -70,7 +70,7 @@ POST /sums:
 GET /documents/{document.id}: {does: read document, responses: {200: document}}
 GET /documents:
   does: list document
-  sorts: {default: [id]}
+  sort: [id]
   pages: {default: 10, maximum: 100, by: offset, size: limit, at: offset, first: 0}
   responses: {200: page.items}
 ```

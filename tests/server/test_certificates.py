@@ -71,7 +71,7 @@ requests:  {media type: application/json, unknown members: refused, unknown para
 produces: application/json
 POST /presses: {does: create press, body: [name, certificate], responses: {201: press}}
 POST /jobs:    {does: create job, body: [title], responses: {201: job}}
-GET /jobs:     {does: list job, sorts: {default: [id]}, pages: {by: none}, responses: {200: {jobs: page.items}}}
+GET /jobs:     {does: list job, sort: [id], pages: {by: none}, responses: {200: {jobs: page.items}}}
 GET /me:
   does: compute
   responses:

@@ -64,31 +64,32 @@ POST /folders: {does: create folder, body: [name, parent], sets: {owner: caller.
 POST /papers:  {does: create paper, body: [folder, text, note], responses: {201: paper}}
 GET /folders:
   does: list folder
-  sorts: {default: [id]}
+  sort: [id]
   responses: {200: page.items}
-  projection: {parameter: fields, offered: [id, name, size, parent], written: comma separated}
-  expand: {parameter: expand, offered: {owner: person, parent: folder, papers: short(folder.papers)}, written: repeated}
+  query:
+    fields: {selects: [id, name, size, parent], explode: false}
+    expand: {expands: {owner: person, parent: folder, papers: short(folder.papers)}, explode: true}
 GET /papers/{id}:
   does: read paper
   responses: {200: paper}
   etag: true
-  projection: {parameter: fields, offered: [id, text], written: comma separated}
-  expand: {parameter: expand, offered: [folder]}
+  query: {fields: {selects: [id, text], explode: false}, expand: {expands: [folder], explode: true}}
 PATCH /papers/{id}:
   {does: update paper, patch: merge, body: [text, note], etag: true, responses: {200: paper}}
 GET /views/{id}:
   does: read paper
-  query: {as: {type: string}}
+  query:
+    as:     {type: string}
+    fields: {selects: [id, text], always: [id], explode: false}
+    expand: {expands: [folder], explode: true}
   cases:
     by: request.query.as
     short:     {responses: {200: short(paper)}}
     otherwise: {responses: {200: paper}}
-  projection: {parameter: fields, offered: [id, text], always: [id], written: comma separated}
-  expand: {parameter: expand, offered: [folder]}
 GET /mine/{id}:
   does: read paper
   responses: {200: {text: paper.text, again: "paper.text + '!'", of: {folder: paper.folder}}}
-  projection: {parameter: fields, offered: [text, of], written: repeated}
+  query: {fields: {selects: [text, of], explode: true}}
 ```
 
 ## 5. Authentication

@@ -76,9 +76,9 @@ requests:  {media type: application/json, unknown members: refused, unknown para
 produces: application/json
 POST /guests:          {does: create guest, body: [name, until], responses: {201: guest}}
 PATCH /guests/{id}:    {does: update guest, body: [until], patch: merge, responses: {200: guest}}
-GET /guests:           {does: list guest, sorts: {default: [id]}, pages: none, responses: {200: page.items}}
+GET /guests:           {does: list guest, sort: [id], pages: none, responses: {200: page.items}}
 POST /visits:          {does: create visit, body: [guest], responses: {201: visit}}
-GET /visits:           {does: list visit, sorts: {default: [id]}, pages: none, responses: {200: page.items}}
+GET /visits:           {does: list visit, sort: [id], pages: none, responses: {200: page.items}}
 POST /stays:           {does: create stay, body: [guest, by, hold], responses: {201: stay}}
 PATCH /stays/{id}:     {does: update stay, body: [guest, by], patch: merge, responses: {200: stay}}
 GET /stays/{id}:       {does: read stay, responses: {200: stay}}

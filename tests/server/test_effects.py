@@ -109,7 +109,7 @@ DELETE /sales/{id}:
   responses: {204: none}
 GET /entries:
   does: list entry
-  sorts: {default: id}
+  sort: id
   pages: {by: none}
   responses: {200: {items: "page.items.map(e, {'sale': e.sale, 'text': e.text, 'amount': e.amount})"}}
 ```

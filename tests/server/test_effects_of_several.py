@@ -134,7 +134,7 @@ POST /addresses:
   responses: {201: {default: address.default}}
 GET /addresses:
   does: list address
-  sorts: {default: [owner, number]}
+  sort: [owner, number]
   pages: {by: none}
   responses: {200: {defaults: "page.items.map(a, a.default)"}}
 ```

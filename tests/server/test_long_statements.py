@@ -38,14 +38,14 @@ endpoints:
   GET /things/{id}: {does: read thing, responses: {200: thing}}
   GET /things:
     does: list thing
-    filters:
+    query:
       like:     "thing.label.contains(value)"
       followed: "all(thing).exists(t, t.label.contains(thing.label + value))"
-    sorts: {default: [label]}
+    sort: [label]
     responses: {200: {data: page.items, total: page.total}}
   DELETE /things:
     does: delete all thing
-    filters: {followed: "all(thing).exists(t, t.label.contains(thing.label + value))"}
+    query: {followed: "all(thing).exists(t, t.label.contains(thing.label + value))"}
     responses: {204: none}
 authentication: {schemes: none, rows: any, permissions: {all others: anyone}}
 events: none

@@ -160,8 +160,8 @@ endpoints:
   POST /ones: {does: create one, body: [id], responses: {201: one}}
   GET /ones:
     does: list one
-    filters: {state: one.state == value}
-    sorts: {default: [id]}
+    query: {state: one.state == value}
+    sort: [id]
     pages: {by: none}
     responses: {200: page.items}
 authentication:

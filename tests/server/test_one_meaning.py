@@ -37,17 +37,17 @@ endpoints:
     body: [name, text, num, free, list]
     then: [{create: part, each: note.list, sets: {of: note, x: each}}, {create: part, sets: {of: note, x: "99.0"}}]
     responses: {201: {note: note, low: "-note.num", neg: note.neg, same: "note.num == note.neg"}}
-  GET /notes/fixed/first: {does: list note, sorts: {default: [name]}, responses: {200: page.items}}
+  GET /notes/fixed/first: {does: list note, sort: [name], responses: {200: page.items}}
   GET /notes/{note.name}: {does: read note, responses: {200: note}}
   DELETE /notes/{note.name}: {does: delete note, responses: {deleted: {200: note}, absent: {204: none}}}
   GET /notes:
     does: list note
-    filters: {text: note.text == value, num: note.num == value}
-    sorts: {parameter: sort, default: [name], offered: [name, text, num]}
+    query: {text: note.text == value, num: note.num == value, sort: {sorts: [name, text, num]}}
+    sort: [name]
     query: {q: {type: string}}
     responses: {200: "page.items.map(n, n.name)"}
   GET /given/{x}: {does: compute, path: {x: {type: string}}, responses: {200: {x: request.path.x}}}
-  GET /events: {does: list event, sorts: {default: [position]}, responses: {200: "page.items.map(e, e.payload)"}}
+  GET /events: {does: list event, sort: [position], responses: {200: "page.items.map(e, e.payload)"}}
 authentication: {schemes: none, rows: any, permissions: {all others: anyone}}
 events:
   kinds:

@@ -123,7 +123,8 @@ DELETE /gardens/{id}: {does: delete garden, responses: {204: none}}
 POST /gardens/{garden.id}/beds:           {does: create bed, body: [place, soil], responses: {201: bed}}
 GET /gardens/{garden.id}/beds:
   does: list bed
-  sorts: {parameter: sort, default: [place], offered: [-soil]}
+  sort: [place]
+  query: {sort: {sorts: [-soil]}}
   pages: {default: 2, maximum: 2, by: cursor, size: limit, at: cursor}
   responses: {200: {beds: page.items, next: page.next}}
 GET /beds/{garden}/{place}:               {does: read bed, responses: {200: bed}}
@@ -465,7 +466,7 @@ Versions: none.
 
 # ── Filters of several values ─────────────────────────────────────────────────────────────────────────────────
 
-SEVERAL = "GET /boxes: {does: list box, filters: {%s}, sorts: {default: [id]}, responses: {200: page.items}}\n"
+SEVERAL = "GET /boxes: {does: list box, query: {%s}, sort: [id], responses: {200: page.items}}\n"
 
 
 def with_filters(filters: str) -> str:
@@ -478,8 +479,8 @@ def test_a_filter_of_several_values(tmp_path: Path) -> None:
     loaded = compile_document(
         "garden.md",
         with_filters(
-            "code: {is: box.code in value, written: repeated}, id: {is: box.id in value, "
-            'written: comma separated, default: "[1, 2]"}'
+            "code: {where: box.code in value, explode: true}, "
+            "id: {where: box.id in value, explode: false, default: [1, 2]}"
         ).encode(),
     )
     assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
@@ -505,7 +506,7 @@ def test_a_filter_of_several_values(tmp_path: Path) -> None:
     ("filters", "label"),
     [
         ("code: box.code in value", "code"),
-        ("code: {is: box.code == value, written: repeated}", "repeated"),
+        ("code: {where: box.code == value, explode: true}", "true"),
     ],
 )
 def test_one_value_is_not_several(filters: str, label: str) -> None:

@@ -45,7 +45,7 @@ No states: none.
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
 produces: application/json
 POST /notes:        {does: create note, body: [text], responses: {201: note}}
-GET /notes:         {does: list note, sorts: {default: [id]}, pages: {by: none}, responses: {200: page.items}}
+GET /notes:         {does: list note, sort: [id], pages: {by: none}, responses: {200: page.items}}
 PATCH /notes/{id}:  {does: update note, body: [text], patch: merge, responses: {200: note}}
 DELETE /notes/{id}: {does: delete note, responses: {204: none}}
 GET /me:            {does: compute, responses: {200: {scopes: caller.scopes, user: caller.user}}}

@@ -72,13 +72,13 @@ POST /deals:
   responses: {{201: full(deal)}}
 GET /deals:
   does: list deal
-  sorts: {{default: [id]}}
+  sort: [id]
   pages: {{by: none}}
   responses: {{200: full(page.items)}}
 GET /chosen/{{id}}:
   does: read deal
   responses: {{200: "deal.kind == 'gift' ? {{'gift': deal.id}} : deal"}}
-  projection: {{parameter: fields, offered: [id, kind], always: none, written: comma separated}}
+  query: {{fields: {{selects: [id, kind], always: none, explode: false}}}}
 GET /events: {{does: stream event, responses: {{200: stream}}}}
 ```
 

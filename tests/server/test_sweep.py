@@ -63,22 +63,22 @@ States: none.
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
 produces: application/json
 POST /places: {does: create place, body: [hall, shelf, label], responses: {201: short(place)}}
-GET /places: {does: list place, sorts: {default: [hall, shelf]}, pages: none, responses: {200: short(page.items)}}
+GET /places: {does: list place, sort: [hall, shelf], pages: none, responses: {200: short(page.items)}}
 PATCH /places:
   does: update all place
-  filters: {hall: place.hall == value, cents: place.cents == value}
+  query: {hall: place.hall == value, cents: place.cents == value}
   body: [label, cents]
   patch: merge
   responses: {200: short(page.items)}
 DELETE /places:
   does: delete all place
-  filters: {hall: {is: place.hall == value, default: "'A'"}}
+  query: {hall: {where: place.hall == value, default: "A"}}
   responses: {200: short(page.items)}
   headers: {X-Deleted: string(page.total)}
 POST /changes:
   does: update all place
   patch: merge
-  filters: {hall: place.hall == value}
+  query: {hall: place.hall == value}
   cases:
     by: request.body.kind
     label: {body: {$ref: "#/types/relabelling"}, responses: {200: {labelled: page.total}}}
@@ -93,7 +93,7 @@ POST /notes:
   responses: {201: note}
 DELETE /notes:
   does: delete all note
-  filters: {text: note.text == value}
+  query: {text: note.text == value}
   responses: {200: {deleted: "page.items.map(n, n.text)"}}
 ```
 

@@ -72,8 +72,8 @@ produces: application/json
 POST /loans:             {does: create loan, body: [item, kept, fee], responses: {201: loan}}
 GET /loans:
   does: list loan
-  filters: {state: loan.state == value}
-  sorts: {default: [id]}
+  query: {state: loan.state == value}
+  sort: [id]
   responses: {200: {loans: page.items, total: page.total}}
 GET /loans/{id}:         {does: read loan, responses: {200: loan}}
 PATCH /loans/{id}:       {does: update loan, body: [kept, fee], patch: merge, responses: {200: loan}}

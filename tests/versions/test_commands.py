@@ -36,7 +36,7 @@ def test_each_version_has_a_document_of_its_own(capsys: pytest.CaptureFixture[st
 def test_an_endpoint_is_explained_as_its_version_has_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", str(SHELF), "GET /books", "--version", "1", "--all"]) == 0
     page = capsys.readouterr().out
-    assert "the query parameter `label` filters" in page
+    assert "the query parameter `label`" in page
     assert "`/data/0/label`: `book.title`" in page
     assert "`/data/0/price`: worked out, `double(book.cents) / 100.0`" in page
     assert "/data/0/pages" not in page

@@ -84,7 +84,7 @@ def check_declared(
 def _schema(
     each: requests.Parameter, orders: Sequence[str], findings: Findings
 ) -> tuple[dict[str, Any], tuple[Rule, ...]]:
-    """What a value is held to, and the rules that do not stand in its own schema: what can be chosen is a closed list."""
+    """What a value is held to, and the rules that do not stand in its own schema: what can be chosen is a list."""
     several = each.selects or each.expands
     if isinstance(each.sorts, Shown):
         enum, place = {"type": "string", "enum": list(orders)}, findings.place(each.sorts.span)

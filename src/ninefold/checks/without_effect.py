@@ -156,7 +156,7 @@ def _parameters(endpoint: Endpoint, verbs: list[Verb], findings: Findings) -> No
         for effect in each.effects:
             use = OF_PARAMETERS[effect]
             is_of_all = effect == "where" and endpoint.of_all_rows
-            if verbs and not use.of(verbs[0]) and not is_of_all:
+            if verbs and isinstance(getattr(each, effect), Shown) and not use.of(verbs[0]) and not is_of_all:
                 message = f"`{effect}` of `{each.name}` says nothing of `{endpoint.key}`"
                 findings.say(SAYS_NOTHING, message, Label(each.span, use.says))
             if effect != "where" and effect in by:
@@ -170,7 +170,7 @@ def _parameters(endpoint: Endpoint, verbs: list[Verb], findings: Findings) -> No
 
 def _says_nothing(each: Parameter) -> Iterator[tuple[str, str]]:
     """What stands beside the schema of a parameter and says nothing, and why."""
-    several = each.is_list or each.where is not None
+    several = each.is_list or each.where is not None or not each.says_type
     if each.always is not None and each.selects is None:
         yield "always", "no `selects` stands beside it"
     if each.default is not None and each.is_required:

@@ -226,7 +226,7 @@ tell."""
 _PASSED_OVER = frozenset(("a", "an", "the", "on", "upon", "when", "after", "is", "was", "has", "been", "of", "all"))
 """Words that say nothing of which action it is."""
 
-_OF_LISTS = frozenset(("sorts", "filters", "pages"))
+_OF_LISTS = frozenset(("sort", "pages"))
 """Keys that an endpoint has which lists."""
 
 

@@ -1,7 +1,7 @@
-"""Part 4: what a request gives by name: in its path, its query and its headers; and what the query does to what is shown.
+"""Part 4: what a request gives by name, in its path, its query and its headers; and what its query does.
 
-A parameter is a schema. In the query it may do one thing more: narrow the rows (`where`), order them (`sorts`), say which
-members are shown (`selects`), or which references are shown as rows (`expands`).
+A parameter has a schema. In the query it may do one thing more: narrow the rows (`where`), order them (`sorts`), say
+which members are shown (`selects`), or which references are shown as rows (`expands`).
 """
 
 from __future__ import annotations
@@ -263,8 +263,8 @@ def _parameter(r: Reading, entry: Entry, keys: TableOfKeys) -> Parameter | None:
 
 def _in_query(r: Reading, entry: Entry, keys: TableOfKeys) -> Parameter | None:
     """A schema with what it does, or a condition."""
-    named_type = isinstance(entry.value, Scalar) and entry.value.text in TYPES
-    if not isinstance(entry.value, Scalar) or named_type:
+    is_condition = isinstance(entry.value, Scalar) and entry.value.text not in (*TYPES, "true", "false")
+    if not is_condition:
         return _parameter(r, entry, keys) if is_a_name(r, entry, "parameters", IN_ITS_SCHEMA) else None
     condition = r.fact(entry.value, Slot(entry.name, keys["where"].shape), expression, entry.proposed)
     return Parameter(entry.name, entry.key.span, Schema({}, Mapping(entry.value.span, ())), where=condition)

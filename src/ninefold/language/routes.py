@@ -175,7 +175,7 @@ def _segment(r: Reading, key: Scalar, written: str, at: int) -> Segment | None:
         place = key.part(at - 1, at)
         message, help = "a segment of the path is empty", "write one `/` between two segments"
     elif "?" in written or "#" in written:
-        message, help = "a path ends before `?`", "parameters are stated under `query` or `filters`"
+        message, help = "a path ends before `?`", "parameters are stated under `query`"
     elif "{" in written or "}" in written:
         message = f"{quoted(written)} is neither a literal segment nor one name"
         help = (

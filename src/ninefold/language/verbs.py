@@ -181,8 +181,8 @@ _ROWS: tuple[Verb, ...] = (
         also=("search", "index", "query", "browse"),
         by_itself=("acts on no one row", _SHOWN_BY_RESPONSES),
         page=Page(
-            "Shows rows: those that the caller may see, of which `where` and the given `filters` hold, in an order "
-            "(`sorts`), a page at a time (`pages`).",
+            "Shows rows: those that the caller may see, of which `where` and what is given of `query` hold, in an "
+            "order (`sort`), a page at a time (`pages`).",
             "all; those under a row of the path, where it names one (`/orders/{order.id}/lines`)", _NONE,
             "`page.items` and the other names of `page`")),
     Verb(
@@ -352,8 +352,8 @@ def arises(verb: str) -> tuple[str, ...]:
 
 
 _OF_ALL_ROWS: Final = Page(
-    "The same of all rows that the path, `where` and the given `filters` leave and that the caller sees: of all, or, "
-    "where one of them is refused, of none.",
+    "The same of all rows that the path, `where` and what is given of `query` leave and that the caller sees: of all, "
+    "or, where one of them is refused, of none.",
     "all; those under a row of the path, where it names one",
     "as of one row; of `delete`: members that are no fields",
     "`page.items`, as they have become or, deleted, as they were; `page.total`",

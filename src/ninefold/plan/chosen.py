@@ -11,7 +11,7 @@ import msgspec
 
 class Projection(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where the query parameter `parameter` is given, of `members` only those are shown that it names, each one of
-    `offered`. `written`: how several names are given; None: one name is."""
+    `offered`."""
 
     parameter: str
     offered: tuple[str, ...]

@@ -53,8 +53,8 @@ class Rule(msgspec.Struct, frozen=True):
 
 class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
     """A value in the path, a query parameter or a header of the endpoint's own, in `request.path`, `request.query` or
-    `request.headers`. `default`: its value where it is not given, as JSON, if it has one. `explode`: of an array, whether
-    it is repeated, or else its text has commas. `is_json`: its text is JSON."""
+    `request.headers`. `default`: its value where it is not given, as JSON, if it has one. `explode`: of an array,
+    whether it is repeated, or else its text has commas. `is_json`: its text is JSON."""
 
     name: str
     type: Type

@@ -105,6 +105,9 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
         yield blocking(DOES, key, at, own, words)
     for parameter in endpoint.declared:
         called = f"the parameter `{parameter.name}` of `{key}`"
+        for effect in parameter.effects:
+            if at := unanswered(getattr(parameter, effect), parameter.span):
+                yield blocking(DOES, key, at, own, f"what {called} does")
         if not parameter.effects and (at := unsaid(parameter.schema, At(parameter.span))):
             yield blocking(DOES, key, at, own, f"the type of {called}")
         if (open_ := missing(parameter, parameter.span, DOES)) is not None and not _is_of_the_path(endpoint, parameter):

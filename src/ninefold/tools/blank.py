@@ -67,7 +67,7 @@ requests:  {media type: application/json, unknown members: refused, unknown para
 produces: application/json
 
 POST /notes:            {does: create note, body: [text], responses: {201: note}}
-GET /notes:             {does: list note, sorts: {default: [text]}, responses: {200: {data: page.items}}}
+GET /notes:             {does: list note, sort: [text], responses: {200: {data: page.items}}}
 GET /notes/{id}:        {does: read note, responses: {200: note}}
 POST /notes/{id}/close: {does: close note, body: none, responses: {200: note}}
 ```""",

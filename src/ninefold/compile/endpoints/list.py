@@ -59,16 +59,16 @@ def list_rows(operation: checked.List, admission: Admission, perspective: Perspe
 
     orders = _orders(operation, resource)
     sorts, sort_pieces, after_pieces = [], [], []
-    for title, keys in orders.items():
+    for order_name, keys in orders.items():
         expressions = [(_field(resource, field), descending) for field, descending in keys]
         fragments = [(perspective.shown(each, columns.rows), each, descending) for each, descending in expressions]
         numbers = tuple(columns.add(each) for each, _ in expressions)
-        sorts.append(Sort(title, numbers))
+        sorts.append(Sort(order_name, numbers))
         order = " ORDER BY " + join(", ", [_ordered(f, e, d) for f, e, d in fragments] or [TRUE])
-        sort_pieces.append(Piece(order.text, order.binds, f"sort {title}"))
+        sort_pieces.append(Piece(order.text, order.binds, f"sort {order_name}"))
         if operation.pages.by == "cursor":
             after = " AND (" + _after(fragments) + ")"
-            after_pieces.append(Piece(after.text, after.binds, f"after {title}"))
+            after_pieces.append(Piece(after.text, after.binds, f"after {order_name}"))
 
     tail = []
     if operation.pages.by != "none":

@@ -168,7 +168,7 @@ def narrowing(filters: Sequence[plan.FilterParameter], values: Mapping[str, Valu
 
 
 class PageReader:
-    """What a request asks of a list: which rows, in which order, which page. `names` are the parameters of its pages."""
+    """What a request asks of a list: which rows, in which order, which page. `names`: the parameters of its pages."""
 
     __slots__ = ("_filters", "_paging", "_sort_parameter", "_sorts", "names")
 

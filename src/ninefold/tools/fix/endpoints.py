@@ -130,6 +130,8 @@ def parameters(fix: Rewriting, mapping: Mapping) -> None:
             dropped.append(chosen)
         elif chosen is not None and is_none(chosen.value):
             dropped.append(chosen)
+        elif chosen is not None and query is None and filters is None and not fix.names.get(mapping.span):
+            fix.become(mapping, chosen, "query")  # which parameter it is is not shown either
         elif chosen is not None:
             fix.leave(
                 chosen, f"which members may be chosen is not shown: a parameter under `query` with `{word}` says it"

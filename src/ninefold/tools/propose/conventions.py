@@ -179,7 +179,7 @@ def _patch(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 
 def _order(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     """By the time of creation, if rows keep it; else by primary key."""
-    path = (subject, "sorts", "default")
+    path = (subject, "sort")
     resource = next((a.subject for a in actions(survey.by_key[subject]) if a.verb == "list"), None) or ""
     for name in ("created_at", "createdAt", "created"):
         field = survey.graph.fields.get(resource, {}).get(name)
