@@ -146,7 +146,7 @@ MISTAKES = [
     (4, "GET /notes: {dose: list note}", "an endpoint's key misspelt"),
     (4, "GET /notes: {does: list note, responses: {404: none}}", "an error among the responses"),
     (4, "GET /notes: {does: list note, responses: note}", "a response without a status"),
-    (4, "GET /notes: {does: list note, sort: [text]}", "an order without its key"),
+    (4, "GET /notes: {does: list note, sort: {default: [text]}}", "an order with a key"),
     (4, "GET /notes: {does: list note, errors: {mising: gone}}", "a condition misspelt"),
     (4, "GET /notes: {does: list note, query: {q: {type: string, required: [q]}}}", "`required` as in a schema"),
     (5, "schemes: {key: {type: bearer}}", "an HTTP scheme as a type"),

@@ -68,7 +68,7 @@ Notes are listed newest first, probably.
 requests: {media type: application/json, unknown parameters: refused}
 GET /notes:
   does: list note
-  sort: [-id]
+  sort: !proposed [-id]
   responses: {200: page.items}
 POST /notes:
   does: create note

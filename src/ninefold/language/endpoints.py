@@ -145,8 +145,9 @@ class Endpoint:
         "Which rows are listed or acted on.", "All rows that may be seen.",
         told="only rows where", meanings=("truth",), side="guards")
     sort: Fact[tuple[SortKey, ...]] | None = asked(
-        "sort", shapes.Names(KEY), "The order of a list where a request chooses none. Ties are ordered by primary key.",
-        ORDER, "the list is not served", when=When("E lists"), says_none=True, read=read_sort_keys, side="gives",
+        "sort", shapes.Names(KEY, alone=True),
+        "The order of a list where a request chooses none. Ties are ordered by primary key.", ORDER,
+        "the list is not served", when=When("E lists"), says_none=True, read=read_sort_keys, side="gives",
         order="sequence")
     pages: Fact[Pages] | None = instead(
         "pages", One(Pages), key_of(Limits, "pages").meaning, 8, "pages", question=PAGES, says_none=True,

@@ -130,7 +130,8 @@ class Parameter:
     explode: Fact[bool] | None = asked(
         "explode", shapes.Boolean(),
         "How several values are given: the parameter is repeated (`true`), or its value has commas (`false`).", DOES,
-        NOT_SERVED, when=When("it gives several values", _gives_several), told="it is repeated for several values")
+        NOT_SERVED, when=When("it gives several values", _gives_several), told="several values are",
+        words=lambda explode: "repeated" if explode else "comma separated")
     content: Fact[Name] | None = adds(
         "content", shapes.Word((JSON,)), "The media type of what it gives: its text is JSON.",
         "It gives a text, a number, a truth value or a time, or several of these.", told="its text is of")

@@ -236,7 +236,7 @@ def _object(part: int, path: str) -> Schema:
         else:
             others = _value(key)
     if "contentSchema" in properties:
-        properties |= _refused()
+        properties = _refused() | properties
     written = _closed(properties)
     if patterns:
         # A key of the language is not at the same time a name.

@@ -146,7 +146,7 @@ def parameters(fix: Rewriting, mapping: Mapping) -> None:
         ):
             more[fix.layout.scalar(parameter.value)] = f"{{sorts: {fix.layout.scalar(offered.value)}}}"
         if default := sorts.value.get("default"):
-            fix.layout.merge(mapping, [sorts], "sort", fix.layout.scalar(default.value))
+            fix.layout.merge(mapping, [sorts], "sort", fix.layout.scalar(default.value), default.value.proposed)
     elif sorts is not None:
         fix.layout.rename(sorts, "sort")
     if filters is not None and query is None:
