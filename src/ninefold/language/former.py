@@ -157,6 +157,7 @@ WORDS: Final[Mapping[At, Mapping[str, str]]] = {
     (5, "rows.RESOURCE.CALLER"): {"any": "true", "none": "false"},
     (5, "permissions.ENDPOINT"): {"any": "anyone"},
     (8, "rates.RATE.algorithm"): {"gcra": "token bucket"},
+    (9, "compatible"): {"add a filter": "add an optional parameter"},
 }
 """Words of closed lists."""
 

@@ -326,7 +326,7 @@ class Version:
 
 COMPATIBLE_CHANGES = (
     "add a resource", "add an optional field", "add a state", "add a transition", "add an endpoint",
-    "add an optional parameter", "add a filter", "add a sort", "add a response member", "add a response header",
+    "add an optional parameter", "add a sort", "add a response member", "add a response header",
     "add an event kind", "add an event member", "add an error code", "add an enum value", "add a scheme",
     "relax a restriction", "raise a limit", "deprecate", "close a gap", "widen a permission", "show more rows",
     "change a text", "add a version")

@@ -221,6 +221,7 @@ def versioning(fix: Rewriting, facts: Mapping) -> None:
         fix.layout.add(facts, scheme, "name", name)
     elif scheme is not None:
         fix.layout.rename(scheme, "in")
+    fix.words(facts.get("compatible"), former.word(9, "compatible"))
     for version in entries_of(facts.get("versions")):
         changes = version.value.get("changes") if isinstance(version.value, Mapping) else None
         for change in changes.value.items if changes is not None and isinstance(changes.value, Sequence) else ():
