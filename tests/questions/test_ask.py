@@ -94,7 +94,7 @@ LINES = {
     "a body": ("  body: [email, name]\n", "", "body", "POST /customers"),
     "that there is no body": ("{does: pay order,    body: none,", "{does: pay order,", "body", "POST /orders/{id}/pay"),
     "how a patch is read": ("  patch: merge\n", "", "patch", "PATCH /orders/{id}"),
-    "an order": ("default: [-created_at], ", "", "order", "GET /orders"),
+    "an order": ("  sort: [-created_at]\n", "", "order", "GET /orders"),
     "no responses at all": ("  responses: {204: none}\n\nPOST /orders/{id}/place", "\nPOST /orders/{id}/place",
                             "responses", "DELETE /orders/{id}"),
     "responses that list none": ("responses: {200: stream}", "responses: {}", "responses", "GET /events"),
