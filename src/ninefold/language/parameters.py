@@ -253,10 +253,17 @@ def _parameter(r: Reading, entry: Entry, keys: TableOfKeys) -> Parameter | None:
         return None
     if "required" not in keys and (told := entry.value.get("required")) is not None:
         r.unknown(told.key, entry.name, (), (ALL_OF_A_PATH,))
-    beside = tuple(each for each in entry.value.entries if each.name in keys)
-    others = tuple(each for each in entry.value.entries if each.name not in keys and each.name != "required")
-    level = r.keyed(Mapping(entry.value.span, beside), keys, entry.name)
-    found = schema(r, Mapping(entry.value.span, others), Slot(entry.name, shapes.JSONSchema()))
+    of_members = entry.value.get("content") is not None  # JSON has members; `required` of them is a list
+    beside, others = list[Entry](), list[Entry]()
+    for each in entry.value.entries:
+        if each.name == "required" and of_members and isinstance(each.value, Sequence):
+            others.append(each)
+        elif each.name in keys:
+            beside.append(each)
+        elif each.name != "required":
+            others.append(each)
+    level = r.keyed(Mapping(entry.value.span, tuple(beside)), keys, entry.name)
+    found = schema(r, Mapping(entry.value.span, tuple(others)), Slot(entry.name, shapes.JSONSchema()))
     if found is None:
         return None
     return Parameter(entry.name, entry.key.span, found, **read_members(r, Parameter, level, tuple(keys)))
