@@ -43,6 +43,8 @@ def upgraded(tmp_path: Path, contract: str, decisions: str = "") -> tuple[int, s
         ("{type: integer, on create: 0}", [0, 0]),
         ("{type: string, on create: \"'a ' + note.text\"}", ["a one", "a two"]),
         ("{type: boolean, on create: true}", [1, 1]),
+        ("{type: string, on change: note.text + '!'}", ["one!", "two!"]),
+        ("{type: string, on change: {text: note.text + '!'}}", ["one!", "two!"]),
         ("{type: array, items: {type: string}, on create: []}", ["[]", "[]"]),
         ("{type: string, on create: {const: said}}", ["said", "said"]),
     ],

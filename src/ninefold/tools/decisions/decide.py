@@ -46,11 +46,11 @@ Made: TypeAlias = Mapping[tuple[str, str], Typed]
 def made(checked: Checked) -> Made:
     """What reads nothing but the row itself and the time; no secret, since nobody would be shown it."""
     return {
-        (resource.name, field.name): field.on_create
+        (resource.name, field.name): given
         for resource in checked.resources.values()
         for field in resource.fields.values()
-        if field.required and field.on_create is not None and field.secret is None
-        if _reads_the_row_alone(field.on_create, resource.name)
+        if field.required and field.secret is None and (given := field.on_create or field.on_change) is not None
+        if _reads_the_row_alone(given, resource.name)
     }
 
 
