@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import apsw
 import pytest
 
-from ninefold.runtime.store.connections import Changes, tables_read
+from ninefold.runtime.store.connections import Changes, LogIndex, tables_read
 
 CHANGES = {
     "INSERT INTO child (parent) VALUES (1)": {"child"},
@@ -22,8 +25,14 @@ CHANGES = {
 
 
 @pytest.fixture
-def connection() -> Iterator[apsw.Connection]:
-    found = apsw.Connection(":memory:")
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "changes.db"
+
+
+@pytest.fixture
+def connection(path: Path) -> Iterator[apsw.Connection]:
+    found = apsw.Connection(str(path))
+    found.pragma("journal_mode", "wal")
     found.pragma("foreign_keys", True)
     found.execute("CREATE TABLE parent (id INTEGER PRIMARY KEY, name TEXT UNIQUE) STRICT")
     found.execute(
@@ -35,18 +44,60 @@ def connection() -> Iterator[apsw.Connection]:
     found.close()
 
 
+@pytest.fixture
+def index(connection: apsw.Connection, path: Path) -> Iterator[LogIndex]:
+    found = LogIndex(path)
+    yield found
+    connection.close()
+    found.close()
+
+
 @pytest.mark.parametrize("statement", CHANGES)
 @pytest.mark.parametrize("end", ["COMMIT", "ROLLBACK"])
-def test_a_table_that_changes_is_another(connection: apsw.Connection, statement: str, end: str) -> None:
-    changes = Changes(connection)
+def test_a_table_that_changes_is_another(
+    connection: apsw.Connection, index: LogIndex, statement: str, end: str
+) -> None:
+    changes = Changes(connection, index)
     before = {table: changes.state((table,)) for table in ("parent", "child")}
     connection.execute("BEGIN")
     connection.execute(statement).fetchall()
     assert {table for table in before if changes.state((table,)) is None} == CHANGES[statement]
     connection.execute(end)
-    assert {table for table in before if changes.state((table,)) is None} == CHANGES[statement], "nobody has settled it"
+    committed = end == "COMMIT" and CHANGES[statement]
+    unknown = {*before} if committed else CHANGES[statement]
+    assert {table for table in before if changes.state((table,)) is None} == unknown, "nobody has settled it"
     changes.settled()
+    if committed:
+        assert [changes.state((table,)) for table in before] == [None, None], "nobody knows yet whose it was"
+        changes.committed()
     assert {table for table in before if changes.state((table,)) != before[table]} == CHANGES[statement]
+
+
+def elsewhere(path: Path, *statements: str) -> None:
+    """Run statements in another process: of two libraries of SQLite in one, neither sees the other's locks."""
+    program = (
+        f"import apsw; c = apsw.Connection({str(path)!r}); [c.execute(each).fetchall() for each in {statements!r}]"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_what_another_program_changes_counts_for_all_tables(
+    connection: apsw.Connection, index: LogIndex, path: Path
+) -> None:
+    changes = Changes(connection, index)
+    before = changes.state(("parent",))
+    for name in "xy":
+        elsewhere(path, f"UPDATE parent SET name = '{name}' WHERE id = 1")
+        assert changes.state(("parent",)) is changes.state(("child",)) is None
+        changes.begun()
+        assert changes.state(("parent",)) not in (None, before)
+        before = changes.state(("parent",))
+    elsewhere(path, "SELECT * FROM parent", "PRAGMA wal_checkpoint(TRUNCATE)")
+    assert changes.state(("parent",)) == before, "a checkpoint changes nothing"
+    connection.execute("BEGIN IMMEDIATE; UPDATE child SET parent = 2; COMMIT")
+    changes.committed()
+    changes.settled()
+    assert (changes.state(("parent",)), changes.state(("child",))) == (before, (before or 0) + 1)
 
 
 def test_the_tables_that_a_statement_reads_are_what_sqlite_says(connection: apsw.Connection) -> None:

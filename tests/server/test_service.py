@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import re
 import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,7 +21,7 @@ from tests.server.plans import PLAN, PROBLEMS, ROUTES
 from ninefold.plan.limits import Limits
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Version, Versions
-from ninefold.runtime.http.access_log import access_log
+from ninefold.runtime.http.access_log import lines as written_as
 
 pytestmark = pytest.mark.serves
 
@@ -99,6 +102,22 @@ def test_options_and_allow(shared: Running) -> None:
     with socket.create_connection(shared.address) as connection:
         connection.sendall(b"OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
         assert b"204" in connection.recv(1000).partition(b"\r\n")[0]
+
+
+def test_a_caller_is_who_the_credential_belongs_to_now(service: Running, tmp_path: Path) -> None:
+    ann, http = service.person(), service.http
+    one = f"/notes/{note(service, ann)['id']}"
+
+    def elsewhere(text: str) -> None:
+        program = f"import apsw; apsw.Connection({str(tmp_path / 'service.db')!r}).execute({text!r}).fetchall()"
+        subprocess.run([sys.executable, "-c", program], check=True)
+
+    for _ in range(2):
+        assert [http.get(one, headers=ann).status_code for _ in range(3)] == [200] * 3
+        elsewhere("UPDATE person SET token = CAST(hex(token) AS BLOB)")
+        assert [http.get(one, headers=ann).status_code for _ in range(3)] == [401] * 3
+        service.person("Bob")
+        elsewhere("UPDATE person SET token = unhex(CAST(token AS TEXT)) WHERE name = 'Ann'")
 
 
 # ── Lists ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -582,8 +601,8 @@ def test_the_access_log_names_no_value_of_the_request(service: Running) -> None:
     service.http.get("/hush?hush=2", headers=ann)
     lines: list[str] = []
     for record in recorded(service.records, 4):
-        access_log("text", lines.append)(record)
-        access_log("json", lines.append)(record)
+        lines.append(written_as("text")(record))
+        lines.append(written_as("json")(record))
     written = "".join(lines)
     for secret in ("hush", "confidential", made["id"], ann["Authorization"].split()[1]):
         assert secret not in written

@@ -26,6 +26,7 @@ from ninefold.runtime.operations.flow import (
     Invoke,
     Next,
     ReadBody,
+    Recall,
     Select,
     Sweep,
     TooLarge,
@@ -223,14 +224,14 @@ class Rehearsal:
     def _answer(self, x: Exchange, told: Told, happening: str | None) -> Response | Follow:
         step = taken(x, lambda: start(x))
         while isinstance(step, Wait):
-            if isinstance(step.work, Select | Transact | Sweep):
+            if isinstance(step.work, Select | Recall | Transact | Sweep):
                 match happening:
                     case "timed out" if self._service.seconds is not None:
                         return timed_out(x)
                     case "internal":
                         return only(x, "internal")
             try:
-                if happening == "unavailable" and isinstance(step.work, Select | Transact | Sweep):
+                if happening == "unavailable" and isinstance(step.work, Select | Recall | Transact | Sweep):
                     raise Unavailable("so it is asked for")
                 result = self._done(step.work, told)
             except Exception as error:
@@ -244,6 +245,8 @@ class Rehearsal:
         match work:
             case Select(text, binds):
                 return self._database.select(text, binds)
+            case Recall(read=read, make=make):
+                return make(self._database.select(*read()))
             case Transact(function) | Sweep(function, _):
                 return self._database.transact(function)
             case ReadBody(limit):

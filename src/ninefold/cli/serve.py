@@ -42,8 +42,8 @@ from ninefold.operator.rows import Caller, stated_rows
 from ninefold.operator.trouble import Causes
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.jobs import jobs
-from ninefold.runtime.http import run
-from ninefold.runtime.http.access_log import Record, access_log
+from ninefold.runtime.http import access_log, run
+from ninefold.runtime.http.access_log import Record
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.capacity import client_address
 from ninefold.runtime.request.service import Service, ready
@@ -191,7 +191,7 @@ class _Serving:
             addresses = url(service_socket, "http" if self.tls is None else "https"), operator
             self.announce(opening, audit.counted, addresses, values, identity)
             metrics = Metrics(opening.database, audit.counted)
-            lines = Lines(sys.stdout)
+            lines = Lines(sys.stdout, access_log.lines(self.log, self.document))
             main = self.main(service, opening.database, metrics, values, lines)
             second = application(opening.database, metrics, lambda: stop.requested, _set_clock(service))
             if identity is not None:
@@ -243,11 +243,10 @@ class _Serving:
     ) -> Application:
         """The service itself, which counts its requests and writes a line for each."""
         logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-        write = access_log(self.log, lines.write, self.document)
 
         def observe(record: Record) -> None:
             metrics.observe(record)
-            write(record)
+            lines.write(record)
 
         return Application(
             service,
@@ -299,20 +298,21 @@ SECONDS = 0.05
 
 
 class Lines:
-    """To be used on the event loop's thread. When the reader has gone away, what is written is dropped: a service
-    does not end because nobody reads its log."""
+    """Records, written together. To be used on the event loop's thread. When the reader has gone away, what is written
+    is dropped: a service does not end because nobody reads its log."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, line: Callable[[Record], str]) -> None:
         self._stream = stream
-        self._waiting: list[str] = []
+        self._line = line
+        self._waiting: list[Record] = []
 
-    def write(self, line: str) -> None:
+    def write(self, record: Record) -> None:
         if not self._waiting:
             asyncio.get_running_loop().call_later(SECONDS, self.flush)
-        self._waiting.append(line)
+        self._waiting.append(record)
 
     def flush(self) -> None:
-        text = "".join(self._waiting)
+        text = "".join([self._line(each) + "\n" for each in self._waiting])
         self._waiting.clear()
         try:
             self._stream.write(text)

@@ -14,12 +14,14 @@ Metrics are in the exposition format of Prometheus. A label's values are bounded
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from ipaddress import ip_address
+from itertools import accumulate
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
@@ -241,19 +243,11 @@ class Metrics:
     """The counters of one service. `observe` is called once a request."""
 
     def __init__(self, database: SQLite, misfits: Counted = Counted()) -> None:  # noqa: B008 - frozen
-        disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry(auto_describe=False)
-        self._requests = Counter(
-            "ninefold_requests", "Requests answered.", ("route", "method", "status"), registry=self._registry
-        )
-        self._seconds = Histogram(
-            "ninefold_request_seconds",
-            "Time from the request's head to the end of its response.",
-            ("route",),
-            buckets=SECONDS,
-            registry=self._registry,
-        )
+        self._requests = _Requests()
+        self._registry.register(self._requests)
         self._registry.register(_DatabaseCollector(database))
+        self.observe = self._requests.observe
         rows = Gauge(
             "ninefold_rows_that_do_not_fit",
             "Rows that were not as the contract says when the service began, by field.",
@@ -269,18 +263,57 @@ class Metrics:
         )
         unfinished.set(len(misfits.unfinished))
 
-    def observe(self, record: Record) -> None:
-        route = NO_SUCH_PATH if record.route is None else record.route
-        method = record.method if record.method in METHODS else "other"
-        status = "disconnected" if record.status is None else str(record.status)
-        self._requests.labels(route, method, status).inc()
-        self._seconds.labels(route).observe(record.seconds)
-
     def expose(self, accept: str) -> tuple[bytes, str]:
         """The text of all metrics and its media type, in the format that the Accept header asks for."""
         encode: Callable[[CollectorRegistry], bytes]
         encode, media_type = choose_encoder(accept)
         return encode(self._registry), media_type
+
+
+class _Requests(Collector):
+    """Counts requests, on the event loop's thread alone: no lock is needed."""
+
+    def __init__(self) -> None:
+        self._answered: dict[tuple[str | None, str, int | None], int] = {}
+        self._durations: dict[str | None, _Durations] = {}
+
+    def observe(self, record: Record) -> None:
+        route, method, seconds = record.route, record.method, record.seconds
+        answered = route, method if method in METHODS else "other", record.status
+        self._answered[answered] = self._answered.get(answered, 0) + 1
+        durations = self._durations.get(route)
+        if durations is None:
+            durations = self._durations[route] = _Durations()
+        durations.counts[bisect_left(SECONDS, seconds)] += 1
+        durations.sum += seconds
+
+    def collect(self) -> Iterator[Metric]:
+        requests = CounterMetricFamily("ninefold_requests", "Requests answered.", labels=("route", "method", "status"))
+        for (route, method, status), number in self._answered.items():
+            requests.add_metric((_named(route), method, "disconnected" if status is None else str(status)), number)
+        yield requests
+        seconds = HistogramMetricFamily(
+            "ninefold_request_seconds", "Time from the request's head to the end of its response.", labels=("route",)
+        )
+        bounds = (*map(str, SECONDS), "+Inf")
+        for route, durations in self._durations.items():
+            buckets = list(zip(bounds, accumulate(durations.counts), strict=True))
+            seconds.add_metric((_named(route),), buckets, durations.sum)
+        yield seconds
+
+
+class _Durations:
+    """`counts`: of those up to each bound of `SECONDS` and beyond the one before; the last is of those beyond all."""
+
+    __slots__ = ("counts", "sum")
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(SECONDS) + 1)
+        self.sum = 0.0
+
+
+def _named(route: str | None) -> str:
+    return NO_SUCH_PATH if route is None else route
 
 
 class _DatabaseCollector(Collector):

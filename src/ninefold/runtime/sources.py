@@ -27,6 +27,8 @@ class Sources:
 
     def now(self) -> str:
         """The time as a timestamp value (see `ninefold.values`)."""
+        if self.clock is _clock:
+            return _system_now()
         return self.clock().astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
     def of_expressions(self) -> functions.Sources:
@@ -36,6 +38,20 @@ class Sources:
     def revision(self) -> str:
         """What tells one state of a row from another: 96 random bits, URL-safe."""
         return urlsafe_b64encode(self.random_bytes(12)).decode("ascii")
+
+
+_second: tuple[int, str] = (0, "")
+"""The last second that was asked for, and its text up to the fraction: of one second there are many requests."""
+
+
+def _system_now() -> str:
+    global _second
+    second, microseconds = divmod(time.time_ns() // 1000, 1_000_000)
+    known, text = _second
+    if known != second:
+        text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S.")
+        _second = second, text
+    return f"{text}{microseconds:06d}Z"
 
 
 EVER = ""

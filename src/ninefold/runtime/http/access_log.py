@@ -26,8 +26,7 @@ class Reason:
     lines: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(msgspec.Struct, frozen=True):
     """`time` is when the request came (RFC 3339). `route` is the endpoint as written; None: no endpoint has the path.
     `status` None: the client went away before there was an answer. `scheme` and `caller` are who called, if known,
     `caller` by the row's identifier. `bytes` are those of the response's body.
@@ -48,21 +47,17 @@ class Record:
 Observe: TypeAlias = Callable[[Record], None]
 
 
-def access_log(form: Literal["text", "json"], write: Callable[[str], object], document: str = "line") -> Observe:
-    """`write` takes a line with its line break. `document`: what the contract is called where a line of it is named."""
-    line = _json if form == "json" else partial(_text, document)
-
-    def observe(record: Record) -> None:
-        write(line(record) + "\n")
-
-    return observe
+def lines(form: Literal["text", "json"], document: str = "line") -> Callable[[Record], str]:
+    """What writes a record as a line. `document`: what the contract is called where a line of it is named."""
+    return _json if form == "json" else partial(_text, document)
 
 
 def _text(document: str, record: Record) -> str:
     who = "anyone" if record.scheme is None else f"{record.scheme}:{record.caller or '-'}"
+    reasons = "; ".join(_reasons(document, record)) if record.reasons else ""
     return (
         f"{record.time} {record.address} {who} {_route(record)} {record.status or 'gone'}"
-        f" {record.bytes} B {record.seconds * 1000:.1f} ms{'; '.join(_reasons(document, record))}"
+        f" {record.bytes} B {record.seconds * 1000:.1f} ms{reasons}"
     )
 
 

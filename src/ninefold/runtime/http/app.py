@@ -29,6 +29,7 @@ from ninefold.runtime.operations.flow import (
     Follow,
     Invoke,
     ReadBody,
+    Recall,
     Select,
     Sweep,
     Transact,
@@ -49,7 +50,7 @@ from ninefold.runtime.request.review import followed
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.request.steps import recovered, start, taken
 from ninefold.runtime.store.bell import Bell, Job
-from ninefold.runtime.store.protocol import Database, Session
+from ninefold.runtime.store.protocol import Database, Row, Session
 
 log = logging.getLogger("ninefold.server")
 
@@ -357,6 +358,11 @@ class Application:
             case Select(text, binds):
                 # A read that nobody waits for any more is of no use to anybody: its future is not kept.
                 return self._database.select(text, binds)
+            case Recall(kept, key, read, make):
+                found = kept.get(self._database, key)
+                if found is None:
+                    found = kept.made(self._database, key, *read(), make)
+                return _made(found, make) if isinstance(found, Future) else found
             case Transact(function):
                 if self._service.timers is not None:
                     self._service.timers.writing(now)
@@ -380,6 +386,10 @@ class Application:
 
 def _load_websocket() -> None:
     import_module("ninefold.runtime.http.websocket")
+
+
+async def _made(rows: Future[list[Row]], make: Callable[[list[Row]], object]) -> object:
+    return make(await rows)
 
 
 def _kept(future: Future[Any]) -> Awaitable[Any]:

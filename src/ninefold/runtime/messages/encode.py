@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any, TypeAlias, assert_never
 
 import msgspec
+from msgspec import UNSET
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.tree import Typed
@@ -180,6 +182,8 @@ def _expression(typed: Typed) -> Show:
 def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:
     if content.optional or content.expanded:
         return _chosen_object(content, columns, of_rows)
+    if content.present is None and (plain := _struct(content, columns)) is not None:
+        return plain
     members = tuple((name, show(value, columns, of_rows), _null_shown(value)) for name, value in content.members)
     present = content.present
 
@@ -194,6 +198,25 @@ def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Se
         return found
 
     return shown
+
+
+def _struct(content: plan.ObjectOf, columns: Sequence[ResultColumn]) -> Show | None:
+    """The same of an object whose members are columns as they stand: a type made for it, whose encoder leaves out what
+    has no value. None: it is of another kind."""
+    indices, fields, names = list[int](), list[tuple[str, Any, Any]](), dict[str, str]()
+    for name, value in content.members:
+        if not isinstance(value, plan.FromColumn) or json_reader(columns[value.column].type) is not None:
+            return None
+        field = f"f{len(fields)}"
+        names[field] = name
+        # A default is not shown, and null is the default of what is left out where it is null.
+        fields.append((field, Any, UNSET if value.null_shown else None))
+        indices.append(value.column)
+    if len(indices) < 2:
+        return None
+    made = msgspec.defstruct("Shown", fields, rename=names, omit_defaults=True, gc=False)
+    pick = itemgetter(*indices)
+    return lambda row, rows, env: made(*pick(row))
 
 
 def _chosen_object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:

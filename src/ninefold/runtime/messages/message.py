@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from typing import TypeAlias
 from urllib.parse import quote
 
-from ninefold.diagnostics.frozen import dataclass
+from msgspec import Struct
 
 HeaderFields: TypeAlias = tuple[tuple[bytes, bytes], ...]
 """Names in lower case, with their values."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """`path` and `query` are as sent, still percent-encoded. `headers` has names in lower case; the lines of a
     field that came several times are joined (RFC 9110 5.3). `address` is the client's; `certificate` its own, in PEM,
     verified by the TLS handshake. `websocket`: it asks to go on over WebSocket, by a whole handshake (RFC 6455)."""
@@ -32,8 +31,7 @@ class Request:
         return self.headers.get("content-length", "0") != "0" or "transfer-encoding" in self.headers
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Struct, frozen=True):
     """`headers` are those of the content and of its meaning; how long the body is, whoever sends it says."""
 
     status: int

@@ -10,15 +10,17 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import Enum
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.operations.audience import Concerns
 from ninefold.runtime.store.protocol import Row, Session, Stored
+from ninefold.runtime.store.statements import Kept
 
 
-@dataclass(frozen=True, slots=True)
-class ReadBody:
+class ReadBody(Struct, frozen=True):
     """The request's body, of at most `limit` bytes; gives bytes, or `TooLarge.TOO_LARGE` as soon as it is."""
 
     limit: int
@@ -28,23 +30,29 @@ class TooLarge(Enum):
     TOO_LARGE = "too large"
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+class Select(Struct, frozen=True):
     """A read; gives the rows."""
 
     text: str
     binds: Sequence[Stored]
 
 
-@dataclass(frozen=True, slots=True)
-class Transact:
+class Recall(Struct, frozen=True):
+    """What `make` makes of the rows of a read, or has made of them before: the rows would be the same; gives that."""
+
+    kept: Kept
+    key: Hashable
+    read: Callable[[], tuple[str, Sequence[Stored]]]
+    make: Callable[[list[Row]], object]
+
+
+class Transact(Struct, frozen=True):
     """Something done in a transaction of its own; gives what it returns, once that is durable."""
 
     work: Callable[[Session], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
+class Sweep(Struct, frozen=True):
     """A transaction that does what is due by itself. `given_up` is called if it was not done, or nobody waits for it
     any more."""
 
@@ -52,15 +60,13 @@ class Sweep:
     given_up: Callable[[], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Compute:
+class Compute(Struct, frozen=True):
     """Something that takes long without waiting for anything, such as Argon2; gives what it returns."""
 
     work: Callable[[], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(Struct, frozen=True):
     """What may make much of little that a request brings, done beside the other requests; gives what it returns. With
     much, all is done beside them anyway (`http/work.py`)."""
 
@@ -110,11 +116,10 @@ class Unreachable:
     why: str
 
 
-Work: TypeAlias = ReadBody | Select | Transact | Sweep | Compute | Beside | Fetch | Invoke
+Work: TypeAlias = ReadBody | Select | Recall | Transact | Sweep | Compute | Beside | Fetch | Invoke
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """What has to be done, and the step that takes its result."""
 
     work: Work
@@ -186,6 +191,8 @@ def at_once(step: Next, session: Session) -> Next:
         match step.work:
             case Select(text, binds):
                 step = step.resume(session.run(text, binds))
+            case Recall(read=read, make=make):
+                step = step.resume(make(session.run(*read())))
             case Transact(work) | Sweep(work, _):
                 step = step.resume(work(session))
             case Compute(compute) | Beside(compute):

@@ -11,7 +11,7 @@ import msgspec
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations import credentials
 from ninefold.runtime.operations.credentials import UserAndPassword, basic, is_password
-from ninefold.runtime.operations.flow import Compute, Fetch, Fetched, Next, Select, Unreachable, Wait
+from ninefold.runtime.operations.flow import Compute, Fetch, Fetched, Next, Recall, Select, Unreachable, Wait
 from ninefold.runtime.request.admit import admit, count_it, counted
 from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Exchange, unavailable
 from ninefold.runtime.request.issuers import Issuer, Verified
@@ -63,6 +63,11 @@ def authenticate(x: Exchange, known: Recognition, first: int = 0) -> Next:
         match known_by:
             case Tokens():
                 proof = known_by.proof(credential)
+                if known_by.kept is not None and not schemes[index].adds_any:
+                    make = partial(_known, x, schemes[index], credential, proof)
+                    return Wait(
+                        Recall(known_by.kept, proof["digest"], partial(known_by.find, proof, x.env), make), go_on
+                    )
                 found = partial(_looked_up, x, schemes[index], credential, proof, go_on)
                 return Wait(Select(*known_by.find(proof, x.env)), found)
             case Passwords():
@@ -93,10 +98,16 @@ def _looked_up(
     identified: Identified,
     rows: Sequence[Row],
 ) -> Next:
+    return identified(_known(x, scheme, credential, proof, rows))
+
+
+def _known(
+    x: Exchange, scheme: Scheme, credential: str, proof: Mapping[str, Stored], rows: Sequence[Row]
+) -> Caller | None:
     if not rows or scheme.rows is None:
-        return identified(None)
+        return None
     row, scopes = scheme.rows.granted(rows[0])
-    return identified(scheme.caller(row, x.env, credential, proof, scopes))
+    return scheme.caller(row, x.env, credential, proof, scopes)
 
 
 def _check_password(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, TypeAlias, assert_never
 
-from ninefold.diagnostics.frozen import dataclass
+import msgspec
+
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import authentication as plan
 from ninefold.plan.environment import CREDENTIAL, ROW
@@ -19,14 +19,13 @@ from ninefold.runtime.operations.credentials import digest
 from ninefold.runtime.request.issuers import Issuer, Verified
 from ninefold.runtime.request.proofs import LEEWAY, Certificate, claim_values, load_certificates, load_tokens, scopes_of
 from ninefold.runtime.store.protocol import Row, Stored
-from ninefold.runtime.store.statements import Prepared, RowReader
+from ninefold.runtime.store.statements import Kept, Prepared, RowReader
 from ninefold.values import Invalid, from_text
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(msgspec.Struct, frozen=True):
     """`who` is the scheme that accepted the credential. `values` is the root `caller`: the row that the credential
     belongs to, under its resource's name, and what the scheme adds. `identity` tells callers of a scheme apart: it
     is the row's identifier, or made of who a token is about. `until`: when the credential ends by itself, in seconds
@@ -39,13 +38,17 @@ class Caller:
     until: float | None = None
     logged: str | None = None
     credential: str | None = None
-    proof: Mapping[str, Stored] = field(default_factory=dict)
+    proof: Mapping[str, Stored] = {}
+    root: Mapping[str, Any] = {}
+    """What expressions read as `caller`."""
 
-    @property
-    def root(self) -> Mapping[str, Any]:
-        """What expressions read as `caller`."""
-        return self.values if self.credential is None else {"credential": self.credential, **self.values}
+    def __post_init__(self) -> None:
+        root = self.values if self.credential is None else {"credential": self.credential, **self.values}
+        msgspec.structs.force_setattr(self, "root", root)
 
+
+MOST_KEPT = 10_000
+"""Callers of one scheme that are kept as they were found."""
 
 MASK = "***"
 """What logs show of a sensitive value."""
@@ -96,7 +99,12 @@ class Rows:
 
 
 class Tokens(Rows):
-    """Credentials that are random, and found by their digest."""
+    """Credentials that are random, and found by their digest. `kept`: callers who are known by them; None: who that is
+    depends on more than the credential and rows, such as the time."""
+
+    def __init__(self, verified: plan.OfRow, key: tuple[str, ...], sensitive: Collection[str]) -> None:
+        super().__init__(verified, key, sensitive)
+        self.kept = Kept(MOST_KEPT) if self._find.reads <= {CREDENTIAL} else None
 
     @staticmethod
     def proof(credential: str) -> Mapping[str, Stored]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import msgspec
+
 from ninefold.language.conditions import STATUSES
 from ninefold.plan.operations import Operation
 from ninefold.plan.problems import Condition, Location
@@ -101,7 +103,7 @@ class _Version:
         if x.endpoint.key:
             return x.endpoint.key
         for method in x.allow[0][1].decode("ascii").split(", ") if x.allow else ():
-            _, found = x.service.versions.find(replace(x.request, method=method), x.query)
+            _, found = x.service.versions.find(msgspec.structs.replace(x.request, method=method), x.query)
             if isinstance(found, Found):
                 return found.endpoint.key
         return ""

@@ -42,6 +42,8 @@ class Checkpoints:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
+        self.commits = 0
+        """Those of the writer that wrote something."""
         self._pages = 0
         self._next = SOON
         self._running = False
@@ -57,6 +59,7 @@ class Checkpoints:
 
     def _committed(self, connection: apsw.Connection, name: str, pages: int) -> int:
         self._pages = pages
+        self.commits += 1
         return apsw.SQLITE_OK
 
     def after_commit(self, writer: apsw.Connection) -> None:

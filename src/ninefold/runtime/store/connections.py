@@ -3,8 +3,10 @@ statement reads and the writer has changed."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Sequence
+from mmap import PROT_READ, mmap
 from pathlib import Path
 
 import apsw
@@ -110,18 +112,63 @@ def words(error: apsw.Error) -> str:
             return f"SQLite reports {type(error).__name__}"
 
 
+class LogIndex:
+    """How many transactions were ever committed to a database, by whatever program: what its write-ahead log's index,
+    which all of them share, begins with (https://sqlite.org/walformat.html#the_wal_index_header, `iChange`)."""
+
+    def __init__(self, path: Path) -> None:
+        """Of a database that is open, in write-ahead mode. Raises OSError."""
+        self._file = os.open(f"{path}-shm", os.O_RDONLY)
+        try:
+            self._index = mmap(self._file, _INDEX_BYTES, prot=PROT_READ)
+        except BaseException:
+            os.close(self._file)
+            raise
+        self._numbers = memoryview(self._index).cast("I")
+
+    def commits(self) -> int:
+        return self._numbers[_CHANGE]
+
+    def close(self) -> None:
+        """To be called when no connection of ours is open any more: closing a file ends the locks that this process has
+        on it."""
+        self._numbers.release()
+        self._index.close()
+        os.close(self._file)
+
+
+_INDEX_BYTES = 48
+_CHANGE = 2
+"""The third number of four bytes, in the order of bytes of the machine."""
+
+
 class Changes:
     """Counts by table. Whoever reads a table, and finds the same number before a later read as before this one, would
     read the same again: a table counts as being changed from its first change on until that is committed, or undone,
-    and counted. SQLite tells of each row (https://sqlite.org/c3ref/update_hook.html), in the writer's thread."""
+    and counted. SQLite tells of each row (https://sqlite.org/c3ref/update_hook.html), in the writer's thread. What
+    other programs commit counts for all tables: by the `index` there are more commits than ours."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, index: LogIndex) -> None:
         self._counts: Counter[str] = Counter()
         self._changing: set[str] = set()
+        self._index = index
+        self._expected = index.commits()
+        self._others = 0
         connection.set_update_hook(self._changes)
 
     def _changes(self, kind: int, database: str, table: str, row: int) -> None:
         self._changing.add(table)
+
+    def begun(self) -> None:
+        """Nobody else commits from here on, in the writer's thread: a transaction has begun, or none is asked for."""
+        found = self._index.commits()
+        if found != self._expected:
+            self._others += 1
+            self._expected = found
+
+    def committed(self) -> None:
+        """One commit more is ours."""
+        self._expected = (self._expected + 1) % 2**32
 
     def settled(self) -> None:
         """What was changed is committed, or undone."""
@@ -129,10 +176,11 @@ class Changes:
         self._changing.clear()
 
     def state(self, tables: Collection[str]) -> int | None:
-        """A number that is another one once one of these tables has changed. None: one of them is being changed."""
-        if not self._changing.isdisjoint(tables):
+        """A number that is another one once one of these tables has changed. None: one of them is being changed, or
+        another program has changed something, and the writer has not seen that yet."""
+        if not self._changing.isdisjoint(tables) or self._index.commits() != self._expected:
             return None
-        return sum([self._counts[each] for each in tables])
+        return self._others + sum([self._counts[each] for each in tables])
 
 
 def tables_read(connection: apsw.Connection, text: str, binds: Sequence[Stored]) -> frozenset[str]:

@@ -16,6 +16,7 @@ from asyncio import AbstractEventLoop, Future
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from queue import SimpleQueue
 from threading import Lock, Thread, get_native_id
 from time import perf_counter
@@ -67,11 +68,14 @@ class Brief:
         """Raises TooLong, unless it may go on `to_its_end`, or Unavailable."""
         self._until = None if to_its_end else perf_counter() + BUDGET
         try:
-            rows = list[Row]()
-            for row in self._connection.execute(text, binds):
-                rows.append(row)
-                if len(rows) % ROWS == 0 and self._is_over():
+            found = self._connection.execute(text, binds)
+            rows = list[Row](islice(found, ROWS))
+            size = ROWS
+            while len(rows) == size:
+                if self._is_over():
                     raise TooLong
+                rows += islice(found, ROWS)
+                size += ROWS
             return rows
         except apsw.InterruptError:
             raise TooLong from None

@@ -24,6 +24,7 @@ from ninefold.runtime.store.checkpoints import Checkpoints
 from ninefold.runtime.store.connections import (
     STATEMENTS,
     WAIT,
+    LogIndex,
     bound,
     configure,
     connect,
@@ -117,7 +118,8 @@ class SQLite:
         self._long = Long(lambda: connect_to_read(path, READ_LONGER * self._longest))
         self._checkpoints = Checkpoints(background)
         self._checkpoints.watch(writer)
-        self._writer = Writer(writer, self._checkpoints)
+        self._index = LogIndex(path)
+        self._writer = Writer(writer, self._checkpoints, self._index)
         self._open = True
 
     def admit(self, size: int) -> None:
@@ -162,6 +164,7 @@ class SQLite:
         self._checkpoints.stop()
         for connection in self._connections:
             connection.close()
+        self._index.close()
         self._lock.release()
 
     def key(self, name: str) -> bytes:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from asyncio import Future
+from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
 from ninefold.expressions.evaluate import Env, binder
+from ninefold.expressions.tree import free_variables
 from ninefold.plan.statement import Statement
-from ninefold.runtime.store.protocol import Row, Stored
+from ninefold.runtime.store.protocol import Database, Row, Stored
 from ninefold.values import Value, sqlite_reader
 
 Bind: TypeAlias = Callable[[Env], Stored]
@@ -22,7 +24,7 @@ two to the power of the switches, and a client chooses them."""
 class Prepared:
     """A plan's statement whose binds are compiled. Its text depends on the names of the switches alone."""
 
-    __slots__ = ("_chosen", "_pieces", "columns", "switches")
+    __slots__ = ("_chosen", "_pieces", "columns", "reads", "switches")
 
     def __init__(self, statement: Statement) -> None:
         self._pieces = tuple(
@@ -31,6 +33,9 @@ class Prepared:
         named = {name for piece in statement.pieces for name in (piece.when, piece.unless)}
         self.switches = frozenset(name for name in named if name is not None)
         self.columns = statement.columns
+        binds = (bind for piece in statement.pieces for bind in piece.binds)
+        self.reads = frozenset[str]().union(*map(free_variables, binds))
+        """The roots that its binds read."""
         self._chosen: dict[frozenset[str], tuple[str, tuple[Bind, ...]]] = {}
 
     def bound(self, env: Env, switches: frozenset[str] = NO_SWITCHES) -> tuple[str, list[Stored]]:
@@ -52,6 +57,46 @@ class Prepared:
             self._chosen.clear()
         self._chosen[switches] = chosen
         return chosen
+
+
+class Kept:
+    """What was made of rows, by a key: for as long as the same rows would be read."""
+
+    __slots__ = ("_found", "_most", "_tables")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._tables: dict[str, frozenset[str]] = {}
+        self._found: dict[Hashable, tuple[int, frozenset[str], object]] = {}
+
+    def get(self, database: Database, key: Hashable) -> object | None:
+        found = self._found.get(key)
+        return found[2] if found is not None and database.state(found[1]) == found[0] else None
+
+    def made(
+        self,
+        database: Database,
+        key: Hashable,
+        text: str,
+        binds: Sequence[Stored],
+        make: Callable[[list[Row]], object | None],
+    ) -> object | None | Future[list[Row]]:
+        """What is made of the rows of a statement: kept, unless it is None. Where reading them takes long they are yet
+        to come, and nothing is kept of them. Raises Unavailable."""
+        tables = self._tables.get(text)
+        if tables is None:
+            tables = self._tables[text] = database.tables(text, binds)
+        # Before the rows are read: what is changed while they are makes it another one.
+        state = database.state(tables)
+        rows = database.select(text, binds)
+        if isinstance(rows, Future):
+            return rows
+        made = make(rows)
+        if made is not None and state is not None:
+            if len(self._found) >= self._most:
+                self._found.clear()
+            self._found[key] = state, tables, made
+        return made
 
 
 class RowReader:

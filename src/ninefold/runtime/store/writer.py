@@ -16,7 +16,7 @@ import apsw
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.checkpoints import Checkpoints
-from ninefold.runtime.store.connections import Changes, meaning, words
+from ninefold.runtime.store.connections import Changes, LogIndex, meaning, words
 from ninefold.runtime.store.protocol import Row, Session, Stored, Unavailable
 
 QUEUE = 10_000
@@ -65,8 +65,8 @@ class Writer:
     """A thread with a connection of its own. `batches` and `works` count what was committed. `failing`: why the last
     write failed; None: it did not, or something was written since."""
 
-    def __init__(self, connection: apsw.Connection, checkpoints: Checkpoints) -> None:
-        self.changes = Changes(connection)
+    def __init__(self, connection: apsw.Connection, checkpoints: Checkpoints, index: LogIndex) -> None:
+        self.changes = Changes(connection, index)
         self.batches = 0
         self.works = 0
         self.failing: str | None = None
@@ -104,6 +104,7 @@ class Writer:
             try:
                 first = self._queue.get(timeout=IDLE)
             except Empty:
+                self.changes.begun()
                 self._checkpoints.when_idle(self._connection)
                 continue
             batch, ended = self._gather(first)
@@ -133,9 +134,13 @@ class Writer:
         changes = self._connection.total_changes()
         try:
             self._connection.execute("BEGIN IMMEDIATE")
+            self.changes.begun()
             for waiting in batch:
                 results.append(self._run(waiting.work))
+            commits = self._checkpoints.commits
             self._connection.execute("COMMIT")
+            if self._checkpoints.commits != commits:
+                self.changes.committed()
         except (apsw.Error, Unavailable) as error:
             self._roll_back()
             self.failing = _why(error)
