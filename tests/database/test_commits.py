@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,42 @@ def test_a_failing_work_leaves_the_others(database: SQLite) -> None:
     assert results[:50] + results[53:] == [[(number,)] for number in range(1, 101)]
     assert ids(database) == list(range(1, 101))
     assert database.statistics().works == 103 and database.statistics().batches < 103
+
+
+def test_works_that_can_be_done_again_are_undone_alone(database: SQLite) -> None:
+    """Whether one that fails had changed something or not."""
+    runs: list[int] = []
+
+    def work(number: int) -> Callable[[Session], list[Row]]:
+        def run(session: Session) -> list[Row]:
+            runs.append(number)
+            rows = session.run(INSERT, (number, "")) if number % 5 else []
+            if number % 7 == 0 or not number % 5:
+                raise LookupError(number)
+            return rows
+
+        return run
+
+    async def written(numbers: range) -> list[object]:
+        answered: dict[int, object] = {}
+        whole = asyncio.Event()
+
+        def done(number: int, value: object, error: BaseException | None) -> None:
+            answered[number] = error or value
+            if len(answered) == len(numbers):
+                whole.set()
+
+        for number in numbers:
+            database.write(work(number), partial(done, number), again=True)
+        await whole.wait()
+        return [answered[number] for number in numbers]
+
+    good = asyncio.run(written(range(1, 5)))
+    assert (good, ids(database), sorted(runs)) == ([[(1,)], [(2,)], [(3,)], [(4,)]], [1, 2, 3, 4], [1, 2, 3, 4])
+    found = asyncio.run(written(range(5, 100)))
+    fails = {number for number in range(5, 100) if number % 5 == 0 or number % 7 == 0}
+    assert ids(database) == [number for number in range(1, 100) if number not in fails]
+    assert {number for number, each in enumerate(found, 5) if isinstance(each, LookupError)} == fails
 
 
 def test_a_read_after_the_answer_sees_what_was_written(database: SQLite) -> None:

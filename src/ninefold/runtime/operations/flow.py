@@ -47,9 +47,11 @@ class Recall(Struct, frozen=True):
 
 
 class Transact(Struct, frozen=True):
-    """Something done in a transaction of its own; gives what it returns, once that is durable."""
+    """Something done in a transaction of its own; gives what it returns, once that is durable. `again`: it can be done
+    once more where it was undone, and comes to the same."""
 
     work: Callable[[Session], Any]
+    again: bool = False
 
 
 class Sweep(Struct, frozen=True):

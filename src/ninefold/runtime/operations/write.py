@@ -78,6 +78,12 @@ class Write:
         self._find = None if instead is None else Prepared(instead.find)
         self._read_found = None if instead is None else RowReader(instead.find)
         self._follows = tuple(_ready(each) for each in operation.follows if not isinstance(each, plan.Instead))
+        # What stays of it in the call when it is undone decides nothing of what it comes to.
+        self._again = (
+            self._instead is None
+            and self._represented is None
+            and all(isinstance(each, ReadBack | Occurrences) for each in self._follows)
+        )
         self._is_read_back = operation.step(plan.ReadBack) is not None
         issue, subscription = operation.step(plan.Issue), operation.step(plan.Subscription)
         self._issues = None if issue is None else credentials.Issue(issue)
@@ -176,11 +182,14 @@ class Write:
         return self._transact(call)
 
     def _transact(self, call: Call) -> Next:
-        return Wait(Transact(partial(self._work, call)), lambda done: done[1].filled(done[0], (), call.env, done[2]))
+        return Wait(
+            Transact(partial(self._work, call), self._again),
+            lambda done: done[1].filled(done[0], (), call.env, done[2]),
+        )
 
     def _work(self, call: Call, session: Session) -> tuple[Row, Shape, str | None]:
         """The columns of the row as it has become, how they are shown, and their entity tag where that is of more."""
-        env = call.env
+        env, call.end = call.env, 0
         if self._represented is not None and self.is_conditional(call):
             self._represented.narrow(env, _if_match(call), session.run(*self._represented.asked(env)))
         self._remember(session, env)

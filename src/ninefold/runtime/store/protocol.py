@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asyncio import Future
 from collections.abc import Callable, Collection, Sequence
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from ninefold.diagnostics.frozen import dataclass
 
@@ -54,6 +54,10 @@ Judge: TypeAlias = Callable[[Session, Collection[str]], tuple[Unfit, ...]]
 they are. It notes what it found in the same transaction."""
 
 
+Answered: TypeAlias = Callable[[Any, BaseException | None], None]
+"""Is told what a work gave, or what it raised."""
+
+
 class Database(Protocol):
     def select(self, text: str, binds: Sequence[Stored]) -> list[Row] | Future[list[Row]]:
         """Read in a snapshot of what is committed. Gives the rows at once where reading does not wait; a future that is
@@ -62,6 +66,10 @@ class Database(Protocol):
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         """Run `work` in a transaction of its own: if it raises, nothing of it remains, and the exception is the
         future's. The future is done once the commit is durable. Must be called on the event loop's thread."""
+
+    def write(self, work: Callable[[Session], Any], done: Answered, again: bool = False) -> None:
+        """The same, where `done` is told once the commit is durable, on the event loop's thread. `again`: where it was
+        undone together with others it can be done once more, and what it does is then the same. Raises Unavailable."""
 
     def admit(self, size: int) -> None:
         """A value or a row of so many bytes can be written, if that is more than usual."""

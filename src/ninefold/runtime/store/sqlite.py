@@ -12,7 +12,7 @@ from asyncio import Future
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import apsw
 import msgspec
@@ -33,10 +33,10 @@ from ninefold.runtime.store.connections import (
     words,
 )
 from ninefold.runtime.store.file import Held, Lock, NotBuilt, database_path, lock
-from ninefold.runtime.store.protocol import Judge, Row, Session, Stored, Unavailable
+from ninefold.runtime.store.protocol import Answered, Judge, Row, Session, Stored, Unavailable
 from ninefold.runtime.store.reads import Brief, Long, TooLong
 from ninefold.runtime.store.whole import NotUpgraded
-from ninefold.runtime.store.writer import Transaction, Writer
+from ninefold.runtime.store.writer import Transaction, Waiting, Writer
 from ninefold.upgrade.changes import changes
 from ninefold.upgrade.shape import decode_shape, encode_shape
 from ninefold.upgrade.words import told
@@ -151,8 +151,24 @@ class SQLite:
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         """Run `work` in a transaction of its own; to be called on the event loop's thread."""
         future: Future[T] = asyncio.get_running_loop().create_future()
-        self._writer.submit(work, future)
+
+        def done(value: T, error: BaseException | None) -> None:
+            if future.done():
+                return
+            if error is None:
+                future.set_result(value)
+            else:
+                future.set_exception(error)
+
+        try:
+            self.write(work, done)
+        except Unavailable as error:
+            future.set_exception(error)
         return future
+
+    def write(self, work: Callable[[Session], Any], done: Answered, again: bool = False) -> None:
+        """The same without a future. Raises Unavailable."""
+        self._writer.submit(Waiting(work, again, done, asyncio.get_running_loop()))
 
     def close(self) -> None:
         """Finish what was accepted, then close. Futures are resolved when the loop runs again."""

@@ -6,18 +6,23 @@ throughput grows with load and nobody waits for more than two flushes. Nothing i
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop, Future
+import logging
+from asyncio import AbstractEventLoop
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, TypeAlias
 
 import apsw
+from msgspec import Struct
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.checkpoints import Checkpoints
 from ninefold.runtime.store.connections import Changes, LogIndex, meaning, words
-from ninefold.runtime.store.protocol import Row, Session, Stored, Unavailable
+from ninefold.runtime.store.protocol import Answered, Row, Session, Stored, Unavailable
+
+log = logging.getLogger("ninefold.server")
 
 QUEUE = 10_000
 """Works that may wait. Beyond it a client is better told at once than kept waiting."""
@@ -29,28 +34,23 @@ IDLE = 0.5
 """Seconds without work after which the log is brought into the database file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True, gc=False):
+    """`again`: it can be done once more where it was undone. `done` is told on the loop's thread what it gave, or what
+    it raised."""
+
     work: Callable[[Session], Any]
-    future: Future[Any]
+    again: bool
+    done: Answered
+    loop: AbstractEventLoop
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    error: BaseException
-
-
-Result: TypeAlias = Done | Failed
+Result: TypeAlias = tuple[Any, BaseException | None]
+"""What a work gave, or what it raised."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """The session of one work: statements run inside its savepoint."""
+    """The session of one work."""
 
     connection: apsw.Connection
 
@@ -83,13 +83,13 @@ class Writer:
         """How many works wait for the writer."""
         return self._queue.qsize()
 
-    def submit(self, work: Callable[[Session], Any], future: Future[Any]) -> None:
+    def submit(self, waiting: Waiting) -> None:
+        """Raises Unavailable."""
         if self._stopping:
-            future.set_exception(Unavailable("the service is stopping"))
-        elif self._queue.qsize() >= QUEUE:
-            future.set_exception(Unavailable("too much is waiting to be written"))
-        else:
-            self._queue.put(Waiting(work, future))
+            raise Unavailable("the service is stopping")
+        if self._queue.qsize() >= QUEUE:
+            raise Unavailable("too much is waiting to be written")
+        self._queue.put(waiting)
 
     def stop(self) -> None:
         """Do what was accepted, then end. The results are on their way to the loop when this returns."""
@@ -130,13 +130,14 @@ class Writer:
 
     def _commit(self, batch: list[Waiting]) -> list[Result]:
         """The results, in the order of the works. If the commit fails, none of them was done."""
-        results: list[Result] = []
         changes = self._connection.total_changes()
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self.changes.begun()
-            for waiting in batch:
-                results.append(self._run(waiting.work))
+            self._begin()
+            results = self._together(batch) if all(each.again for each in batch) else self._each(batch)
+            if results is None:
+                self._connection.execute("ROLLBACK")
+                self._begin()
+                results = self._each(batch)
             commits = self._checkpoints.commits
             self._connection.execute("COMMIT")
             if self._checkpoints.commits != commits:
@@ -144,28 +145,53 @@ class Writer:
         except (apsw.Error, Unavailable) as error:
             self._roll_back()
             self.failing = _why(error)
-            return [Failed(meaning(error) if isinstance(error, apsw.Error) else error)] * len(batch)
+            return [(None, meaning(error) if isinstance(error, apsw.Error) else error)] * len(batch)
         self.batches += 1
         self.works += len(batch)
-        failed = [result.error for result in results if isinstance(result, Failed)]
-        unavailable = [error for error in failed if isinstance(error, Unavailable)]
+        unavailable = [error for _, error in results if isinstance(error, Unavailable)]
         if unavailable:
             self.failing = _why(unavailable[-1])
         elif self._connection.total_changes() != changes:
             self.failing = None
         return results
 
+    def _begin(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        self.changes.begun()
+
+    def _together(self, batch: list[Waiting]) -> list[Result] | None:
+        """The results of works without savepoints, which take longer than most works. None: one that failed had changed
+        something already, and that cannot be undone alone."""
+        results: list[Result] = []
+        for waiting in batch:
+            changes = self._connection.total_changes()
+            try:
+                results.append((waiting.work(self._transaction), None))
+            except BaseException as error:
+                self._is_whole(error)
+                if self._connection.total_changes() != changes:
+                    return None
+                results.append((None, error))
+        return results
+
+    def _each(self, batch: list[Waiting]) -> list[Result]:
+        return [self._run(waiting.work) for waiting in batch]
+
+    def _is_whole(self, error: BaseException) -> None:
+        """A full disk or a broken one makes SQLite roll back everything: there is nothing to go back to. Raises
+        Unavailable where a work's failure took the whole transaction with it."""
+        if not self._connection.in_transaction:
+            raise Unavailable("the transaction was rolled back") from error
+
     def _run(self, work: Callable[[Session], Any]) -> Result:
         """One work in its savepoint. Raises Unavailable where its failure took the whole transaction with it."""
         self._connection.execute("SAVEPOINT work")
         try:
-            result: Result = Done(work(self._transaction))
+            result: Result = work(self._transaction), None
         except BaseException as error:
-            # A full disk or a broken one makes SQLite roll back everything: there is no savepoint to go back to.
-            if not self._connection.in_transaction:
-                raise Unavailable("the transaction was rolled back") from error
+            self._is_whole(error)
             self._connection.execute("ROLLBACK TO work")
-            result = Failed(error)
+            result = None, error
         self._connection.execute("RELEASE work")
         return result
 
@@ -186,24 +212,19 @@ def _why(error: BaseException) -> str:
 
 
 def _answer(batch: list[Waiting], results: list[Result]) -> None:
-    """Wakes each loop once for all its futures: to wake it costs a system call."""
-    loops: dict[AbstractEventLoop, list[tuple[Future[Any], Result]]] = {}
+    """Wakes each loop once for all its works: to wake it costs a system call."""
+    loops: dict[AbstractEventLoop, list[tuple[Answered, Result]]] = {}
     for waiting, result in zip(batch, results, strict=True):
-        loops.setdefault(waiting.future.get_loop(), []).append((waiting.future, result))
+        loops.setdefault(waiting.loop, []).append((waiting.done, result))
     for loop, answers in loops.items():
+        # The loop may be closed: nobody is left to be told.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(_tell, answers)
+
+
+def _tell(answers: list[tuple[Answered, Result]]) -> None:
+    for done, (value, error) in answers:
         try:
-            loop.call_soon_threadsafe(_resolve, answers)
-        except RuntimeError:
-            # The loop is closed: nobody is left to be told.
-            pass
-
-
-def _resolve(answers: list[tuple[Future[Any], Result]]) -> None:
-    for future, result in answers:
-        if future.done():
-            continue
-        match result:
-            case Done(value):
-                future.set_result(value)
-            case Failed(error):
-                future.set_exception(error)
+            done(value, error)
+        except Exception as failed:
+            log.error("what was written could not be answered", exc_info=failed)
