@@ -13,7 +13,12 @@ from time import sleep
 from typing import Any, TypeAlias
 
 import ninefold
+from ninefold.pipeline import load
+from ninefold.runtime.http.app import Application, Asking
+from ninefold.runtime.http.framing import Head
 from ninefold.runtime.http.run import Asgi, Stop, serve
+from ninefold.runtime.request.service import ready
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 CONTRACT = Path(__file__).with_name("contract.md")
 
@@ -43,14 +48,46 @@ class Seen:
         return found
 
 
+class SeenWithoutAsgi(Seen):
+    """The same of one that is asked without ASGI in between, where that can be."""
+
+    def __init__(self, application: Application) -> None:
+        super().__init__(application)
+        self._core = application
+        self.direct = 0
+
+    def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking:
+        self.paths.append(head.path.decode("latin-1"))
+        self.direct += 1
+        return self._core.asked(head, content, peer, certificate)
+
+    async def go_on(self, *given: Any) -> None:
+        await self._core.go_on(*given)
+
+
 @contextmanager
 def served(door: Door, directory: Path) -> Iterator[tuple[Address, Seen]]:
-    """The service of `contract.md` behind a door."""
+    """The service of `contract.md` behind a door, over ASGI."""
     service = ninefold.application(CONTRACT, database=str(directory / "door.db"))
     seen = Seen(service)
     with door(seen) as address:
         yield address, seen
     service.close()
+
+
+@contextmanager
+def served_without_asgi(door: Door, directory: Path) -> Iterator[tuple[Address, SeenWithoutAsgi]]:
+    """The same without, as `ninefold serve` does."""
+    plan = load(str(CONTRACT)).plan
+    assert plan is not None
+    opened = open_sqlite(str(directory / "door.db"), plan.schema)
+    assert isinstance(opened, Opened)
+    service = Application(ready(plan, opened.database.key("cursors")), opened.database)
+    seen = SeenWithoutAsgi(service)
+    with door(seen) as address:
+        yield address, seen
+    service.close()
+    opened.database.close()
 
 
 @contextmanager

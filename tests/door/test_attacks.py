@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.door.attacks import ATTACKS, LAST, Attack
-from tests.door.doors import Address, Seen, answers, own, served, told
+from tests.door.attacks import ATTACKS, HELLO, LAST, NOTE, TE, Attack, chunked, post, sized
+from tests.door.doors import Address, Seen, answers, own, served, served_without_asgi, told
 
 pytestmark = pytest.mark.serves
 
@@ -18,9 +19,9 @@ def named(attack: Attack) -> str:
     return attack.name
 
 
-@pytest.fixture(scope="module")
-def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Address, Seen]]:
-    with served(own, tmp_path_factory.mktemp("door")) as found:
+@pytest.fixture(scope="module", params=[served, served_without_asgi], ids=["over ASGI", "without ASGI"])
+def door(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Address, Seen]]:
+    with request.param(own, tmp_path_factory.mktemp("door")) as found:
         yield found
 
 
@@ -52,3 +53,11 @@ def test_in_any_pieces(door: tuple[Address, Seen], attack: Attack, places: list[
     whole = attack.sent + LAST
     cuts = [0, *sorted(int(place * len(whole)) for place in places), len(whole)]
     asked(door, attack, [whole[begin:end] for begin, end in pairwise(cuts)], pause=0.003)
+
+
+def test_what_has_come_whole_is_asked_without_asgi(tmp_path: Path) -> None:
+    many = post(sized(NOTE), body=NOTE) * 40
+    with served_without_asgi(own, tmp_path) as (address, seen):
+        found = answers(told(address, [many + HELLO + post(TE, body=chunked(NOTE)) + LAST]))
+        assert [status for status, _ in found] == [201] * 40 + [200, 201, 200]
+        assert (seen.direct, len(seen.taken())) == (42, 43)

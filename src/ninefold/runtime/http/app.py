@@ -8,49 +8,29 @@ from __future__ import annotations
 import asyncio
 import logging
 from asyncio import Future
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from time import perf_counter
-from typing import Any, TypeAlias, assert_never
+from typing import TypeAlias
 
 from ninefold.runtime.http.access_log import Observe, Reason, Record
-from ninefold.runtime.http.body import Body, Disconnected, Stalled, headers_of, is_last, requested
+from ninefold.runtime.http.answer import Answer, Works
+from ninefold.runtime.http.body import Body, Whole, headers_of, is_last, requested
 from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity, ClientAddress, client_address
 from ninefold.runtime.http.cycle import Message, Receive, Send
+from ninefold.runtime.http.framing import Head
 from ninefold.runtime.http.streams import Streams
 from ninefold.runtime.http.wire import ServerSentEvents, Wire, as_get, over_websocket
-from ninefold.runtime.http.work import Beside, Callers, Computations, Fetcher, is_much
-from ninefold.runtime.messages.message import Request, Response
-from ninefold.runtime.operations import flow
-from ninefold.runtime.operations.flow import (
-    Fetch,
-    Follow,
-    Invoke,
-    ReadBody,
-    Recall,
-    Select,
-    Sweep,
-    Transact,
-    Wait,
-    Work,
-)
+from ninefold.runtime.messages.message import HeaderFields, Request, Response, joined
+from ninefold.runtime.operations.flow import Follow, Sweep, Wait
 from ninefold.runtime.operations.timers import Timers
-from ninefold.runtime.request.exchange import (
-    Exchange,
-    arrived,
-    finished,
-    open_to_origins,
-    overloaded,
-    timed_out,
-    unavailable,
-)
+from ninefold.runtime.request.exchange import Exchange, arrived, finished, open_to_origins, overloaded, unavailable
 from ninefold.runtime.request.review import followed
 from ninefold.runtime.request.service import Service
-from ninefold.runtime.request.steps import recovered, start, taken
-from ninefold.runtime.store.bell import Bell, Job
-from ninefold.runtime.store.protocol import Database, Row, Session
+from ninefold.runtime.store.bell import Job
+from ninefold.runtime.store.protocol import Database
 
 log = logging.getLogger("ninefold.server")
 
@@ -73,9 +53,6 @@ SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 PIECE_BYTES = 256 * 1024
 """Bytes of a response that are sent at once."""
 
-_STALLED = Response(408, ((b"connection", b"close"),))
-"""RFC 9110 15.5.9."""
-
 
 class Application:
     """`observe` is called once a request, after its response was sent. `watch` is given what no log holds: the request
@@ -95,24 +72,20 @@ class Application:
         trace: Trace | None = None,
         reasons: Reasons | None = None,
     ) -> None:
-        self._service = service
+        self.service = service
         self._database = database
         database.admit(2 * service.body_bytes)
         self._observe = observe
         self._address = address
-        self._watch = watch
-        self._trace = trace
+        self.watch = watch
+        self.trace = trace
         self._reasons = reasons
-        self._capacity = capacity or Capacity()
-        self._bell = Bell(database)
-        self._fetcher = Fetcher()
-        self._streams = Streams(database, self._bell, self._fetcher)
-        self._callers = Callers(self._capacity)
+        self.capacity = capacity or Capacity()
+        self.works = Works(service, database, self.capacity)
+        self._streams = Streams(database, self.works.bell, self.works.fetcher)
         self._jobs = tuple(jobs)
         self._beside: list[asyncio.Task[None]] = []
         self._waking: asyncio.Task[None] | None = None
-        self._computations = Computations(self._capacity)
-        self._thread = Beside()
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         match scope["type"]:
@@ -141,7 +114,7 @@ class Application:
     def stopping(self) -> None:
         """End what goes on by itself: responses that would never end, and what runs beside. To be called on the event
         loop's thread."""
-        self._bell.close()
+        self.works.bell.close()
         for task in self._beside:
             task.cancel()
 
@@ -156,33 +129,31 @@ class Application:
             self._waking.cancel()
             self._waking = None
         self.stopping()
-        self._computations.close()
-        self._thread.close()
-        self._callers.close()
+        self.works.close()
 
     def begin(self) -> None:
         """Begin what is done where no request asks for it, unless it has begun. To be called on the event loop."""
         if not self._beside:
             self._beside += [asyncio.create_task(self._beside_requests(job)) for job in self._jobs]
             self._beside.append(asyncio.create_task(self._load()))
-        if self._service.timers is not None and self._waking is None:
-            self._waking = asyncio.create_task(self._wake(self._service.timers))
+        if self.service.timers is not None and self._waking is None:
+            self._waking = asyncio.create_task(self._wake(self.service.timers))
 
     async def _load(self) -> None:
         """Load what credentials will be verified with, and what speaks WebSocket: the first of them, and who comes with
         it, need not wait."""
-        loads = dict.fromkeys(each.load for each in self._service.schemes if each.load is not None)
-        if self._service.websockets:
+        loads = dict.fromkeys(each.load for each in self.service.schemes if each.load is not None)
+        if self.service.websockets:
             loads[_load_websocket] = None
         await asyncio.sleep(BEFORE_LOADING if loads else 0)
         for load in loads:
-            await self._thread.begun(load)
+            await self.works.thread.begun(load)
 
     async def _beside_requests(self, job: Job) -> None:
         """A job that fails is begun again: what it has to do is in the database."""
         while True:
             try:
-                await job(self._bell)
+                await job(self.works.bell)
             except Exception as error:
                 log.error("what is done beside requests failed", exc_info=error)
             await asyncio.sleep(AFTER_FAILURE)
@@ -202,62 +173,66 @@ class Application:
                 now = timers.sources.now()
                 step = timers.settled(now, lambda: Response(204))
                 while isinstance(step, Wait):
-                    step = step.resume(await self._begun(step.work, None, now))
+                    assert isinstance(step.work, Sweep), "a timer waits for nothing else"
+                    step = step.resume(await self.works.sweep(step.work, now))
             except Exception as error:
                 # Nothing is lost: what is due is due, and whoever asks for it will say why it cannot be had.
                 log.warning("what is due could not be done: %s", error)
                 await asyncio.sleep(AFTER_FAILURE)
 
+    def asking(self, request: Request, body: Body | Whole) -> Asking:
+        """A request that has come. To be called on the event loop."""
+        self.begin()  # nobody tells a mounted application that it starts
+        return Asking(self, request, body)
+
+    def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking:
+        """The same of one that has come whole, without ASGI in between. `peer`: the address of who sent it."""
+        headers = joined(head.fields)
+        request = Request(head.method, head.path, head.query, headers, self._address(peer, headers), certificate)
+        return self.asking(request, Whole(content, self.capacity, kept=self.watch is not None))
+
     async def _http(self, scope: Message, receive: Receive, send: Send, websocket: Wire | None = None) -> None:
         """`websocket`: what it goes on over, where it is a handshake and accepted."""
-        self.begin()  # nobody tells a mounted application that it starts
-        began = perf_counter()
-        request = requested(scope, self._address)
-        x = arrived(self._service, request)
-        body = Body(receive, self._capacity, kept=self._watch is not None)
-        used_up = self._capacity.is_used_up
-        self._capacity.requests += 1
+        body = Body(receive, self.capacity, kept=self.watch is not None)
+        asking = self.asking(requested(scope, self._address), body)
         try:
-            try:
-                response = overloaded(x) if used_up else finished(x, await self._answer(x, body))
-            finally:
-                x.release()
-            if isinstance(response, Follow):
-                response = followed(x, response)
-            if not self._has_room(response, request.method):
-                response = unavailable(x)
-            response = open_to_origins(x, response)
-            if self._trace is not None:
-                response = self._trace(x, response)
-            if isinstance(response, Follow):
-                if response.head.status != 101 or websocket is None:
-                    websocket = ServerSentEvents(receive, partial(self._counted, send))
-                with self._capacity.stream(response.caller):
-                    sent = await self._follow(request, response, body, send, websocket)
-            else:
-                sent = await self._send(request, response, body, send)
-        except Disconnected:
-            self._observed(x, None, 0, began)
-            if self._watch is not None:
-                self._watch(x, None, body.content)
-            return
+            asking.begin()
+            if not asking.over:
+                await asking.waited()
+            response = asking.response()
+            head = response.head if isinstance(response, Follow) else response
+            sent = 0 if response is None else await self._sent(asking, response, receive, send, websocket)
         finally:
-            self._capacity.requests -= 1
-            self._capacity.release(body.size)
-        head = response.head if isinstance(response, Follow) else response
-        self._observed(x, head, sent, began)
-        if self._watch is not None:
-            self._watch(x, head, body.content)
+            asking.release()
+        asking.ended(head, sent)
 
-    def _has_room(self, response: Response | Follow, method: str) -> bool:
+    async def go_on(self, asking: Asking, response: Response | Follow, receive: Receive, send: Send) -> None:
+        """Send a response that takes its time, and be done with its request."""
+        try:
+            sent = await self._sent(asking, response, receive, send, None)
+        finally:
+            asking.release()
+        asking.ended(response.head if isinstance(response, Follow) else response, sent)
+
+    async def _sent(
+        self, asking: Asking, response: Response | Follow, receive: Receive, send: Send, websocket: Wire | None
+    ) -> int:
+        """The bytes of content that were sent."""
+        if not isinstance(response, Follow):
+            return await self._send(asking.request, response, asking.body, send)
+        if response.head.status != 101 or websocket is None:
+            websocket = ServerSentEvents(receive, partial(self._counted, send))
+        return await self._follow(asking.request, response, asking.body, send, websocket)
+
+    def has_room(self, response: Response | Follow, method: str) -> bool:
         """Whether there is room for a response until it is taken. Where something may have been done, that is told
         whatever room there is: what comes next finds none."""
         if isinstance(response, Follow):
-            return not self._capacity.streams_enough(response.caller)
+            return not self.capacity.streams_enough(response.caller)
         size = len(response.body)
-        return size <= LITTLE_BYTES or method not in SAFE or self._capacity.has_room_for(size)
+        return size <= LITTLE_BYTES or method not in SAFE or self.capacity.has_room_for(size)
 
-    async def _follow(self, request: Request, response: Follow, body: Body, send: Send, wire: Wire) -> int:
+    async def _follow(self, request: Request, response: Follow, body: Body | Whole, send: Send, wire: Wire) -> int:
         """Give the head at once, and then what there is to say for as long as the client listens."""
         if request.method == "HEAD":
             return await self._send(request, response.head, body, send)
@@ -267,20 +242,19 @@ class Application:
     async def _counted(self, send: Send, message: Message) -> None:
         """Send a piece of a response, which counts until it is taken."""
         size = len(message.get("body") or message.get("text") or b"")
-        self._capacity.bytes += size
+        self.capacity.bytes += size
         try:
             await send(message)
         finally:
-            self._capacity.release(size)
+            self.capacity.release(size)
 
-    async def _send(self, request: Request, response: Response, body: Body, send: Send) -> int:
+    async def _send(self, request: Request, response: Response, body: Body | Whole, send: Send) -> int:
         """The bytes of content that were sent. All of them count until they are taken: whoever runs us waits with each
         piece until the one before is."""
         await send(
             {"type": "http.response.start", "status": response.status, "headers": headers_of(request, response, body)}
         )
         content = b"" if request.method == "HEAD" else response.body
-        body.answered(len(content))
         last = max(len(content) - 1, 0) // PIECE_BYTES * PIECE_BYTES
         for at in range(0, last, PIECE_BYTES):
             await send({"type": "http.response.body", "body": content[at : at + PIECE_BYTES], "more_body": True})
@@ -290,10 +264,11 @@ class Application:
     def refused(self, address: str, status: int, why: str) -> None:
         """What came was refused before it was a request."""
         if self._observe is not None:
-            now = self._service.sources.now()
+            now = self.service.sources.now()
             self._observe(Record(now, "", None, status, 0, 0.0, None, None, address, (Reason(why),)))
 
-    def _observed(self, x: Exchange, response: Response | None, size: int, began: float) -> None:
+    def observed(self, x: Exchange, response: Response | None, size: int, began: float) -> None:
+        """`size`: bytes of content that were sent; `began`: when its head had come."""
         if self._observe is None:
             return
         caller = x.caller if x.caller.identity is not None else x.stranger or x.caller
@@ -312,95 +287,114 @@ class Application:
             )
         )
 
-    async def _answer(self, x: Exchange, body: Body) -> Response | Follow:
-        """Take the request's steps until there is a response. The timeout counts while something is waited for;
-        what is being committed is committed."""
-        seconds = x.service.seconds
-        deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
-        step = taken(x, lambda: start(x))
-        much = False
-        while isinstance(step, Wait):
-            waiting = asyncio.timeout_at(deadline)
-            began = perf_counter()
-            try:
-                result = self._begun(step.work, body, x.env["now"], x.request.address)
-                if isinstance(result, Awaitable):
-                    async with waiting:
-                        result = await result
-            except Disconnected:
-                raise
-            except Stalled:
-                return _STALLED
-            except Exception as error:
-                if waiting.expired():
-                    return timed_out(x)
-                step = recovered(x, error)
+
+class Asking:
+    """A request from the end of its head to the end of its response. `over`: nothing is waited for any more."""
+
+    __slots__ = (
+        "_answer",
+        "_application",
+        "_began",
+        "_counted",
+        "_follower",
+        "_let",
+        "_refused",
+        "body",
+        "request",
+        "x",
+    )
+
+    def __init__(self, application: Application, request: Request, body: Body | Whole) -> None:
+        self.request = request
+        self.body = body
+        self._application = application
+        self._began = perf_counter()
+        self.x = arrived(application.service, request)
+        self._answer = Answer(application.works, self.x, body)
+        self._counted = True
+        self._let = False
+        self._follower: tuple[Hashable, ...] = ()
+        self._refused = application.capacity.is_used_up
+        application.capacity.requests += 1
+
+    @property
+    def over(self) -> bool:
+        return self._refused or self._answer.over
+
+    def begin(self) -> None:
+        if not self._refused:
+            self._answer.begin()
+
+    def tell(self, told: Callable[[], object]) -> None:
+        """Call this once it is over, which it is not yet."""
+        self._answer.tell(told)
+
+    async def waited(self) -> None:
+        """Until it is over. Whoever is cancelled here waits no more."""
+        future: Future[None] = asyncio.get_running_loop().create_future()
+
+        def over() -> None:
+            if not future.done():
+                future.set_result(None)
+
+        self._answer.tell(over)
+        try:
+            await future
+        except BaseException:
+            self._answer.give_up()
+            raise
+
+    def response(self) -> Response | Follow | None:
+        """What is to be sent. None: the client went away before there was an answer."""
+        x, application = self.x, self._application
+        try:
+            if self._refused:
+                response: Response | Follow = overloaded(x)
+            elif self._answer.response is None:
+                return None
             else:
-                take = partial(taken, x, partial(step.resume, result))
-                # Up to its call a request counts, and is counted: all of that is done on one thread.
-                if not much and x.asked is not None:
-                    much = isinstance(step.work, flow.Beside) or is_much(result, perf_counter() - began)
-                try:
-                    step = await self._thread.taken(take, deadline) if much else take()
-                except TimeoutError:
-                    return timed_out(x)
-        return step
+                response = finished(x, self._answer.response)
+        finally:
+            self._let_go()
+        if isinstance(response, Follow):
+            response = followed(x, response)
+        if not application.has_room(response, self.request.method):
+            response = unavailable(x)
+        response = open_to_origins(x, response)
+        # It counts from now on, whenever it is sent: whoever comes next finds so much less room.
+        if isinstance(response, Follow):
+            self._follower = (response.caller,)
+            application.capacity.stream(response.caller)
+        elif self.request.method != "HEAD":
+            self.body.answered(len(response.body))
+        return response if application.trace is None else application.trace(x, response)
 
-    def _transacted(self, function: Callable[[Session], Any]) -> Future[Any]:
-        future = self._database.transact(function)
-        future.add_done_callback(lambda _: self._bell.ring())
-        return future
+    def fields(self, response: Response) -> HeaderFields:
+        """The headers of the response, as it is framed."""
+        return headers_of(self.request, response, self.body)
 
-    def _begun(self, work: Work, body: Body | None, now: str, address: str = "") -> Any:
-        """The result of a work, or what to await for it. `now`: the time as of which it is done; `address`: for
-        whom."""
-        match work:
-            case Select(text, binds):
-                # A read that nobody waits for any more is of no use to anybody: its future is not kept.
-                return self._database.select(text, binds)
-            case Recall(kept, key, read, make):
-                found = kept.get(self._database, key)
-                if found is None:
-                    found = kept.made(self._database, key, *read(), make)
-                return _made(found, make) if isinstance(found, Future) else found
-            case Transact(function):
-                if self._service.timers is not None:
-                    self._service.timers.writing(now)
-                return _kept(self._transacted(function))
-            case Sweep(function, given_up):
-                return _unless_given_up(_kept(self._transacted(function)), given_up)
-            case ReadBody(limit):
-                assert body is not None, "only a request has a body"
-                return body.read(limit)
-            case Fetch():
-                return self._fetcher.fetch(work)
-            case Invoke():
-                return self._callers.begun(work)
-            case flow.Beside(function):
-                return self._thread.begun(function)
-            case flow.Compute(function):
-                return self._computations.begun(function, address)
-            case _:
-                assert_never(work)
+    def release(self) -> None:
+        """It counts no more."""
+        self._let_go()
+        if self._counted:
+            self._counted = False
+            for caller in self._follower:
+                self._application.capacity.streamed(caller)
+            self._application.capacity.requests -= 1
+            self._application.capacity.release(self.body.size)
+
+    def _let_go(self) -> None:
+        """Its key is no longer in progress: from then on it may be another request's."""
+        if not self._let:
+            self._let = True
+            self.x.release()
+
+    def ended(self, head: Response | None, sent: int) -> None:
+        """`sent`: bytes of content. `head` None: the client went away before there was an answer."""
+        self._application.observed(self.x, head, sent, self._began)
+        if self._application.watch is not None:
+            self._application.watch(self.x, head, self.body.content)
 
 
 def _load_websocket() -> None:
     import_module("ninefold.runtime.http.websocket")
-
-
-async def _made(rows: Future[list[Row]], make: Callable[[list[Row]], object]) -> object:
-    return make(await rows)
-
-
-def _kept(future: Future[Any]) -> Awaitable[Any]:
-    """The database's future, which goes on when nobody waits for it any more."""
-    future.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return asyncio.shield(future)
-
-
-async def _unless_given_up(done: Awaitable[Any], given_up: Callable[[], None]) -> Any:
-    try:
-        return await done
-    except BaseException:
-        given_up()
-        raise

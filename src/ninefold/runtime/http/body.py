@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from urllib.parse import quote
 
+from ninefold.runtime.http.answer import Disconnected, Stalled
 from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity, ClientAddress
 from ninefold.runtime.http.cycle import Message, Receive
 from ninefold.runtime.messages.message import HeaderFields, Request, Response, joined
@@ -33,14 +34,6 @@ def _certificate(scope: Message) -> str | None:
     extensions = scope.get("extensions")
     chain = extensions["tls"].get("client_cert_chain") if extensions and "tls" in extensions else None
     return next(iter(chain), None) if chain else None
-
-
-class Disconnected(Exception):
-    """The client went away while its body was read."""
-
-
-class Stalled(Exception):
-    """Nothing came of the body for too long."""
 
 
 class Body:
@@ -94,14 +87,45 @@ class Body:
             raise Stalled from None
 
 
-def headers_of(request: Request, response: Response, body: Body) -> HeaderFields:
+class Whole:
+    """The same of a body that has come whole."""
+
+    __slots__ = ("_came", "_capacity", "_kept", "content", "read_to_the_end", "size")
+
+    def __init__(self, came: bytes, capacity: Capacity, kept: bool) -> None:
+        self._came = came
+        self._capacity = capacity
+        self._kept = kept
+        self.size = 0
+        self.content = b""
+        self.read_to_the_end = True
+
+    def read(self, limit: int) -> bytes | TooLarge:
+        """All of it, of at most `limit` bytes. Raises Unavailable."""
+        came = self._came
+        if len(came) > limit:
+            return TooLarge.TOO_LARGE
+        self._capacity.hold(len(came))
+        self.size += len(came)
+        if self._kept:
+            self.content = came
+        return came
+
+    def answered(self, size: int) -> None:
+        """So many bytes of its response count with it, however many there are already."""
+        if size > LITTLE_BYTES:
+            self._capacity.bytes += size
+            self.size += size
+
+
+def headers_of(request: Request, response: Response, body: Body | Whole) -> HeaderFields:
     headers = response.headers
     if response.status not in _WITHOUT_CONTENT:
         headers = (*headers, (b"content-length", str(len(response.body)).encode("ascii")))
     return (*headers, (b"connection", b"close")) if is_last(request, body) else headers
 
 
-def is_last(request: Request, body: Body) -> bool:
+def is_last(request: Request, body: Body | Whole) -> bool:
     """Whether it is in doubt where the next request of the connection begins."""
     if not request.has_content:
         return False

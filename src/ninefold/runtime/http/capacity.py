@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import TypeAlias
@@ -77,20 +76,19 @@ class Capacity:
         """Whether there are as many streams as there may be, of all or of this caller."""
         return self.streams >= self.most_streams or self.streams_of[caller] >= self.most_streams_of_one
 
-    @contextmanager
-    def stream(self, caller: Hashable) -> Iterator[None]:
+    def stream(self, caller: Hashable) -> None:
         """One of the requests of a caller goes on as a stream."""
         self.requests -= 1
         self.streams += 1
         self.streams_of[caller] += 1
-        try:
-            yield
-        finally:
-            self.streams -= 1
-            self.requests += 1
-            self.streams_of[caller] -= 1
-            if not self.streams_of[caller]:
-                del self.streams_of[caller]
+
+    def streamed(self, caller: Hashable) -> None:
+        """It is one of the requests again."""
+        self.requests += 1
+        self.streams -= 1
+        self.streams_of[caller] -= 1
+        if not self.streams_of[caller]:
+            del self.streams_of[caller]
 
     def compute(self, address: str) -> None:
         """One more computation for an address. Raises Unavailable where they are too many."""

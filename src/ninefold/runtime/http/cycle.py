@@ -110,6 +110,10 @@ class Cycle:
         self._connection.write(bare(500, self._connection.fields))
         self._connection.completed(False)
 
+    def came(self) -> None:
+        """More has come."""
+        self.changed.set()
+
     def leave(self) -> None:
         """Nobody is there any more to ask or to answer."""
         self.gone = True

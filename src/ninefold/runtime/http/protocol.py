@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Sequence
+from typing import Any
 from urllib.parse import unquote
 
-from ninefold.runtime.http.cycle import LEFT_BYTES, Cycle, bare
+from ninefold.runtime.http.cycle import LEFT_BYTES, Asgi, Cycle, bare
+from ninefold.runtime.http.direct import Direct, Door, is_direct
 from ninefold.runtime.http.framing import Head, Refused, Requests
 
 HEAD_SECONDS = 30.0
@@ -39,22 +39,11 @@ a client that is still sending (RFC 9112 9.6)."""
 LOOK_SECONDS = 0.5
 """Seconds between two looks at what is not taken."""
 
+TURN_REQUESTS = 16
+"""Requests of one connection that are answered in one turn of the loop."""
+
 WAITING_BYTES = 64 * 1024
 """Bytes that have come and are not read yet, beyond which no more are taken in."""
-
-Note: TypeAlias = Callable[[str, int, str], None]
-"""Told of what is refused before it is a request: the peer's address, the status, and why."""
-
-
-@dataclass
-class Door:
-    """What all connections of one port have in common. `stopping`: each response is the last of its connection."""
-
-    refused: Note
-    untaken_seconds: float
-    stopping: bool = False
-    websockets: bool = False
-    """A whole handshake of WebSocket is handed on as one. Else `Upgrade` is ignored."""
 
 
 class Protocol(asyncio.Protocol):
@@ -77,7 +66,8 @@ class Protocol(asyncio.Protocol):
         self._door = door
         self._loop = _loop or asyncio.get_event_loop()
         self.requests = Requests()
-        self._cycle: Cycle | None = None
+        self._cycle: Cycle | Direct | None = None
+        self._advancing = False
         self._closing = False
         self._timer: asyncio.TimerHandle | None = None
         self._reading = True
@@ -117,7 +107,7 @@ class Protocol(asyncio.Protocol):
         if self._cycle is None:
             self._advance()
         else:
-            self._cycle.changed.set()
+            self._cycle.came()
         self.took()
 
     def eof_received(self) -> bool:
@@ -133,6 +123,8 @@ class Protocol(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._written.set()
+        if isinstance(self._cycle, Direct):
+            self._cycle.taken()
 
     def shutdown(self) -> None:
         """The service is to stop: what was asked is answered, and nothing after it."""
@@ -152,6 +144,31 @@ class Protocol(asyncio.Protocol):
     @property
     def keeps(self) -> bool:
         return not (self._door.stopping or self._silent)
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the peer, or the machine for it, has taken all that was written."""
+        return self._written.is_set()
+
+    @property
+    def peer(self) -> str:
+        return "" if self._peer is None else self._peer[0]
+
+    @property
+    def certificate(self) -> str | None:
+        """The client's own, in PEM, where it has one."""
+        chain = None if self._tls is None else self._tls.get("client_cert_chain")
+        return str(chain[0]) if isinstance(chain, list) and chain else None
+
+    def run(self, head: Head, application: Asgi) -> None:
+        """Let a request go on that takes its time."""
+        cycle = Cycle(self, head, {})
+        if isinstance(self._cycle, Direct) and self._cycle.gone:
+            cycle.leave()
+        if self._silent:
+            cycle.heard_out()
+        self._cycle = cycle
+        self._run(cycle, application)
 
     def write(self, data: bytes) -> None:
         if self._transport.is_closing():
@@ -199,24 +216,40 @@ class Protocol(asyncio.Protocol):
     # ── From one request to the next ──────────────────────────────────────────────────────────────────────────────
 
     def _advance(self) -> None:
-        """Past what is left of the last request, and into the next one as soon as its head is there."""
-        if not self._read_past():
+        """Past what is left of the last request, and into the next one as soon as its head is there; and so on, where
+        it is answered at once. Many that came together take turns with those of others."""
+        if self._advancing or self._cycle is not None:
             return
+        self._advancing = True
+        try:
+            for _ in range(TURN_REQUESTS):
+                if self._closing or not self._one():
+                    return
+            self._loop.call_soon(self._advance)
+        finally:
+            self._advancing = False
+            if not self._closing:
+                self.took()
+
+    def _one(self) -> bool:
+        """Begin the next request. False: it is not there, or it is not answered yet."""
+        if not self._read_past():
+            return False
         try:
             head = self.requests.head() if self.requests.ended else None
         except Refused as refused:
             self._refuse(refused)
-            return
+            return False
         if head is not None:
             self._begin(head)
-        else:
-            # From its first byte on, a head is timed, and so is what is left of a body.
-            was, self._in_head = self._in_head, self.requests.waiting > 0 or not self.requests.ended
-            if self._in_head and not was:
-                self._end_in(HEAD_SECONDS)
-            elif not self._in_head and (was or self._timer is None):
-                self._end_in(IDLE_SECONDS)
-        self.took()
+            return self._cycle is None
+        # From its first byte on, a head is timed, and so is what is left of a body.
+        was, self._in_head = self._in_head, self.requests.waiting > 0 or not self.requests.ended
+        if self._in_head and not was:
+            self._end_in(HEAD_SECONDS)
+        elif not self._in_head and (was or self._timer is None):
+            self._end_in(IDLE_SECONDS)
+        return False
 
     def _read_past(self) -> bool:
         """Read past what has come of a body that nobody read. False: it is none. Its request has been answered, so
@@ -233,8 +266,16 @@ class Protocol(asyncio.Protocol):
     def _begin(self, head: Head) -> None:
         self._forget_timer()
         self._in_head = False
-        self._cycle = self._cycle_of(head)
-        task = self._loop.create_task(self._cycle.run(self._application))
+        core = self._door.core
+        if core is not None and is_direct(head, self.requests):
+            direct = self._cycle = Direct(self, head, core)
+            direct.begin()
+            return
+        cycle = self._cycle = self._cycle_of(head)
+        self._run(cycle, self._application)
+
+    def _run(self, cycle: Cycle, application: Asgi) -> None:
+        task = self._loop.create_task(cycle.run(application))
         self._state.tasks.add(task)
         task.add_done_callback(self._state.tasks.discard)
 

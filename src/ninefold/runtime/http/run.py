@@ -15,7 +15,8 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import uvicorn
 
-from ninefold.runtime.http.protocol import UNTAKEN_SECONDS, Door
+from ninefold.runtime.http.direct import Core, Door
+from ninefold.runtime.http.protocol import UNTAKEN_SECONDS
 from ninefold.runtime.http.protocol import Protocol as Connection
 
 Asgi: TypeAlias = Callable[
@@ -144,7 +145,8 @@ class _Server(uvicorn.Server):
         websockets: bool = False,
     ) -> None:
         refused = application.refused if isinstance(application, Refusing) else _unheard
-        self._door = Door(refused, untaken_seconds, websockets=websockets)
+        core = application if isinstance(application, Core) else None
+        self._door = Door(refused, untaken_seconds, core=core, websockets=websockets)
         super().__init__(_config(application, self._door, lifespan, tls))
         self._application = application
 

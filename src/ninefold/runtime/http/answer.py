@@ -1,0 +1,316 @@
+"""The one loop that does what the steps of a request wait for, until there is a response.
+
+What need not be waited for is done at once, in the call that the request came with; else the loop goes on when what is
+waited for has come, or when the request has taken too long. What is being committed is committed all the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import Future
+from collections.abc import Awaitable, Callable
+from functools import partial
+from time import perf_counter
+from typing import Any, Protocol, TypeAlias, assert_never
+
+from ninefold.runtime.http.capacity import Capacity
+from ninefold.runtime.http.work import Beside, Callers, Computations, Fetcher, is_much
+from ninefold.runtime.messages.message import Response
+from ninefold.runtime.operations import flow
+from ninefold.runtime.operations.flow import (
+    Fetch,
+    Follow,
+    Invoke,
+    Next,
+    ReadBody,
+    Recall,
+    Select,
+    Sweep,
+    TooLarge,
+    Transact,
+    Wait,
+    Work,
+)
+from ninefold.runtime.request.exchange import Exchange, timed_out
+from ninefold.runtime.request.service import Service
+from ninefold.runtime.request.steps import recovered, start, taken
+from ninefold.runtime.store.bell import Bell
+from ninefold.runtime.store.protocol import Database, Row, Unavailable
+
+STALLED = Response(408, ((b"connection", b"close"),))
+"""RFC 9110 15.5.9."""
+
+
+class Disconnected(Exception):
+    """The client went away while its body was read."""
+
+
+class Stalled(Exception):
+    """Nothing came of the body for too long."""
+
+
+class Readable(Protocol):
+    """The body of a request."""
+
+    def read(self, limit: int) -> bytes | TooLarge | Awaitable[bytes | TooLarge]:
+        """All of it, of at most `limit` bytes. Raises Disconnected, Stalled or Unavailable, as what is awaited does."""
+
+
+class Works:
+    """What requests wait for, and who does it."""
+
+    def __init__(self, service: Service, database: Database, capacity: Capacity) -> None:
+        self.service = service
+        self.bell = Bell(database)
+        self.fetcher = Fetcher()
+        self.thread = Beside()
+        self._database = database
+        self._callers = Callers(capacity)
+        self._computations = Computations(capacity)
+
+    def close(self) -> None:
+        """End the threads, once nothing is answered any more."""
+        self._computations.close()
+        self.thread.close()
+        self._callers.close()
+
+    def write(self, work: Transact | Sweep, now: str, done: Callable[[Any, BaseException | None], None]) -> None:
+        """`now`: the time as of which it is done. Raises Unavailable."""
+
+        def written(value: Any, error: BaseException | None) -> None:
+            self.bell.ring()
+            done(value, error)
+
+        if isinstance(work, Sweep):
+            self._database.write(work.work, written)
+        else:
+            if self.service.timers is not None:
+                self.service.timers.writing(now)
+            self._database.write(work.work, written, work.again)
+
+    def sweep(self, work: Sweep, now: str) -> Future[Any]:
+        """What a sweep gives that no request waits for."""
+        future: Future[Any] = asyncio.get_running_loop().create_future()
+
+        def done(value: Any, error: BaseException | None) -> None:
+            if error is not None:
+                work.given_up()
+            if future.done():
+                return
+            if error is None:
+                future.set_result(value)
+            else:
+                future.set_exception(error)
+
+        try:
+            self.write(work, now, done)
+        except Unavailable as error:
+            done(None, error)
+        return future
+
+    def begun(self, work: Work, body: Readable, address: str) -> Any:
+        """The result of a work, or what to await for it. `address`: for whom it is done."""
+        match work:
+            case Select(text, binds):
+                # A read that nobody waits for any more is of no use to anybody: its future is not kept.
+                return self._database.select(text, binds)
+            case Recall(kept, key, read, make):
+                found = kept.get(self._database, key)
+                if found is None:
+                    found = kept.made(self._database, key, *read(), make)
+                return _made(found, make) if isinstance(found, Future) else found
+            case ReadBody(limit):
+                return body.read(limit)
+            case Fetch():
+                return self.fetcher.fetch(work)
+            case Invoke():
+                return self._callers.begun(work)
+            case flow.Beside(function):
+                return self.thread.begun(function)
+            case flow.Compute(function):
+                return self._computations.begun(function, address)
+            case Transact() | Sweep():
+                raise ValueError("who waits for a write is told of it")
+            case _:
+                assert_never(work)
+
+
+async def _made(rows: Future[list[Row]], make: Callable[[list[Row]], object]) -> object:
+    return make(await rows)
+
+
+Finished: TypeAlias = Response | Follow | None
+"""None: the client went away before there was a response."""
+
+
+class Answer:
+    """The steps of one request, taken until there is a response. `over`: there is one, or nobody waits for it."""
+
+    __slots__ = (
+        "_awaited",
+        "_body",
+        "_deadline",
+        "_given_up",
+        "_late",
+        "_much",
+        "_told",
+        "_works",
+        "over",
+        "response",
+        "x",
+    )
+
+    def __init__(self, works: Works, x: Exchange, body: Readable) -> None:
+        self.x = x
+        self.response: Finished = None
+        self.over = False
+        self._works = works
+        self._body = body
+        self._much = False
+        self._awaited: Future[Any] | None = None
+        self._given_up: Callable[[], None] | None = None
+        self._deadline: float | None = None
+        self._late: asyncio.TimerHandle | None = None
+        self._told: Callable[[], object] | None = None
+
+    def begin(self) -> None:
+        self._go_on(taken(self.x, partial(start, self.x)))
+
+    def tell(self, told: Callable[[], object]) -> None:
+        """Call this once it is over, which it is not yet."""
+        self._told = told
+
+    def give_up(self) -> None:
+        """Nobody waits for it any more."""
+        self._told = None
+        self._end(None)
+
+    def _end(self, response: Finished) -> None:
+        self.over, self.response = True, response
+        self._wait_no_more()
+        if self._awaited is not None:
+            self._awaited.cancel()
+            self._awaited = None
+        if self._given_up is not None:
+            given_up, self._given_up = self._given_up, None
+            given_up()
+        if self._told is not None:
+            self._told()
+
+    def _go_on(self, step: Next) -> None:
+        x, works = self.x, self._works
+        while isinstance(step, Wait):
+            work, resume = step.work, step.resume
+            began = perf_counter()
+            try:
+                if isinstance(work, Transact | Sweep):
+                    self._given_up = work.given_up if isinstance(work, Sweep) else None
+                    works.write(work, x.env["now"], partial(self._written, resume))
+                    self._wait()
+                    return
+                result = works.begun(work, self._body, x.request.address)
+            except Disconnected:
+                self._end(None)
+                return
+            except Exception as error:
+                step = self._failed(error)
+                continue
+            if isinstance(result, Awaitable):
+                self._await(result, partial(self._came, step, began))
+                return
+            if self._is_beside(work, result, began):
+                self._take_beside(resume, result)
+                return
+            try:
+                step = resume(result)
+            except Exception as error:
+                step = recovered(x, error)
+        self._end(step)
+
+    def _failed(self, error: Exception) -> Next:
+        """What comes next where a work raises."""
+        if self._given_up is not None:
+            given_up, self._given_up = self._given_up, None
+            given_up()
+        return STALLED if isinstance(error, Stalled) else recovered(self.x, error)
+
+    # ── What has come ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _written(self, resume: Callable[[Any], Next], value: Any, error: BaseException | None) -> None:
+        if self.over:
+            return
+        if error is None:
+            self._given_up = None
+            self._go_on(taken(self.x, partial(resume, value)))
+        else:
+            self._go_on(self._failed(error if isinstance(error, Exception) else RuntimeError(error)))
+
+    def _came(self, step: Wait, began: float, awaited: Future[Any]) -> None:
+        if self.over:
+            return
+        self._awaited = None
+        if awaited.cancelled():
+            self._end(timed_out(self.x))
+            return
+        error = awaited.exception()
+        if isinstance(error, Disconnected):
+            self._end(None)
+        elif error is not None:
+            self._go_on(self._failed(error if isinstance(error, Exception) else RuntimeError(error)))
+        elif self._is_beside(step.work, awaited.result(), began):
+            self._take_beside(step.resume, awaited.result())
+        else:
+            self._go_on(taken(self.x, partial(step.resume, awaited.result())))
+
+    def _is_beside(self, work: Work, result: object, began: float) -> bool:
+        """Whether the steps from here on are taken beside the others. Up to its call a request counts, and is counted:
+        all of that is done on one thread."""
+        if not self._much and self.x.asked is not None:
+            self._much = isinstance(work, flow.Beside) or is_much(result, perf_counter() - began)
+        return self._much
+
+    def _take_beside(self, resume: Callable[[Any], Next], result: Any) -> None:
+        """They are taken to their end once they have begun."""
+        self._wait()
+        deadline = self._deadline
+        self._wait_no_more()
+        take = partial(taken, self.x, partial(resume, result))
+        self._awaited = asyncio.ensure_future(self._works.thread.taken(take, deadline))
+        self._awaited.add_done_callback(self._taken_beside)
+
+    def _taken_beside(self, awaited: Future[Next]) -> None:
+        if self.over:
+            return
+        self._awaited = None
+        error = TimeoutError() if awaited.cancelled() else awaited.exception()
+        if isinstance(error, TimeoutError):
+            self._end(timed_out(self.x))
+        elif error is not None:
+            self._go_on(recovered(self.x, error if isinstance(error, Exception) else RuntimeError(error)))
+        else:
+            self._go_on(awaited.result())
+
+    # ── While it is waited for ────────────────────────────────────────────────────────────────────────────────────
+
+    def _await(self, awaitable: Awaitable[Any], came: Callable[[Future[Any]], None]) -> None:
+        self._awaited = asyncio.ensure_future(awaitable)
+        self._awaited.add_done_callback(came)
+        self._wait()
+
+    def _wait(self) -> None:
+        """The timeout counts from the first time that something is waited for."""
+        seconds = self.x.service.seconds
+        if seconds is not None and self._late is None:
+            loop = asyncio.get_running_loop()
+            if self._deadline is None:
+                self._deadline = loop.time() + seconds
+            self._late = loop.call_at(self._deadline, self._too_late)
+
+    def _wait_no_more(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _too_late(self) -> None:
+        if not self.over:
+            self._end(timed_out(self.x))

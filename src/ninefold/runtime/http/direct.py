@@ -1,0 +1,193 @@
+"""A request that has come whole, answered without ASGI in between: where nothing is waited for in the call that it came
+with, and in one write.
+
+What takes its time, since it goes on for as long as somebody listens or is large, goes on as a cycle does.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from ninefold.runtime.http.capacity import LITTLE_BYTES
+from ninefold.runtime.http.cycle import Asgi, Message, Receive, Send, bare, response_head
+from ninefold.runtime.http.framing import Head, Requests
+from ninefold.runtime.messages.message import HeaderFields, Response
+from ninefold.runtime.operations.flow import Follow
+
+log = logging.getLogger("ninefold.server")
+
+WHOLE_BYTES = 64 * 1024
+"""Bytes of a body that is waited for in the connection, and no more."""
+
+
+class Asking(Protocol):
+    """See `ninefold.runtime.http.app.Asking`."""
+
+    @property
+    def over(self) -> bool: ...
+
+    def begin(self) -> None: ...
+
+    def tell(self, told: Callable[[], object]) -> None: ...
+
+    def response(self) -> Response | Follow | None: ...
+
+    def fields(self, response: Response) -> HeaderFields: ...
+
+    def release(self) -> None: ...
+
+    def ended(self, head: Response | None, sent: int) -> None: ...
+
+
+@runtime_checkable
+class Core(Protocol):
+    """What answers requests."""
+
+    def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking: ...
+
+    async def go_on(self, asking: Asking, response: Response | Follow, receive: Receive, send: Send) -> None: ...
+
+
+Note: TypeAlias = Callable[[str, int, str], None]
+"""Told of what is refused before it is a request: the peer's address, the status, and why."""
+
+
+@dataclass
+class Door:
+    """What all connections of one port have in common. `stopping`: each response is the last of its connection."""
+
+    refused: Note
+    untaken_seconds: float
+    stopping: bool = False
+    core: Core | None = None
+    """What answers requests without ASGI in between. None: all go through ASGI."""
+    websockets: bool = False
+    """A whole handshake of WebSocket is handed on as one. Else `Upgrade` is ignored."""
+
+
+class Connection(Protocol):
+    """What such a request needs of its connection."""
+
+    requests: Requests
+
+    @property
+    def fields(self) -> Sequence[tuple[bytes, bytes]]: ...
+
+    @property
+    def keeps(self) -> bool: ...
+
+    @property
+    def is_taken(self) -> bool: ...
+
+    @property
+    def peer(self) -> str: ...
+
+    @property
+    def certificate(self) -> str | None: ...
+
+    def write(self, data: bytes) -> None: ...
+
+    def completed(self, keeps: bool) -> None: ...
+
+    def run(self, head: Head, application: Asgi) -> None: ...
+
+
+def is_direct(head: Head, requests: Requests) -> bool:
+    """Whether all of a request has come, and it asks for nothing but its response."""
+    length = head.length
+    return length is not None and length <= min(requests.waiting, WHOLE_BYTES) and head.key is None and not head.expects
+
+
+class Direct:
+    """`gone`: nobody is there any more to be answered."""
+
+    __slots__ = ("_asking", "_connection", "_core", "_head", "_keeps", "_sent", "gone")
+
+    def __init__(self, connection: Connection, head: Head, core: Core) -> None:
+        self._connection = connection
+        self._head = head
+        self._core = core
+        self._keeps = False
+        self._sent: tuple[Response, int] | None = None
+        self.gone = False
+        content = connection.requests.content(head.length) if head.length else b""
+        self._asking = core.asked(head, content, connection.peer, connection.certificate)
+
+    def begin(self) -> None:
+        try:
+            self._asking.begin()
+        except Exception as error:
+            self._fail(error)
+            return
+        if self._asking.over:
+            self._answer()
+        else:
+            self._asking.tell(self._answer)
+
+    # ── What the connection tells ─────────────────────────────────────────────────────────────────────────────────
+
+    def came(self) -> None:
+        """More has come, which is of the next request."""
+
+    def leave(self) -> None:
+        self.gone = True
+        self.taken()
+
+    def heard_out(self) -> None:
+        """The client says nothing more, and may still listen."""
+
+    def taken(self) -> None:
+        """What was written is taken, or nobody will take it."""
+        if self._sent is not None:
+            (response, size), self._sent = self._sent, None
+            self._end(response, size)
+
+    # ── The response ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _answer(self) -> None:
+        try:
+            response = self._asking.response()
+            if isinstance(response, Follow) or (response is not None and len(response.body) > LITTLE_BYTES):
+                self._go_on(response)
+                return
+            assert response is not None, "its body is there"
+            if not self.gone:
+                self._write(response)
+        except Exception as error:
+            self._fail(error)
+            return
+        size = 0 if self._head.method == "HEAD" else len(response.body)
+        if self.gone or self._connection.is_taken:
+            self._end(response, size)
+        else:
+            self._sent = response, size
+
+    def _write(self, response: Response) -> None:
+        connection, head = self._connection, self._head
+        fields = [*connection.fields, *self._asking.fields(response)]
+        made = response_head(head.method, head.version, response.status, fields, connection.keeps and head.keeps)
+        self._keeps = not made.closes
+        connection.write(made.content if head.method == "HEAD" else made.content + response.body)
+
+    def _end(self, response: Response, size: int) -> None:
+        self._asking.release()
+        self._asking.ended(response, size)
+        self._connection.completed(self._keeps)
+
+    def _go_on(self, response: Response | Follow) -> None:
+        asking, core = self._asking, self._core
+
+        async def application(scope: Message, receive: Receive, send: Send) -> None:
+            await core.go_on(asking, response, receive, send)
+
+        self._connection.run(self._head, application)
+
+    def _fail(self, error: Exception) -> None:
+        log.error("the application failed", exc_info=error)
+        self._asking.release()
+        if not self.gone:
+            self._connection.write(bare(500, self._connection.fields))
+            self._connection.completed(False)
