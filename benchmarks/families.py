@@ -295,10 +295,10 @@ def effects(n: int) -> str:
     made += _resource("r0", ["s: {state: true}"])
     for i in range(1, n):
         made += _resource(f"r{i}", ["s: {state: true}", f"up: {{references: r{i - 1}, on delete: restrict}}"])
-        then = f"{{take: go{i - 1} r{i - 1}, row: r{i}.up}}"
+        also = f"{{does: go{i - 1} r{i - 1}, where: r{i - 1} == this.up}}"
         machines.append(
             f"  r{i}: {{field: s, initial: a, states: [a, b],"
-            f" transitions: {{go{i}: {{from: a, to: b, then: [{then}, {then}]}}}}}}"
+            f" transitions: {{go{i}: {{from: a, to: b, also: [{also}, {also}]}}}}}}"
         )
     return contract(
         made, machines, [f"  POST /go/{{id}}: {{does: go{n - 1} r{n - 1}, body: none, responses: {{200: r{n - 1}}}}}"]

@@ -63,7 +63,11 @@ def steps_out_of_turn(a: Asking) -> Iterator[Finding]:
     """A transition is taken from its own states alone, and nothing else moves a state."""
     for endpoint in a.endpoints.values():
         taken = transition_of(endpoint)
-        if taken is None or endpoint.resource is None or endpoint.operation.row is not None:
+        if (
+            taken is None
+            or endpoint.resource is None
+            or (endpoint.operation.where is not None and not endpoint.operation.names)
+        ):
             continue
         if is_of_all(endpoint):
             continue  # where `where` leaves out what is in another state, nothing is done, and all is well

@@ -20,7 +20,7 @@ ON_A_ROW = frozenset(("read", "update", "replace", "delete", "transition", "remo
 def other_peoples_rows(a: Asking) -> Iterator[Finding]:
     """A row that the caller may not see, or may not do this to, is acted on by nobody's identifier."""
     for endpoint in a.endpoints.values():
-        if endpoint.verb not in ON_A_ROW or endpoint.operation.row is not None:
+        if endpoint.verb not in ON_A_ROW or (endpoint.operation.where is not None and not endpoint.operation.names):
             continue
         for person in a.everybody():
             if not admitted(endpoint, person):

@@ -423,7 +423,7 @@ class _Asking:
         assert of is not None
         taking = Update(
             of.key, of.place, TRANSITION, of.resource, of.response, errors=of.errors,
-            takes=replace(of.takes, body=()), then=of.then, transition=transition,
+            takes=replace(of.takes, body=()), also=of.also, transition=transition,
         )  # fmt: skip
         own = replace(endpoint, operation=taking)
         return writes.Work(self.all(), own, self.checked, {}, self.is_seen, row=row, before=before)

@@ -25,7 +25,7 @@ from ninefold.language.verbs import KINDS
 from ninefold.values import Row as RowType
 
 _OF_BOTH = (
-    *("key", "place", "resource", "segments", "row", "where", "guards", "validator", "errors", "takes", "then", "sets"),
+    *("key", "place", "resource", "segments", "where", "guards", "validator", "errors", "takes", "also", "sets"),
 )
 """What `put` says of the row, whether it makes it or changes it."""
 
@@ -149,7 +149,7 @@ class Work:
         """The same of one of all the rows: what says which they are has been said."""
         mutation = self.endpoint.mutation
         assert isinstance(mutation, Update | Delete)
-        one = replace(mutation, of_all=None, segments=(), row=None, where=None)
+        one = replace(mutation, of_all=None, segments=(), where=None)
         own = replace(self.endpoint, operation=one)
         condition = None if admission.of_request else admission.condition
         forbidden = condition is not None and not self._holds(condition, row)
@@ -171,8 +171,8 @@ class Work:
         narrowed = replace(reading, sees=lambda other: self.is_seen(other) and not other.is_gone)
         if any(not same(reading.value_or_none(name.found), self.values[name.text]) for name in self.endpoint.names):
             return False
-        said = (self.endpoint.operation.row, self.endpoint.operation.where)
-        return all(narrowed.holds(each) for each in said if each is not None)
+        where = self.endpoint.operation.where
+        return where is None or narrowed.holds(where)
 
     def _find_parent(self, name: PathName) -> None:
         """A row that the path names on its way: there, belonging to those before it, seen and not gone."""

@@ -198,9 +198,8 @@ def _by_caller(asked: Asked, resource: Resource, rules: Rules) -> Iterator[tuple
             stated += Narrowed((name.through[0],))
         else:
             stated += Narrowed((name.field,)) if not name.through else Narrowed(more=True)
-    for condition in (asked.list.row, asked.list.where):
-        if condition is not None:
-            stated += says(condition, resource)
+    if asked.list.where is not None:
+        stated += says(asked.list.where, resource)
     for admission in asked.admissions:
         rule = rules.get(resource.name, {}).get(admission.who)
         yield admission.who, (ALL if rule is None else says(rule, resource)) + stated

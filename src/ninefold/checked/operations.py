@@ -164,7 +164,7 @@ class Takes:
 @dataclass(frozen=True)
 class _Operation:
     """What operations have in common. `key`: the endpoint's that it is of, as written, or what it is called where no
-    endpoint asks for it. `segments`, `row` and `where` say which rows it is about, `guards` what has to hold of them.
+    endpoint asks for it. `segments` and `where` say which rows it is about, `guards` what has to hold of them.
     `errors`: the conditions that have a code of their own here. `validator`: there are entity tags."""
 
     key: str
@@ -173,7 +173,6 @@ class _Operation:
     resource: str | None
     response: Response
     segments: tuple[Segment, ...] = ()
-    row: Typed | None = None
     where: Typed | None = None
     guards: tuple[Guard, ...] = ()
     validator: bool = False
@@ -233,7 +232,7 @@ class _Mutation(_Operation):
     """A change of a row, or of several. What a verb cannot state is not there to be given, and reads as nothing.
     `host`: of an effect, the operation that it follows from."""
 
-    then: tuple[Effect, ...] = ()
+    also: tuple[Effect, ...] = ()
     host: Mutation | None = None
 
     @property
@@ -280,8 +279,8 @@ class _Mutation(_Operation):
     def effects(self) -> tuple[Effect, ...]:
         """What else it does with other rows, before anything `further`: what the transition does that it takes, then,
         where nothing follows, what the endpoint states."""
-        own = () if self.transition is None else self.transition.then
-        return own if self.further else (*own, *self.then)
+        own = () if self.transition is None else self.transition.also
+        return own if self.further else (*own, *self.also)
 
     @property
     def goes_on(self) -> bool:
@@ -341,7 +340,7 @@ class Ensure(_Mutation):
 
 @dataclass(frozen=True, kw_only=True)
 class Remove(_Mutation):
-    """`outcomes`, `known_by`: as of `ensure`; `()`: `row` or `where` says which row is meant."""
+    """`outcomes`, `known_by`: as of `ensure`; `()`: `where` says which row is meant."""
 
     outcomes: Mapping[str, Response]
     known_by: tuple[str, ...] = ()

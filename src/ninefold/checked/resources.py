@@ -107,21 +107,20 @@ class Transition:
     guards: tuple[Guard, ...] = ()
     sets: tuple[tuple[str, Typed], ...] = ()
     after: int | Typed | None = None
-    then: tuple[Effect, ...] = ()
+    also: tuple[Effect, ...] = ()
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What changes of other rows: `verb` is `create`, `update`, `delete`, or a transition's name. `row`: which one, or
-    `where`: which ones; neither: a new one, or the only one that there is. `each`: one is made for each item of this
-    array. All of these and what is set read the row acted on, too: `this`, and by its resource's name where that is not
-    the one that changes."""
+    """What changes of other rows: `verb` is `create`, `update`, `delete`, or a transition's name. `where`: which
+    rows, `of_one`: there is one at most; of a row that is made, whether it is. `each`: one is made for each item of
+    this array. All of these and what is set read the row acted on, too, as `this`."""
 
     verb: str
     resource: str
     place: Place
-    row: Typed | None = None
     where: Typed | None = None
+    of_one: bool = False
     each: Typed | None = None
     sets: tuple[tuple[str, Typed], ...] = ()
 
@@ -173,6 +172,12 @@ class Resource:
         """The fields that together belong to one row at most: its primary key, each that is unique, and the others."""
         alone = ((each.name,) for each in self.fields.values() if each.unique)
         return tuple(dict.fromkeys((self.primary_key, *alone, *self.unique)))
+
+    @property
+    def keys_of_one(self) -> tuple[tuple[str, ...], ...]:
+        """Those of them by which equal values name one row at most: of one field alone, several rows may have none."""
+        certain = (self.primary_key, *self.unique)
+        return tuple(key for key in self.keys if key in certain or self.fields[key[0]].required)
 
     def is_state(self, name: str) -> bool:
         return self.machine is not None and self.machine.field == name

@@ -20,6 +20,7 @@ from ninefold.checks.codes import (
 from ninefold.checks.effects import stated_effects
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
+from ninefold.contract.survey import signs_out_caller
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Member, Name, every
@@ -27,7 +28,6 @@ from ninefold.expressions.tree import Select, Variable, walk
 from ninefold.language import authentication as stated
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, StatedNone, value_of
-from ninefold.language.routes import PathName as PathSegment
 from ninefold.language.verbs import kind_of
 from ninefold.values import Array, Text
 
@@ -126,7 +126,7 @@ def check_ends(
                 Label(place, f"no scheme is `issued to: {resource.name}`"),
             )
         return None
-    named = endpoint.row is not None or any(isinstance(each, PathSegment) for each in endpoint.segments)
+    named = not all(signs_out_caller(endpoint, each) for each in value_of(endpoint.does) or ())
     presented = word is not None and word.text == "presented"
     for who in (each.who for each in findings.survey.admitted(endpoint)):
         scheme = schemes.get(who.text)
@@ -145,7 +145,7 @@ def check_ends(
                 f"`{endpoint.key}` does not say whose credentials end where `{who.text}` calls",
                 Label(who.span, f"is no `{resource.name}`"),
                 Label(place),
-                help=(f"name the `{resource.name}` in the path, or by `row:`",),
+                help=(f"name the `{resource.name}` in the path, or by `where: {resource.name} == …`",),
             )
         else:
             continue
@@ -196,13 +196,13 @@ def check_told(endpoint: Endpoint, issued: str | None, response: Response, findi
 
 def check_tokens_of_effects(
     endpoint: Endpoint,
-    then: Sequence[Effect],
+    also: Sequence[Effect],
     response: Response,
     resources: Mapping[str, Resource],
     findings: Findings,
 ) -> None:
     """Says of a token of another row, made with the row acted on, that no response tells it."""
-    if not then:
+    if not also:
         return
     told = {
         node.name
@@ -210,8 +210,8 @@ def check_tokens_of_effects(
         for node in walk(each)
         if isinstance(node, Select) and isinstance(node.operand, Variable) and node.operand.name == "issued"
     }
-    written = value_of(endpoint.then) or ()
-    for stated_one, effect in zip(written, then, strict=True):
+    written = value_of(endpoint.also) or ()
+    for stated_one, effect in zip(written, also, strict=True):
         for field in resources[effect.resource].fields.values() if effect.verb == "create" else ():
             if field.secret == "token" and field.on_create is not None and field.name not in dict(effect.sets):
                 several = effect.each is not None or endpoint.of_all_rows

@@ -130,9 +130,8 @@ def _asked_for(
         yield from (
             (*each, spans[filter_.name], "can be filtered by") for each in _computed([filter_.condition], model)
         )
-    for typed in (operation.where, operation.row):
-        if typed is not None:
-            yield from ((*each, findings.span(typed), "says which rows") for each in _computed([typed], model))
+    if (where := operation.where) is not None:
+        yield from ((*each, findings.span(where), "says which rows") for each in _computed([where], model))
     if isinstance(operation, List) and endpoint.resource is not None:
         keys = {name for order in (operation.sorts.default, *operation.sorts.offered) for name, _ in order}
         for name in sorted(keys & set(model[endpoint.resource].computed)):

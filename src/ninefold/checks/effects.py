@@ -12,15 +12,17 @@ from ninefold.checks.codes import (
     EACH_OF_NO_ARRAY,
     EFFECT_IN_A_CIRCLE,
     EFFECT_ON_NO_ROW,
+    EFFECT_ON_THIS,
     NEVER_GIVEN,
     NOT_ANOTHER_ROW,
+    NOT_READ_IN_EFFECT,
     NOT_SET,
     TOO_MANY_EFFECTS,
 )
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.expressions.ast import Ast, Name, every
+from ninefold.expressions.ast import Name, held_equal, reads_row
 from ninefold.expressions.check import check
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rows import BEFORE, before
@@ -34,7 +36,7 @@ from ninefold.language.verbs import TRANSITION, kind_of
 from ninefold.values import Anything, Array, Boolean, Object, Row, Type, optional, required
 
 THIS, EACH = "this", "each"
-"""What effects read besides: the row acted on, where their own is of the same resource, and the item of a new row."""
+"""What effects read besides: the row acted on, and the item of a new row."""
 
 
 def effects_of_transitions(
@@ -75,23 +77,23 @@ def _with(resource: Resource, transition: str, effects: tuple[Effect, ...] | Non
     transitions = dict(machine.transitions)
     taken = transitions.pop(transition)
     if effects is not None:
-        transitions[transition] = replace(taken, then=effects)
+        transitions[transition] = replace(taken, also=effects)
     return replace(resource, machine=replace(machine, transitions=transitions))
 
 
 def _written(findings: Findings) -> dict[tuple[str, str], Fact[tuple[stated.Effect, ...]]]:
-    return {(name, each.name): each.then for name, each in findings.transitions if each.then is not None}
+    return {(name, each.name): each.also for name, each in findings.transitions if each.also is not None}
 
 
 def stated_effects(findings: Findings) -> Iterator[stated.Effect]:
     """Every effect that a contract states, of endpoints and of transitions."""
-    for then in (*(each.then for each in findings.survey.endpoints), *_written(findings).values()):
+    for then in (*(each.also for each in findings.survey.endpoints), *_written(findings).values()):
         yield from value_of(then) or ()
 
 
 def are_open(findings: Findings) -> bool:
     """Whether some effect is not shown: it may be any."""
-    facts = (*(each.then for each in findings.survey.endpoints), *_written(findings).values())
+    facts = (*(each.also for each in findings.survey.endpoints), *_written(findings).values())
     return any(isinstance(each, Gap | Proposal) for each in facts)
 
 
@@ -127,74 +129,71 @@ def _effect(
         transition = None if resource.machine is None else resource.machine.transitions.get(effect.verb)
         if transition is None:
             return None
-    same = resource.name == acting.name
     if effect.verb == "delete" and _falls_with(acting, resource, resources):
         message = f"an effect of an operation on `{acting.name}` acts on `{resource.name}`"
-        findings.say(NOT_ANOTHER_ROW, message, Label(effect.action.span, "may take the row acted on with it"))
+        findings.say(NOT_ANOTHER_ROW, message, Label(effect.does.span, "may take the row acted on with it"))
         return None
-    if not _says_which(effect, resource, same, findings):
+    if not (_says_which(effect, resource, findings) and _reads_what_it_may(effect, acting, resource, findings)):
         return None
-    inserts = effect.verb == "create"
-    more: dict[str, Type | None] = {"request": request}
-    if same:
-        more[THIS] = Row(resource=acting.name)
-    if not same:
+    inserts = kind_of(effect.verb).makes
+    more: dict[str, Type | None] = {"request": request, THIS: Row(resource=acting.name)}
+    if resource.name != acting.name:
         more[BEFORE] = before(acting.name, maybe=True)
-    alone = vocabulary.scope(*(() if same else (acting.name,)), **more)
-    row, where, each = None, None, None
-    if effect.row is not None:
-        row = _given(effect.row, alone, optional(Row(resource=resource.name)), (), findings)
-    rows = dict.fromkeys((acting.name, resource.name))
-    scope = vocabulary.scope(*rows, **more)
-    if effect.where is not None:
-        where = _given(effect.where, scope, Boolean(), (resource.name,), findings)
+    where, each, item = None, None, None
     if effect.each is not None:
-        each = _items(effect.each, alone, findings)
+        each = _items(effect.each, vocabulary.scope(**more), findings)
         if each is None:
             return None
-        items = each.type.items if isinstance(each.type, Array) else None
-        scope = vocabulary.scope(*rows, **more, **{EACH: items})
-    if (row is None) != (effect.row is None) or (where is None) != (effect.where is None):
-        return None
+        item = each.type.items if isinstance(each.type, Array) else None
+    rows = () if inserts else (resource.name,)
+    if effect.where is not None:
+        where = _given(effect.where, vocabulary.scope(*rows, **more, **{EACH: item}), Boolean(), rows, findings)
+        if where is None:
+            return None
+    scope = vocabulary.scope(resource.name, **more, **{EACH: item})
     sets = tuple(_sets(effect, resource, scope, findings))
     if len(sets) != len(effect.sets):
         return None
     check_made_with(dict(sets), Shown(effect.sets, effect.span), resource, inserts, vocabulary, findings)
     if inserts and not _is_complete(effect, resource, dict(sets), findings):
         return None
-    return Effect(effect.verb, resource.name, findings.place(effect.span), row, where, each, sets)
+    of_one = effect.is_of_one(resource.keys_of_one) or not resource.primary_key
+    return Effect(effect.verb, resource.name, findings.place(effect.span), where, of_one, each, sets)
 
 
-def _says_which(effect: stated.Effect, resource: Resource, same: bool, findings: Findings) -> bool:
-    """Whether it says which row, or which rows, it is about, in one way."""
-    stated_ones = {"row": effect.row, "where": effect.where, "each": effect.each}
-    if same and effect.row is not None and any(_is_named(node, resource.name) for node in every(effect.row.ast)):
-        message = f"`row` of `{effect.verb} {resource.name}` reads `{resource.name}`, which it is to say"
-        findings.say(EFFECT_ON_NO_ROW, message, Label(effect.row.span, "the row acted on is `this`"))
+def _says_which(effect: stated.Effect, resource: Resource, findings: Findings) -> bool:
+    """Whether it says which row, or which rows, it is about."""
+    inserts, done = kind_of(effect.verb).makes, f"`{effect.does.written}`"
+    if effect.each is not None and not inserts:
+        label = Label(effect.each.span, "the rows are there already")
+        findings.say(EFFECT_ON_NO_ROW, f"`each` says nothing of {done}", label)
         return False
-    inserts, alone = effect.verb == "create", not resource.primary_key
-    wanted = () if alone else ("each",) if inserts else ("row", "where")
-    given = [(name, fact) for name, fact in stated_ones.items() if fact is not None]
-    done = f"`{effect.verb} {resource.name}`"
-    for name, fact in given:
-        if name not in wanted:
-            why = "there is one row" if alone else "there is a new row" if inserts else "the rows are there already"
-            findings.say(EFFECT_ON_NO_ROW, f"`{name}` says nothing of {done}", Label(fact.span, why))
+    if effect.where is None and resource.primary_key and not inserts:
+        name = resource.name
+        help = (f"all rows of which something holds: `where: …`; one row: `where: {name} == this.…`",)
+        findings.say(EFFECT_ON_NO_ROW, f"{done} does not say which row", Label(effect.span, "no `where`"), help=help)
+        return False
+    for held, value in held_equal(effect.where.ast, resource.name) if effect.where is not None else ():
+        if effect.where is not None and not held and isinstance(value, Name) and value.name == THIS:
+            help = ("what becomes of that row, `sets` says, or a transition in `does`",)
+            message, label = f"{done} is of the row acted on", Label(effect.where.span, "is that row")
+            findings.say(EFFECT_ON_THIS, message, label, help=help)
             return False
-    if len(given) > 1:
-        labels = [Label(fact.span, f"`{name}`") for name, fact in given]
-        findings.say(EFFECT_ON_NO_ROW, f"{done} says in two ways which rows", *labels)
-        return False
-    if not given and wanted and not inserts:
-        help = ("one row is named by `row`; all rows of which something holds, by `where`",)
-        label = Label(effect.span, "neither `row` nor `where`")
-        findings.say(EFFECT_ON_NO_ROW, f"{done} does not say which row", label, help=help)
-        return False
     return True
 
 
-def _is_named(node: Ast, name: str) -> bool:
-    return isinstance(node, Name) and node.name == name
+def _reads_what_it_may(effect: stated.Effect, acting: Resource, resource: Resource, findings: Findings) -> bool:
+    """Whether no resource's name stands for a row but that of the row which changes."""
+    inserts = kind_of(effect.verb).makes
+    for called, read in (*((None, each) for each in effect.reads), *((each.name, each.value) for each in effect.sets)):
+        own = {resource.name} if called is not None or not inserts else set[str]()
+        for name in (acting.name, resource.name):
+            if name not in own and reads_row(read.ast, name):
+                why = "the row acted on is `this`" if name == acting.name else "there is no such row yet"
+                message = f"`{name}` is no row that an effect on `{resource.name}` reads here"
+                findings.say(NOT_READ_IN_EFFECT, message, Label(read.span, why))
+                return False
+    return True
 
 
 def _is_open(typed: Typed, scope: Scope) -> bool:

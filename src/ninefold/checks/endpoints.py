@@ -18,7 +18,7 @@ from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, N
 from ninefold.checks.credentials import check_ends, check_issues
 from ninefold.checks.effects import check_effects
 from ninefold.checks.errors import check_own_shape
-from ninefold.checks.findings import Findings, condition, reads_database, typed
+from ninefold.checks.findings import Findings, condition
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
 from ninefold.checks.model import Vocabulary, request_type
 from ninefold.checks.operations import Chosen, Doing, Given, doing_of, one_after_another, operation_of
@@ -31,21 +31,17 @@ from ninefold.checks.states import check_sets
 from ninefold.checks.without_effect import WHICH_ARE_LISTED
 from ninefold.diagnostics.diagnostic import Label, has_errors
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.check import check
 from ninefold.expressions.codes import CODES as EXPRESSION_CODES
-from ninefold.expressions.rows import same_row
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Call as CallOf
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.tree import Typed
 from ninefold.language import endpoints as stated
 from ninefold.language import routes
-from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Shown, StatedNone, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.questions.events import about_built_in
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
-from ninefold.values import Boolean, Row, Text
+from ninefold.values import Text
 
 KEPT = frozenset((*EXPRESSION_CODES, GIVEN_VALUE, NOT_A_BODY, NOT_IN_FORCE))
 """What is said of an endpoint that a gap blocks."""
@@ -162,23 +158,22 @@ def _endpoint(
     filters, sorts, pages = _page(doing, plain, findings)
     known = ways(given.segments or (), resources)
     ends = check_responses(endpoint, "list" if doing.action.all else verb, resource, known, showing)
-    row = None if (stated_row := value_of(endpoint.row)) is None else _row(stated_row, resource, scope, findings)
     guards = tuple(_guards(endpoint, scope, resource if doing.is_list else None, known, findings))
-    then: tuple[Effect, ...] | None = ()
+    also: tuple[Effect, ...] | None = ()
     if resource is not None:
-        then = check_effects(endpoint.then, resource, resources, showing.vocabulary, given.request, findings)
+        also = check_effects(endpoint.also, resource, resources, showing.vocabulary, given.request, findings)
     check_members(endpoint, resource, given.members, findings)
-    if not (doing.kind.effects or doing.further) and then is not None:
-        then = ()  # that it says nothing there has been said
+    if not (doing.kind.effects or doing.further) and also is not None:
+        also = ()  # that it says nothing there has been said
     acted_on = None if resource is None else resource.name
     admitted = admissions(endpoint, acted_on, verb, known, plain, findings)
     case = check_case(endpoint, resource, plain, findings)
-    if (endpoint.case is not None and case is None) or then is None or ends is None or not given.complete:
+    if (endpoint.case is not None and case is None) or also is None or ends is None or not given.complete:
         return None
     if doing.is_list and (pages is None or sorts is None):
         return None
-    chosen = Chosen(where, row, guards, filters, sorts, pages)
-    operation = operation_of(doing, given, chosen, ends, then, showing)
+    chosen = Chosen(where, guards, filters, sorts, pages)
+    operation = operation_of(doing, given, chosen, ends, also, showing)
     if operation is None:
         return None
     return Endpoint(
@@ -286,19 +281,3 @@ def _guards(
         if holds is not None:
             code = None if each.code is None else each.code.text
             yield Guard(holds, code, findings.place(each.that.span))
-
-
-def _row(expression: Expression, resource: Resource | None, scope: Scope, findings: Findings) -> Typed | None:
-    """`row: caller.user`: the row acted on is this one."""
-    if resource is None:
-        return None
-    row = Variable(resource.name, Row(resource=resource.name))
-    found = check(expression.ast, scope).typed
-    several = None if found is None else same_row(row, found, scope.model)
-    if found is not None and several is not None and not reads_database(found, scope):
-        return findings.stands(several, expression.span)
-    named = typed(expression, scope, Row(resource=resource.name), findings)
-    if named is None:
-        return None
-    same = CallOf("==", [Select(row, resource.key.name, resource.key.type, "field"), named], Boolean())
-    return findings.stands(same, expression.span)

@@ -250,7 +250,6 @@ def check_parameters(endpoint: stated.Endpoint, pages: Pages | None, findings: F
 
 
 OF_ONE_ROW: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
-    "row": ("row", "says one row", ("which rows are changed is said by `where`",)),
     "etag": ("etag", "an entity tag is of one row", ()),
     "issues": ("issues", "a credential is made for one row", ()),
     "ends": ("ends", "ends credentials of one row", ("credentials of rows that are deleted end with them",)),

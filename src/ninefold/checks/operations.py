@@ -113,7 +113,6 @@ class Chosen:
     """Which rows an endpoint is about, as far as the path does not say it."""
 
     where: Typed | None
-    row: Typed | None
     guards: tuple[Guard, ...]
     filters: tuple[Filter, ...]
     sorts: Sorts | None
@@ -129,7 +128,6 @@ class Common(TypedDict):
     resource: str | None
     response: Response
     segments: tuple[Segment, ...]
-    row: Typed | None
     where: Typed | None
     guards: tuple[Guard, ...]
     validator: bool
@@ -164,7 +162,7 @@ def operation_of(
     given: Given,
     rows: Chosen,
     ends: tuple[Response, ...],
-    then: tuple[Effect, ...],
+    also: tuple[Effect, ...],
     showing: Showing,
 ) -> Operation | None:
     """What is done, once all of it is known; None where what is shown, or done to all rows, is wrong."""
@@ -177,7 +175,7 @@ def operation_of(
         if not check_all_rows(endpoint, kind.name, resource, given.body, sets, findings):
             return None
     check_told(endpoint, given.issues, response, findings)
-    check_tokens_of_effects(endpoint, then, response, showing.resources, findings)
+    check_tokens_of_effects(endpoint, also, response, showing.resources, findings)
     if kind.name == "delete" and resource is not None and not doing.action.all:
         check_deleted(endpoint, response, resource, showing.vocabulary, findings)
     common: Common = {
@@ -187,7 +185,6 @@ def operation_of(
         "resource": None if resource is None else resource.name,
         "response": selection.response,
         "segments": segments,
-        "row": rows.row,
         "where": rows.where,
         "guards": rows.guards,
         "validator": isinstance(endpoint.etag, Shown),
@@ -195,7 +192,7 @@ def operation_of(
         "takes": takes_of(endpoint, resource, given.body, given.members or (), rows.filters, rows.sorts, findings),
     }
     if kind.writes:
-        return _changes(common, doing, given, then, ends, rows.filters if doing.action.all else None)
+        return _changes(common, doing, given, also, ends, rows.filters if doing.action.all else None)
     digested = kind.name == "read" and (
         reads_beyond_row(response, doing.rows, showing.vocabulary) or shows_what_is_cleared(response, resource)
     )
@@ -224,7 +221,7 @@ def _changes(
     common: Common,
     doing: Doing,
     given: Given,
-    then: tuple[Effect, ...],
+    also: tuple[Effect, ...],
     ends: tuple[Response, ...],
     of_all: tuple[Filter, ...] | None,
 ) -> Mutation:
@@ -235,7 +232,7 @@ def _changes(
         edits = (word := value_of(doing.endpoint.patch)) is not None and word.text == "json-patch"
         return Update(
             **common,
-            then=then,
+            also=also,
             patch="json-patch" if edits else "merge",
             transition=doing.transition,
             sets=sets,
@@ -249,17 +246,17 @@ def _changes(
         stated = (each for each in kind.outcomes if each in doing.endpoint.outcomes)
         outcomes = dict(zip(stated, ends, strict=True))
         if kind.removes:
-            return Remove(**common, then=then, outcomes=outcomes, known_by=known)
-        return Ensure(**common, then=then, sets=sets, outcomes=outcomes, known_by=known, further=further)
+            return Remove(**common, also=also, outcomes=outcomes, known_by=known)
+        return Ensure(**common, also=also, sets=sets, outcomes=outcomes, known_by=known, further=further)
     match kind.name:
         case "create":
-            return Create(**common, then=then, sets=sets, issues=given.issues, further=further)
+            return Create(**common, also=also, sets=sets, issues=given.issues, further=further)
         case "delete":
-            return Delete(**common, then=then, of_all=of_all)
+            return Delete(**common, also=also, of_all=of_all)
         case "sign out":
-            return SignOut(**common, then=then, ends=given.ends)
+            return SignOut(**common, also=also, ends=given.ends)
         case _:
-            return SignIn(**common, then=then, sets=sets, issues=given.issues, ends=given.ends, further=further)
+            return SignIn(**common, also=also, sets=sets, issues=given.issues, ends=given.ends, further=further)
 
 
 # ── Several operations ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -281,7 +278,7 @@ def _stand_together(endpoint: stated.Endpoint, actions: Sequence[Action], findin
     of_all = next((each for each in actions if each.all), None)
     if of_all is not None:
         message = f"`{of_all.written}` does not stand among several operations"
-        instead = "what happens to other rows is an effect, whose `where` says which: `then: [{update: …, where: …}]`"
+        instead = "what happens to other rows is an effect, whose `where` says which: `also: [{does: …, where: …}]`"
         findings.say(NOT_AMONG_SEVERAL, message, Label(of_all.span, "acts on many rows"), help=(instead,))
         return False
     alone = next((each for each in actions if each.verb in KINDS and not KINDS[each.verb].is_first), None)
@@ -298,7 +295,7 @@ def _stand_together(endpoint: stated.Endpoint, actions: Sequence[Action], findin
             f"the operations of `{endpoint.key}` act on more than one row",
             Label(first.span, f"acts on a row of `{first.subject}`"),
             Label(other.span, f"acts on a row of `{other.subject}`"),
-            help=(f"what happens to other rows is an effect: `then: [{_effect(other)}]`",),
+            help=(f"what happens to other rows is an effect: `also: [{_effect(other)}]`",),
         )
         return False
     late = next((each for each in rest if kind_of(each.verb).is_first), None)
@@ -351,7 +348,6 @@ def further(actions: Sequence[Action], resource: Resource | None) -> tuple[Trans
 def _effect(action: Action) -> str:
     """An action as an effect would be written."""
     if kind_of(action.verb).makes:
-        return f"{{create: {action.subject}, sets: {{…}}}}"
-    if kind_of(action.verb).as_effect:
-        return f"{{{action.verb}: {action.subject}, row: …, sets: {{…}}}}"
-    return f"{{take: {action.written}, row: …}}" if action.verb not in KINDS else f"{{update: {action.subject}, …}}"
+        return f"{{does: create {action.subject}, sets: {{…}}}}"
+    verb = action.verb if action.verb not in KINDS or kind_of(action.verb).as_effect else "update"
+    return f"{{does: {verb} {action.subject}, where: {action.subject} == …}}"

@@ -12,7 +12,7 @@ from ninefold.checks.parameters import is_never_sent
 from ninefold.checks.resources import is_key
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions.ast import Ast, Binary, Member, Name, every
+from ninefold.expressions.ast import held_equal
 from ninefold.expressions.functions import NEW_EACH_TIME
 from ninefold.expressions.tree import Call, Select, Typed, Variable, free_variables, walk
 from ninefold.language import endpoints as stated
@@ -237,23 +237,20 @@ def check_addressing(
                     f"`{{{name.text}}}` leads through a reference of `{resource.name}` that nothing sets",
                     Label(endpoint.span),
                 )
-    elif kind_of(verb).row in ("none", "known", "found") or endpoint.row is not None:
+    elif kind_of(verb).row in ("none", "known", "found"):
         return
-    elif verb == "sign out" and not names:
+    elif verb == "sign out" and not names and endpoint.where is None:
         return
     elif not is_one_row(endpoint, names, resource):
         identifier = " and ".join(f"`{{{each}}}`" for each in resource.primary_key)
+        all_of = kind_of(verb).of_all
         findings.say(
             NO_ROW,
             f"`{endpoint.key}` does not say which `{resource.name}`",
             Label(endpoint.span, "may be several rows" if names else "names no row"),
             help=(
-                f"put its identifier into the path, as {identifier}, "
-                + (
-                    "or say `row:`"
-                    if len(resource.primary_key) == 1
-                    else "or hold what the path leaves open under `where`"
-                ),
+                f"put its identifier into the path, as {identifier}, or say it by `where: {resource.name} == …`",
+                *((f"to act on all of which `where` holds: `{verb} all {resource.name}`",) if all_of else ()),
             ),
         )
 
@@ -263,35 +260,13 @@ def is_one_row(endpoint: stated.Endpoint, names: Sequence[PathName], resource: R
     fields of a primary key or of a `unique` of several. `{item.sku}` names the field `item`, since it is a unique
     field of that."""
     named = {(*name.through, name.field)[0] for name in names if len(name.through) <= 1}
-    held = _held_equal(endpoint, resource)
+    where = value_of(endpoint.where)
+    held = {name for name, _ in held_equal(where.ast, resource.name)} if where is not None else set[str]()
     # Nulls are distinct in `unique`, and equal in `where`.
-    certain = named | {name for name in held if resource.fields[name].required}
-    alone = any(resource.fields[name].unique for name in certain)
+    certain = named | {name for name in held & resource.fields.keys() if resource.fields[name].required}
+    alone = "" in held or any(resource.fields[name].unique for name in certain)
     together = named | held
     return alone or any(together.issuperset(fields) for fields in (resource.primary_key, *resource.unique))
-
-
-def _held_equal(endpoint: stated.Endpoint, resource: Resource) -> set[str]:
-    """The fields for which `where` admits one value alone: `loan.member == caller.member`."""
-    where = value_of(endpoint.where)
-    found: set[str] = set()
-    left = [] if where is None else [where.ast]
-    while left:
-        match left.pop():
-            case Binary(operator="&&", left=one, right=other):
-                left += one, other
-            case Binary(operator="==", left=one, right=other):
-                for field, value in ((one, other), (other, one)):
-                    match field:
-                        case Member(operand=Name(name=of), name=name) if of == resource.name and not _reads(value, of):
-                            found.add(name)
-            case _:
-                pass
-    return found & resource.fields.keys()
-
-
-def _reads(value: Ast, name: str) -> bool:
-    return any(isinstance(node, Name) and node.name == name for node in every(value))
 
 
 # ── put, and delete where there may be none ──────────────────────────────────────────────────────────────────────
@@ -308,7 +283,7 @@ def known_by(
 ) -> tuple[str, ...] | None:
     """The first of the primary key, the unique fields and the lists of them whose values are all at hand: those of the
     path, those that the body or `sets` give, and those that the contract makes of the caller. One that the path names
-    a field of comes before one that it does not. `()`: `row` or `where` says which row; None: nothing does, and that
+    a field of comes before one that it does not. `()`: `where` says which row; None: nothing does, and that
     has been said."""
     names = [segment for segment in segments if isinstance(segment, PathName)]
     in_path = {(*name.through, name.field)[0] for name in names}
@@ -318,8 +293,6 @@ def known_by(
             message = f"`{resource.name}.{field.name}` {resource.made_otherwise(field, numbers=not name.through)}"
             findings.say(NOT_THE_CLIENTS, message, Label(endpoint.span, "no client can set it"))
             return None
-    if kind.removes and endpoint.row is not None:
-        return ()
     given: set[str] = set()
     if kind.may_make:
         given = {leaf.field for leaf in body} | {name for name, made in sets.items() if not _is_new_each_time(made)}

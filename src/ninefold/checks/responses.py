@@ -205,7 +205,7 @@ def _response_scope(
         if (issued := value_of(endpoint.issues)) is not None:
             secrets[issued.text] = Text()
         secrets = {name: Text() for name in tokens_of_effects(endpoint, resource, showing)} | secrets
-        if secrets and (not makes_nothing or endpoint.then is not None):
+        if secrets and (not makes_nothing or endpoint.also is not None):
             more["issued"] = ObjectType(members=secrets)
         if not makes_nothing:
             more["granted"] = granted_type(endpoint, showing.findings.survey)
@@ -226,9 +226,9 @@ def tokens_of_effects(endpoint: stated.Endpoint, resource: Resource, showing: Sh
     """The tokens of rows that are made one by one with the row acted on: `issued.NAME` tells them too."""
     taken = {each.verb for each in value_of(endpoint.does) or ()}
     transitions = () if resource.machine is None else resource.machine.transitions.values()
-    made = [each.resource for transition in transitions if transition.name in taken for each in transition.then
+    made = [each.resource for transition in transitions if transition.name in taken for each in transition.also
             if each.verb == "create" and each.each is None]  # fmt: skip
-    made += [each.subject for each in value_of(endpoint.then) or () if each.verb == "create" and each.each is None]
+    made += [each.subject for each in value_of(endpoint.also) or () if each.verb == "create" and each.each is None]
     for name in made:
         fields = showing.resources[name].fields.values() if name in showing.resources else ()
         yield from (each.name for each in fields if each.secret == "token" and each.on_create is not None)

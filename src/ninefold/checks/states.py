@@ -22,6 +22,7 @@ from ninefold.language import states as stated
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.language.states import INITIAL, MACHINE
+from ninefold.language.verbs import kind_of
 from ninefold.questions.question import STATES, OpenQuestion
 from ninefold.values import Duration, Object, Timestamp, optional
 
@@ -199,18 +200,18 @@ def _reached(
     yield from (guard.that for guard in taken.guards)
     yield from dict(taken.sets).values()
     yield from _made(resource, taken.sets)
-    for effect in taken.then:
-        yield from (each for each in (effect.row, effect.where, effect.each) if each is not None)
+    for effect in taken.also:
+        yield from (each for each in (effect.where, effect.each) if each is not None)
         yield from dict(effect.sets).values()
     invariants = value_of(findings.survey.graph.resources[resource.name].check) or ()
     if len(invariants) == len(resource.invariants):
         yield from (each.that for each in resource.invariants)
-    for effect in taken.then:
+    for effect in taken.also:
         other = resources[effect.resource]
         if other.machine is not None and effect.verb in other.machine.transitions:
             yield from _reached(effect.verb, other, resources, findings)
         elif effect.verb != "delete":
-            yield from _made(other, effect.sets, creates=effect.verb == "create")
+            yield from _made(other, effect.sets, creates=kind_of(effect.verb).makes)
 
 
 def _made(resource: Resource, sets: Sequence[tuple[str, Typed]], creates: bool = False) -> Iterator[Typed]:

@@ -44,11 +44,6 @@ USES: Mapping[str, Use] = {
         "gives values",
         {"list": "what narrows a list is a parameter of its `query`, with `where`"},
     ),
-    "row": Use(
-        lambda verb: verb.is_of_one or verb.row == "caller's",
-        "says which row is acted on",
-        {"list": WHICH_ARE_LISTED},
-    ),
     "sort": Use(_of_lists, "orders a list"),
     "pages": Use(_of_lists, "bounds a list"),
     "where": Use(
@@ -58,7 +53,7 @@ USES: Mapping[str, Use] = {
     ),
     "check": Use(lambda verb: verb.guarded, "judges the row that is acted on", {"list": WHICH_ARE_LISTED}),
     "sets": Use(lambda verb: verb.sets, "gives values to a row"),
-    "then": Use(lambda verb: verb.effects, "says what else changes"),
+    "also": Use(lambda verb: verb.effects, "says what else changes"),
     "ends": Use(
         lambda verb: verb.ends,
         "ends credentials that were issued to a row",
@@ -125,7 +120,7 @@ def _endpoint(endpoint: Endpoint, findings: Findings) -> None:
     for key, use in USES.items():
         fact: Fact[object] | None = getattr(endpoint, key)
         # What an endpoint states is about its first operation; what else changes comes after the last.
-        about = verbs if key == "then" else [*verbs[:1], *(each for each in verbs[1:] if each is not TRANSITION)]
+        about = verbs if key == "also" else [*verbs[:1], *(each for each in verbs[1:] if each is not TRANSITION)]
         if key == "idempotency_key" and endpoint.call is not None:
             continue  # a call is done once
         if isinstance(fact, Shown) and verbs and not any(map(use.of, about)) and key not in of_all:

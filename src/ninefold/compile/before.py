@@ -71,7 +71,7 @@ def _asked(operation: Mutation, resource: Resource, perspective: Perspective) ->
     """What the contract reads by its own authority."""
     yield from (each.that for each in resource.invariants)
     transitions = () if resource.machine is None else resource.machine.transitions.values()
-    for effect in (*operation.effects, *operation.then, *(each for taken in transitions for each in taken.then)):
+    for effect in (*operation.effects, *operation.also, *(each for taken in transitions for each in taken.also)):
         yield from _of_effect(effect)
     for kind in perspective.checked.events.kinds:
         for cause in (*kind.causes, *(each for older in kind.older for each in older.causes)):
@@ -82,7 +82,7 @@ def _asked(operation: Mutation, resource: Resource, perspective: Perspective) ->
 
 
 def _of_effect(effect: Effect) -> Iterator[Typed]:
-    yield from (each for each in (effect.row, effect.where, effect.each) if each is not None)
+    yield from (each for each in (effect.where, effect.each) if each is not None)
     yield from (value for _, value in effect.sets)
 
 

@@ -91,7 +91,7 @@ def _known_as(leaf: BodyLeaf, operation: Operation, resource: Resource) -> str |
 
 
 def _effects(operation: Operation) -> tuple[Effect, ...]:
-    return operation.then if isinstance(operation, Mutation) else ()
+    return operation.also if isinstance(operation, Mutation) else ()
 
 
 def _types(operation: Operation) -> dict[str, Type]:

@@ -18,7 +18,7 @@ from ninefold.compile.endpoints.held import left_out, making
 from ninefold.compile.endpoints.update import update
 from ninefold.compile.endpoints.writes import W, and_then, pointer
 from ninefold.compile.perspective import CONTRACT, Perspective
-from ninefold.compile.several import of_several, read_of_each
+from ninefold.compile.several import chosen_items, of_several, read_of_each
 from ninefold.compile.which_rows import by_identifier, says_which, taking, was_written
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.reads import fields_read
@@ -43,7 +43,6 @@ def with_effects(write: W, operation: Mutation, perspective: Perspective) -> W:
     if is_gone:
         found = says_which(operation, {resource.name: resource.name}, perspective)
     then = plan.Effects(
-        resource=resource.name,
         acted_on=_acted_on(stated, resource, operation, own, found),
         effects=tuple(_effect(each, operation, resource, own) for each in stated),
         before=is_gone,
@@ -61,7 +60,7 @@ def _acted_on(
     """What the effects read of the row acted on, and its primary key."""
     model, read = perspective.checked.model, set(resource.primary_key)
     for each in stated:
-        for typed in (each.row, each.where, each.each, *(value for _, value in each.sets)):
+        for typed in (each.where, each.each, *(value for _, value in each.sets)):
             read |= frozenset() if typed is None else fields_read(_by_name(typed, resource), resource.name, model)
     found = was_written(operation, resource) if found is None else found
     source = Fragment(f"{identifier(resource.name)} AS {identifier(resource.name)}")
@@ -99,7 +98,8 @@ def _effect(effect: Effect, host: Mutation, acting: Resource, perspective: Persp
     items = None
     if effect.each is not None:
         held = making(operation, resource, perspective).held_array(effect.each)
-        items = plan.Each(left_out(effect.each), _pointer_of(effect.each), held)
+        chosen = None if effect.where is None else chosen_items(perspective.holds(effect.where, {}), perspective)
+        items = plan.Each(left_out(effect.each), _pointer_of(effect.each), held, chosen)
     return plan.Effect(of_several(write, operation, perspective), found, items)
 
 
@@ -112,7 +112,7 @@ def _operation(effect: Effect, host: Mutation, resource: Resource, checked: Chec
         "response": Response(204, None, (), effect.place),
         "takes": Takes(body=given_by_items(effect)),
         "errors": host.errors,
-        "several": effect.where is not None or effect.each is not None,
+        "several": (not kind_of(effect.verb).makes and not effect.of_one) or effect.each is not None,
         "host": host,
     }
     if effect.verb == "create":
@@ -191,32 +191,32 @@ def _pointer_of(array: Typed) -> str | None:
 def _find(
     effect: Effect, write: plan.Bulk, resource: Resource, acting: Resource, perspective: Perspective
 ) -> Statement | None:
-    """The primary key of the row, or of each row, with what its values are made of. The row acted on is not among
-    them, nor are, where there may be several, those that are gone."""
-    if effect.row is None and effect.where is None:
+    """The primary key of the row, or of each row, with what its values are made of; of a row that is made, whether it
+    is. The row acted on is not among them, nor are, where there may be several, those that are gone."""
+    if effect.where is None or effect.each is not None:
         return None
+    if kind_of(effect.verb).makes:
+        text = "SELECT 1 WHERE " + perspective.holds(effect.where, {})
+        return Statement((Piece(text.text, text.binds),), ())
     keys = [resource.fields[key] for key in resource.primary_key]
     name = identifier(resource.name)
-    which, fields = [], keys
-    if effect.row is not None:
-        which.append(column(resource.name, resource.key.name) + " = " + perspective.value(effect.row, {}))
-    if effect.where is not None:
-        which.append("(" + perspective.holds(effect.where, {resource.name: resource.name}) + ")")
+    which, fields = ["(" + perspective.holds(effect.where, {resource.name: resource.name}) + ")"], keys
+    if not effect.of_one:
         machine = resource.machine
         taken = None if machine is None else machine.transitions.get(effect.verb)
         there = perspective.there(resource.name, resource.name, () if taken is None else taken.origins)
         which += [] if there is None else [there]
         read = read_of_each(write)
         fields = [*keys, *(resource.fields[each.name] for each in read if each.name in resource.fields)]
-    if resource.name == acting.name:
+    if resource.name == acting.name and keys:
         this = Variable(THIS, Row(resource=acting.name))
         same = [
             column(resource.name, key.name) + " = " + bind(Select(this, key.name, key.type, "field")) for key in keys
         ]
         which.append("NOT (" + all_of(same) + ")")
-    cells = [column(resource.name, field.name) for field in fields]
+    cells = [column(resource.name, field.name) for field in fields] or [Fragment("1")]
     text = "SELECT " + join(", ", cells) + f" FROM {name} AS {name} WHERE " + all_of(which)
-    if effect.where is not None:
+    if not effect.of_one:
         text = text + " ORDER BY " + join(", ", cells[: len(keys)])
     return Statement((Piece(text.text, text.binds),), tuple(ResultColumn(field.name, field.type) for field in fields))
 
@@ -236,7 +236,7 @@ def with_further(write: W, operation: Mutation, perspective: Perspective) -> W:
             taking(transition, resource, own.checked),
             key=operation.key,
             errors=operation.errors,
-            then=operation.then if number == last else (),
+            also=operation.also if number == last else (),
             host=operation,
             follows="in its state" if is_known or number else "in any state",
         )

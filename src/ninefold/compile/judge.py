@@ -43,7 +43,7 @@ def judge(
     """One row that says of each requirement whether it fails. What is about a row that is not there or not seen
     is false, so that nothing is told of it; so is what reads of the request what it is refused for, and what may be
     about any value while one of them is invalid. `of_one`: there is one row, which details may read."""
-    which = [each for each in (operation.row, operation.where) if each is not None]
+    which = [] if operation.where is None else [operation.where]
     present = all_of([each.holds for each in requirements if each.scope in (Scope.PATH, Scope.PRESENCE)])
     valid = [
         each.holds for each in requirements if each.scope is Scope.VALUES and each.condition.condition == "invalid"

@@ -22,7 +22,7 @@ from ninefold.plan.environment import NEW
 from ninefold.plan.events import Event
 from ninefold.plan.held import Upheld
 from ninefold.plan.statement import Piece, ResultColumn, Statement
-from ninefold.plan.writes import Bulk, Create, Effects, Occurrences, ReadBack, Step, Update, given_values
+from ninefold.plan.writes import Bulk, Chosen, Create, Effects, Occurrences, ReadBack, Step, Update, given_values
 from ninefold.sql.fragment import PLACEHOLDER, Fragment, bind, identifier, join
 from ninefold.values import Type
 
@@ -56,6 +56,19 @@ def read_of_each(write: Bulk) -> tuple[ResultColumn, ...]:
 def by_its_rows(statement: Statement, write: Bulk, perspective: Perspective) -> Statement:
     """A statement that reads the tables of a write of several rows."""
     return _Tables(write, perspective.checked.resources[write.resource], perspective).within(statement)
+
+
+def chosen_items(condition: Fragment, perspective: Perspective) -> Chosen:
+    """Which items a condition holds for, asked of all of them at once: what it reads is a table with a row for each."""
+    columns = [(f"read {number}", value.type) for number, value in enumerate(condition.binds)]
+    titles = [identifier(title) for title, _ in columns]
+    texts = condition.text.split(PLACEHOLDER)
+    holds = texts[0] + "".join(f"{WANTED}.{title}{text}" for title, text in zip(titles, texts[1:], strict=True))
+    table = f"WITH {WANTED} (" + ", ".join((identifier("$n"), *titles)) + ") AS ("
+    rows = table + perspective.dialect.rows(bind(inputs.WANTED), columns) + ")"
+    text = rows + f" SELECT {WANTED}." + identifier("$n") + f" FROM {WANTED} WHERE " + holds
+    read = join(", ", map(bind, condition.binds))
+    return Chosen(Statement((Piece(read.text, read.binds),), ()), Statement((Piece(text.text, text.binds),), ()))
 
 
 class _Tables:

@@ -1,4 +1,4 @@
-"""Which rows an operation is about: those that the path, `row` and `where` say, and, of a write of several, those that
+"""Which rows an operation is about: those that the path and `where` say, and, of a write of several, those that
 are wanted and those that were written."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _chain(resources: dict[str, Resource], resource: str, fields: Sequence[str])
 
 
 def path_conditions(operation: Operation, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
-    """What says which row is acted on, or which rows a list is of: the path, `row` and `where`. A row of which it
+    """What says which row is acted on, or which rows a list is of: the path and `where`. A row of which it
     does not hold is not there."""
     found = [
         perspective.holds(equals(name.found, inputs.path_value(name.text, name.type)), rows) for name in operation.names
@@ -43,12 +43,13 @@ def path_conditions(operation: Operation, rows: Mapping[str, str | Item], perspe
 
 
 def _further(operation: Operation, rows: Mapping[str, str | Item], perspective: Perspective) -> list[Fragment]:
-    """`row` and `where` say to a caller which rows there are: of others they read those that this one sees."""
-    found = (each for each in (operation.row, operation.where) if each is not None)
+    """`where` says to a caller which rows there are: of others it reads those that this one sees."""
+    where = operation.where
+    if where is None:
+        return []
     if operation.resource is not None:
-        resource = perspective.checked.resources[operation.resource]
-        found = (plainly(each, resource) for each in found)
-    return [perspective.shown(each, rows, condition=True) for each in found]
+        where = plainly(where, perspective.checked.resources[operation.resource])
+    return [perspective.shown(where, rows, condition=True)]
 
 
 WANTED = '"$wanted"'

@@ -61,16 +61,22 @@ class Survey:
 
     def effects(self, endpoint: Endpoint) -> tuple[Effect, ...]:
         """What else an endpoint does, also by way of the transitions that it takes, and that its effects take."""
-        found: dict[Effect, None] = {}
-        ahead = [endpoint.then]
-        ahead += [taken.then for action in actions(endpoint) if (taken := self.transition(action)) is not None]
+        return tuple(self._effects(endpoint))
+
+    def _effects(self, endpoint: Endpoint) -> Mapping[Effect, str]:
+        """Each of them with the resource of the row that it follows from."""
+        found: dict[Effect, str] = {}
+        own = next((name for action in actions(endpoint) if (name := action.resource)), "")
+        ahead = [(endpoint.also, own)]
+        ahead += [(taken.also, own) for action in actions(endpoint) if (taken := self.transition(action)) is not None]
         while ahead:
-            for each in value_of(ahead.pop(0)) or ():
+            fact, acting = ahead.pop(0)
+            for each in value_of(fact) or ():
                 if each not in found:
-                    found[each] = None
-                    taken = self.transition(each.action)
-                    ahead.append(None if taken is None else taken.then)
-        return tuple(found)
+                    found[each] = acting
+                    taken = self.transition(each.does)
+                    ahead += [] if taken is None else [(taken.also, each.subject)]
+        return found
 
     # Endpoints by what they do.
 
@@ -141,9 +147,9 @@ class Survey:
                     yield "take", f"{action.verb} {resource}"
         for effect in self.effects(endpoint):
             yield "write", effect.subject
-            if effect.verb == "create":
+            if kind_of(effect.verb).makes:
                 yield "create", effect.subject
-            if effect.action.is_transition:
+            if effect.does.is_transition:
                 yield "take", f"{effect.verb} {effect.subject}"
         yield from (("reach", resource) for resource in self.reach[endpoint.key].touches)
         yield from (("delete", resource) for resource in self.deleted_by(endpoint))
@@ -214,10 +220,9 @@ class Survey:
             judged.show(payload, of)
         for expression in self._judging(endpoint):
             judged.read(expression.ast, roots)
-        for effect in self.effects(endpoint):
+        for effect, acting in self._effects(endpoint).items():
             judged.reached.add(effect.subject)
-            within = {**roots, effect.subject: effect.subject}
-            within["this"] = effect.subject
+            within = {effect.subject: effect.subject, "this": acting}
             for given in (*effect.reads, *(each.value for each in effect.sets)):
                 judged.read(given.ast, within)
         sees = seen.finish()
@@ -325,10 +330,9 @@ class Survey:
             if (condition := value_of(parameter.where)) is not None:
                 walk.now = f"the filter `{parameter.name}`"
                 walk.read(condition.ast, roots)
-        for called, fact in (("where", endpoint.where), ("row", endpoint.row)):
-            if (expression := value_of(fact)) is not None:
-                walk.now = f"its `{called}`"
-                walk.read(expression.ast, roots)
+        if (where := value_of(endpoint.where)) is not None:
+            walk.now = "its `where`"
+            walk.read(where.ast, roots)
         if first is not None:
             offered = (key for each in endpoint.parameters for key in value_of(each.sorts) or ())
             for key in (*(value_of(endpoint.sort) or ()), *offered):
@@ -396,5 +400,5 @@ def actions(endpoint: Endpoint) -> tuple[Action, ...]:
 
 def signs_out_caller(endpoint: Endpoint, action: Action) -> bool:
     """Whether it ends credentials of the row that the one presented belongs to, which nothing else names."""
-    named = endpoint.row is not None or any(isinstance(each, PathName) for each in endpoint.segments)
+    named = endpoint.where is not None or any(isinstance(each, PathName) for each in endpoint.segments)
     return action.verb == "sign out" and not named

@@ -123,13 +123,22 @@ def of_effect(survey: Survey, effect: Effect) -> Change | None:
     own = survey.graph.resources.get(effect.subject)
     if own is None or effect.verb == "delete":
         return None
-    sets = {each.name: each.value for each in (*effect.sets, *_sets(survey.transition(effect.action)))}
+    sets = {each.name: each.value for each in (*effect.sets, *_sets(survey.transition(effect.does)))}
     roots = {"request"}
     if effect.each is not None and "request" in names_in(effect.each.ast):
         roots.add("each")
     named = frozenset(name for name, each in sets.items() if _root(each.ast) in roots)
-    return Change(own, effect.verb == "create", sets, of_request=named, several=effect.where is not None,
-                  moves=effect.action.is_transition)  # fmt: skip
+    inserts = kind_of(effect.verb).makes
+    several = not inserts and not effect.is_of_one(_keys_of_one(own))
+    return Change(own, inserts, sets, of_request=named, several=several, moves=effect.does.is_transition)
+
+
+def _keys_of_one(own: Resource) -> Iterator[tuple[str, ...]]:
+    """The fields by which equal values name one row at most."""
+    required = {each.text for each in value_of(own.required) or ()}
+    for group in (value_of(own.primary_key) or (), *(value_of(own.unique) or ())):
+        yield tuple(each.text for each in group)
+    yield from ((each.name,) for each in value_of(own.fields) or () if is_stated(each.unique) and each.name in required)
 
 
 def _sets(transition: Transition | None) -> tuple[Assignment, ...]:

@@ -5,7 +5,7 @@ Offsets are half-open, in code points from the start of the expression's text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Final, TypeAlias
 
@@ -185,6 +185,49 @@ def reads_member(ast: Ast, root: str, names: Collection[str]) -> bool:
         isinstance(node, Member) and node.name in names and isinstance(node.operand, Name) and node.operand.name == root
         for node in every(ast)
     )
+
+
+def reads_row(ast: Ast, row: str) -> bool:
+    """Whether it reads the row of that name; `all(row)` is all rows, and a macro's variable is its own."""
+    match ast:
+        case Name(name=name):
+            return name == row
+        case Invocation(function="all", target=None):
+            return False
+        case Invocation(target=target) if target is not None and any(each.name == row for each in variables_of(ast)):
+            return reads_row(target, row)
+        case _:
+            return any(reads_row(part, row) for part in parts(ast))
+
+
+def held_equal(condition: Ast, row: str) -> Iterator[tuple[str, Ast]]:
+    """The members of a row for which a condition admits one value alone, each with that: operands of its outermost `&&`
+    that are `row.member == E`. A row that is said to be another one, `row == E`, is the member `""`. E does not read
+    the row."""
+    match condition:
+        case Binary(operator="&&", left=left, right=right):
+            yield from held_equal(left, row)
+            yield from held_equal(right, row)
+        case Binary(operator="==", left=left, right=right):
+            for held, value in ((left, right), (right, left)):
+                if reads_row(value, row):
+                    continue
+                match held:
+                    case Name(name=name) if name == row:
+                        yield "", value
+                    case Member(operand=Name(name=of), name=name) if of == row:
+                        yield name, value
+                    case _:
+                        pass
+        case _:
+            pass
+
+
+def names_one(condition: Ast, row: str, keys: Iterable[Collection[str]], known: Collection[str] = ()) -> bool:
+    """Whether a condition holds of one row at most: it is said to be another one, or all members of one of these keys
+    are held equal to something, or are `known` already."""
+    held = {name for name, _ in held_equal(condition, row)}
+    return "" in held or any(key and held.union(known).issuperset(key) for key in keys)
 
 
 def height(ast: Ast) -> int:

@@ -307,7 +307,7 @@ def _read_or_list(by: Actor, subject: str, is_plural: bool) -> str:
     """Which of the two an endpoint does: the keys tell, then its path, then the number of the resource."""
     if not _OF_LISTS.isdisjoint(by.keys):
         return "list"
-    if "row" in by.keys or by.key.endswith("}"):
+    if by.key.endswith("}"):
         return "read"
     last = by.key.rpartition("/")[2].casefold()
     return "list" if is_plural or (last != subject.casefold() and subject.casefold() in singulars(last)) else "read"

@@ -2,67 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.language import leaves, shapes
+from ninefold.expressions.ast import names_one
+from ninefold.language import shapes
 from ninefold.language.actions import Action, Actor, action
 from ninefold.language.codes import NOT_AN_EFFECT
-from ninefold.language.declaration import Several, adds, named, names
+from ninefold.language.declaration import Several, adds, asked, named, restricts
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.key import Kind
-from ninefold.language.reading import Read, Reading, Slot
+from ninefold.language.reading import Reading, Slot
+from ninefold.language.requests import DOES
 from ninefold.language.verbs import VERBS
-from ninefold.syntax.nodes import Mapping, Node, Scalar
+from ninefold.syntax.nodes import Mapping, Node
 
 # fmt: off
 
 OTHER_ROWS: Final = "Other rows that change in the same transaction, in this order."
 NO_OTHER_ROW: Final = "No other row changes."
 
-_ON_ITS_OWN: Final = tuple(verb.name for verb in VERBS.values() if verb.as_effect)
+_VERBS: Final = tuple(verb.name for verb in VERBS.values() if verb.as_effect)
 """What an effect does to a row, where it takes no transition."""
 
-
-def _done(verb: str) -> Read[Action]:
-    """Reads the resource that something is done to."""
-    def read(r: Reading, node: Node, slot: Slot) -> Action | None:
-        resource = leaves.name(r, node, slot)
-        return None if resource is None else Action(verb, resource.text, resource.span)
-
-    return read
+_ACTOR: Final = Actor("an effect", _VERBS)
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One of `create`, `update`, `delete` and `take` says what is done. `row`: to which row, `where`: to which rows;
-    neither: to a new one, or to the only one that there is. `each`: one is made for each item of this array."""
+    """A small endpoint without a request of its own: `does` says what is done. `where`: to which rows, or, of one that
+    is made, whether; `each`: one is made for each item of this array. `this` is the row acted on."""
 
     span: Span
-    create: Action | None = names(
-        "create", shapes.Name("a resource"), "A row of it is created, or one for `each` item.", "It creates nothing.",
-        read=_done("create"))
-    update: Action | None = names(
-        "update", shapes.Name("a resource"), "A row of it is updated.", "It updates nothing.", read=_done("update"))
-    delete: Action | None = names(
-        "delete", shapes.Name("a resource"), "A row of it is deleted.", "It deletes nothing.", read=_done("delete"))
-    take: Action | None = names(
-        "take", shapes.Name("a transition with its resource: `place order`"), "A row takes a transition.",
-        "It takes no transition.", read=action(Actor("an effect", (), "place order")))
-    row: Expression | None = names(
-        "row", shapes.Expression(),
-        "The row that is updated, deleted or takes the transition; where it has no value, nothing happens.",
-        "An effect on a row that is there is an error.")
-    where: Expression | None = names(
+    does: Action = asked(
+        "does", shapes.Text("what is done, such as `create order` or `place order`"),
+        "What is done to other rows: `create`, `put`, `update`, `delete` or a transition, with the resource.", DOES,
+        "nothing of what it stands in is served", read=action(_ACTOR))
+    where: Expression | None = restricts(
         "where", shapes.Expression(),
-        "All rows of which it holds are updated, deleted or take the transition; `this` is the row acted on.",
-        "An effect on rows that are there names one by `row`.")
+        "All rows of which it holds are updated, deleted or take the transition; a row is created or put if it holds. "
+        "`this` is the row acted on, and a resource's name the row that changes.",
+        "A new row is made always; an effect on rows that are there is an error.")
     each: Expression | None = adds(
         "each", shapes.Expression(shapes.Sight.NONE),
-        "A row is created for each item of this array; the item is `each`.",
-        "One row is created.")
+        "A row is created or put for each item of this array; the item is `each`.",
+        "One row is created or put.")
     sets: tuple[Assignment, ...] = adds(
         "sets", shapes.MappingOf("fields to expressions"), "Values that it gives.", "It gives no values of its own.",
         default=(),
@@ -70,45 +57,35 @@ class Effect:
                      shapes.Expression()),))
 
     @property
-    def action(self) -> Action:
-        """What is done, at the place where the resource is written."""
-        done = self.create or self.update or self.delete or self.take
-        assert done is not None, "what does nothing is no effect"
-        return done
-
-    @property
     def verb(self) -> str:
-        """`create`, `update`, `delete`, or a transition's name."""
-        return self.action.verb
+        """`create`, `put`, `update`, `delete`, or a transition's name."""
+        return self.does.verb
 
     @property
     def subject(self) -> str:
         """The resource."""
-        return self.action.subject or ""
+        return self.does.subject or ""
 
     @property
     def reads(self) -> tuple[Expression, ...]:
         """All that it reads, but for what is set."""
-        return tuple(given for given in (self.row, self.where, self.each) if given is not None)
+        return tuple(given for given in (self.where, self.each) if given is not None)
+
+    def is_of_one(self, keys: Iterable[Collection[str]]) -> bool:
+        """Whether `where` names one row that is there, by one of these keys of the resource, or as what leads to it."""
+        return self.where is not None and names_one(self.where.ast, self.subject, keys)
 
 
-def _does_one_thing(r: Reading, node: Node, _: Slot, found: Effect) -> bool:
-    """Whether an effect says one thing that is done, and can be read to say it; that it says none, or two, is told."""
-    if not isinstance(node, Mapping):
-        return False
-    stated = [each for each in node.entries if not (isinstance(each.value, Scalar) and each.value.says("none"))]
-    done = [each for name in (*_ON_ITS_OWN, "take") for each in stated if each.name == name]
-    if len(done) != 1:
-        if done or node.entries:
-            message = "an effect does two things" if done else "an effect does nothing"
-            labels = [Label(each.key.span, f"`{each.name}`") for each in done] or [Label(node.span)]
-            say = "one item of the list for each" if done else "one of `create`, `update`, `delete` and `take`"
-            r.say(NOT_AN_EFFECT, message, *labels, help=(f"write {say}",))
-        return False
-    return (found.create or found.update or found.delete or found.take) is not None
+def _does_something(r: Reading, node: Node, slot: Slot, found: Effect) -> bool:
+    """Whether an effect says what is done, and can be read to say it; that it does not is told."""
+    if found.does is None and isinstance(node, Mapping) and node.get("does") is None:
+        r.say(NOT_AN_EFFECT, "an effect does nothing", Label(node.span),
+              help=("write `does`, as of an endpoint: `{does: create RESOURCE, …}`",))
+    return found.does is not None
 
 
 EFFECTS = Several(
     Effect,
-    named("EFFECT", Kind.ADDS, "Rows that are created, updated or deleted, or take a transition.", NO_OTHER_ROW),
-    _does_one_thing)
+    named("EFFECT", Kind.ADDS, "Rows that are created, put, updated or deleted, or take a transition.", NO_OTHER_ROW),
+    _does_something,
+    alone=True)

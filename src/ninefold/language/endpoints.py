@@ -116,10 +116,6 @@ class Endpoint:
         "What it does: one of a closed list or a transition; or a list, of which each after the first is a transition; "
         "a `call` comes before all of it.", DOES, NOT_SERVED,
         whole=lambda level: level.fact("does", deeds(level.called, level.known), main=True), side="moves")
-    row: Fact[Expression] | None = asked(
-        "row", shapes.Expression(shapes.Sight.CALLERS), "The row that it acts on, where the path names none.", DOES,
-        f"{NOT_SERVED}. Else they say which", told="the row that it acts on",
-        when=When("neither the path nor `where` names the row that it acts on"), side="moves")
     body: Fact[Body] | None = asked(
         "body", shapes.OneOf((shapes.Names("a field"), shapes.Template(shapes.Sight.NONE), shapes.Members())),
         "What the body gives: a list of fields, a template read backwards, or `$ref`.", BODY,
@@ -142,7 +138,9 @@ class Endpoint:
         read=read_request_headers, below=REQUEST_HEADERS)
     where: Fact[Expression] | None = restricts(
         "where", shapes.Expression(shapes.Sight.CALLERS),
-        "Which rows are listed or acted on.", "All rows that may be seen.",
+        "Which rows are listed or acted on. `R == E` names one row, and so do a primary key or unique fields that are "
+        "held equal to something.",
+        "All rows that may be seen; where the path names no row, an error for what acts on one.",
         told="only rows where", meanings=("truth",), side="guards")
     sort: Fact[tuple[SortKey, ...]] | None = asked(
         "sort", shapes.Names(KEY, alone=True),
@@ -203,7 +201,7 @@ class Endpoint:
         when=When("the function takes something"), below=(
             named("NAME", Kind.ADDS, "The value of what the function takes by that name.",
                   "An error where the function takes it.", shapes.Expression(shapes.Sight.NONE)),), side="moves")
-    then: Fact[tuple[Effect, ...]] | None = adds("then", EFFECTS, OTHER_ROWS, NO_OTHER_ROW, side="moves")
+    also: Fact[tuple[Effect, ...]] | None = adds("also", EFFECTS, OTHER_ROWS, NO_OTHER_ROW, side="moves")
     case: Case | None = adds(
         "cases", shapes.Members(), "Bodies, values, checks and responses that an expression chooses.",
         "There is one case: what the endpoint states.", below=(BY, CASE), whole=lambda _: None)
@@ -242,7 +240,7 @@ class Endpoint:
 
 
 
-IN_A_CASE = ("body", "sets", "check", "responses", "headers", "then")
+IN_A_CASE = ("body", "sets", "check", "responses", "headers", "also")
 """What a case may say in the place of its endpoint, by the names that these things have there."""
 
 

@@ -71,7 +71,7 @@ class Transition:
         "The service takes it by itself when the row has been in `from` for so long; or at the time that an "
         "expression over the row gives, or once the duration that it gives has passed.", "It waits to be asked.",
         read=after, side="moves")
-    then: Fact[tuple[Effect, ...]] | None = adds("then", EFFECTS, OTHER_ROWS, NO_OTHER_ROW, side="moves")
+    also: Fact[tuple[Effect, ...]] | None = adds("also", EFFECTS, OTHER_ROWS, NO_OTHER_ROW, side="moves")
 
 
 def _look(r: Reading, entry: Entry, level: Level) -> None:

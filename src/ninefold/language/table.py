@@ -74,7 +74,7 @@ def place_of(key: Key) -> tuple[int, str]:
 SHAPES: Mapping[str, str] = {
     "invariants": "CHECK",
     "guards": "CHECK",
-    "then": "EFFECT",
+    "also": "EFFECT",
     "path": "PARAMETER",
     "query": "PARAMETER",
     "request headers": "PARAMETER",

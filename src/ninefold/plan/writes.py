@@ -71,19 +71,30 @@ class Precondition(msgspec.Struct, frozen=True, omit_defaults=True):
     represented: Represented | None = None
 
 
+class Chosen(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`statement` gives the positions of the items that are taken. It reads `$several`, the values of the binds of
+    `read` for each item, and nothing else; `read` is not run."""
+
+    read: Statement
+    statement: Statement
+
+
 class Each(msgspec.Struct, frozen=True, omit_defaults=True):
     """A row is made for each item of an array, which is the root `each` of its values. `pointer`: where the body gives
-    the array. `held`: who answers for an array that cannot be made, which is no field's."""
+    the array. `held`: who answers for an array that cannot be made, which is no field's. `chosen`: for which of the
+    items; none: for all."""
 
     items: Typed
     pointer: str | None = None
     held: Held | None = None
+    chosen: Chosen | None = None
 
 
 class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A change of another row, or of several. `find` gives the key of the row, which is the root `$path` of the write;
-    no row: nothing happens. None: there is a new row, or only one, or one for `each` item. Where the write is of
-    `several`, `find` gives the key of each and what its values are made of, in the order of primary keys."""
+    """A change of another row, or of several. `find` gives the key of the row, which is the root `$path` of the write,
+    or says by a row that one is made; no row: nothing happens. None: there is a new row, or only one, or one for `each`
+    item. Where the write is of `several`, `find` gives the key of each and what its values are made of, in the order of
+    primary keys."""
 
     write: Bulk
     find: Statement | None = None
@@ -107,10 +118,9 @@ class Subscription(_Step, frozen=True, tag="subscription"):
 
 class Effects(_Step, frozen=True, tag="effects"):
     """What else changes, in this order. `acted_on` gives what is read of the row that the write acted on: by `$row` as
-    it has become, or, `before` a deletion, by what the deletion finds it by. That is the root `resource` of the
+    it has become, or, `before` a deletion, by what the deletion finds it by. That is the root `this` of the
     effects."""
 
-    resource: str
     acted_on: Statement
     effects: tuple[Effect, ...]
     before: bool = False

@@ -41,7 +41,7 @@ from ninefold.questions.question import (
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence, Word
 from ninefold.syntax.proposals import proposals
 
-STORED = frozenset({"on create", "on change", "computed", "normalise", "sets", "gone", "then", "EFFECT"})
+STORED = frozenset({"on create", "on change", "computed", "normalise", "sets", "gone", "also", "EFFECT"})
 """Keys that add a value or a change, or take a row away: what is written without them would be wrong, so a gap
 blocks."""
 
@@ -222,7 +222,7 @@ def _adds(key: Key) -> bool:
 
 def _is_stored(key: Key) -> bool:
     """Whether what is stored would be wrong without it; of an effect, all of it."""
-    return key.name in STORED or ".then." in key.path
+    return key.name in STORED or ".also." in key.path
 
 
 def _unknown(part: int, path: str, names: tuple[str, ...], node: Node) -> Iterator[tuple[str, tuple[str, ...], At]]:

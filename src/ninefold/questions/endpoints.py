@@ -169,12 +169,11 @@ def _is_of_the_path(endpoint: Endpoint, parameter: Parameter) -> bool:
 
 
 def _without_row(survey: Survey, endpoint: Endpoint) -> At | None:
-    """Where neither the path nor `row` nor `where` says which row a verb acts on that needs one."""
+    """Where neither the path nor `where` says which row a verb acts on that needs one."""
     needs = any(
         kind_of(action.verb).is_of_one and not (action.all or survey.graph.is_one_row(action.subject))
         for action in actions(endpoint)[:1]  # what follows acts on the same row
     )
-    named = any(isinstance(segment, PathName) for segment in endpoint.segments) or endpoint.where is not None
-    if endpoint.row is not None:
-        return unanswered(endpoint.row, endpoint.span)
-    return At(endpoint.span) if needs and not named else None
+    if not needs or any(isinstance(segment, PathName) for segment in endpoint.segments):
+        return None
+    return unanswered(endpoint.where, endpoint.span)

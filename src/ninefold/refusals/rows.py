@@ -114,7 +114,8 @@ def _sought(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, Span]]:
     for segment in named:
         for resource in through(survey, first, segment):
             found.setdefault(resource, segment.span)
-    row = endpoint.row.span if isinstance(endpoint.row, Shown) else named[-1].span if named else endpoint.span
+    where = endpoint.where.span if isinstance(endpoint.where, Shown) else endpoint.span
+    row = named[-1].span if named else where
     for action in actions(endpoint)[:1]:  # what follows acts on the same row
         own = action.resource
         signs_out = action.verb == "sign out" and not signs_out_caller(endpoint, action)
@@ -239,9 +240,9 @@ def _of_change(
 def _of_effect(survey: Survey, effect: Effect, given: frozenset[tuple[str, str]], last: int) -> Iterator[Refusal]:
     """What may refuse a change of another row, and with it the whole. `given`: what the request gives the row that is
     made before, each field with its resource."""
-    resource, action, at = effect.subject, effect.action, effect.span
+    resource, action, at = effect.subject, effect.does, effect.span
     machine, transition = survey.machine(resource), survey.transition(action)
-    if effect.verb != "create" and machine is not None:
+    if not kind_of(effect.verb).makes and machine is not None:
         origins = value_of(transition.origin) if transition is not None else None
         if {state.text for state in value_of(machine.gone) or ()} - {state.text for state in origins or ()}:
             words = f"the state of the `{resource}` is one of those that are gone"

@@ -183,12 +183,12 @@ class _Uses:
         for check in listed(transition.check) or ():
             self.use_code(check.code)
         self.sets(transition.sets, resource)
-        self.effects(transition.then)
+        self.effects(transition.also)
 
     def effects(self, fact: Fact[tuple[Effect, ...]] | None) -> None:
         for each in listed(fact) or ():
-            if self.use(self.end_of(each.action.span, each.subject), self.known.reachable, "a resource"):
-                self.use_action(each.action, "an effect")
+            if self.use(self.end_of(each.does.span, each.subject), self.known.reachable, "a resource"):
+                self.use_action(each.does, "an effect")
             self.sets(Shown(each.sets, each.span), each.subject)
 
     def use_state(self, name: Name | None, resource: str) -> None:
@@ -227,7 +227,7 @@ class _Uses:
             for keys in (endpoint.sort, *offered):
                 for key in listed(keys) or ():
                     self.use_field(Name(key.field, Span(key.span.start + key.descending, key.span.end)), resource)
-        self.effects(endpoint.then)
+        self.effects(endpoint.also)
         for parameter in (
             *(listed(endpoint.path) or ()),
             *(listed(endpoint.query) or ()),

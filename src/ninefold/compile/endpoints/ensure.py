@@ -162,7 +162,7 @@ def _instead(
         validator=operation.validator,
         errors=operation.errors,
         takes=operation.takes,
-        then=operation.then,
+        also=operation.also,
         host=operation,
         sets=operation.sets,
     )

@@ -190,7 +190,7 @@ def sign_out(operation: stated.SignOut, admission: Admission, perspective: Persp
 
 def is_of_caller(operation: Operation) -> bool:
     """Whether nothing but the credential itself says whose credentials end."""
-    return not operation.names and operation.row is None
+    return not operation.names and operation.where is None
 
 
 def _callers_own(resource: Resource) -> Sequence[Fragment]:

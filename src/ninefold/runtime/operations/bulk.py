@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import chain
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -44,10 +44,11 @@ class Asking:
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What is known of each row beforehand, in the forms that are stored, and the switches of what is stored of all of
-    them: each is given values for the same fields."""
+    them: each is given values for the same fields. `positions`: of new rows, those of their items."""
 
     rows: list[list[Stored]]
     switches: frozenset[str] = NO_SWITCHES
+    positions: tuple[int, ...] = ()
 
 
 class Several(Generic[T]):
@@ -66,6 +67,9 @@ class Several(Generic[T]):
         self._read_found = None if effect.find is None else RowReader(effect.find)
         self._each = None if effect.each is None else making(effect.each.items, effect.each.held)
         self._pointer = None if effect.each is None else effect.each.pointer
+        chosen = None if effect.each is None else effect.each.chosen
+        self._read_item = None if chosen is None else Prepared(chosen.read)
+        self._holds = None if chosen is None else Prepared(chosen.statement)
         self._values, self._then = values, then
         assigns = plan.given_values(write)
         self._stored = tuple((each.field, sqlite_writer(each.type)) for each in assigns if not each.in_statement)
@@ -95,7 +99,7 @@ class Several(Generic[T]):
         """What is known of the rows, and the roots of their write. What is made at random is made again where it is
         taken. Raises Refusal."""
         for tries in range(1, MOST_ANEW + 1):
-            wanted = self._made(call, env) if self._find is None else self.found(session, call, env, switches)
+            wanted = self._made(session, call, env) if self._find is None else self.found(session, call, env, switches)
             try:
                 return wanted, self.judged(session, asking, env, wanted) if wanted.rows else env
             except Taken:
@@ -108,7 +112,7 @@ class Several(Generic[T]):
         own = env.copy()
         own[environment.SEVERAL] = {"wanted": _encode(wanted.rows).decode()}
         own[environment.WRITE] = {"revision": asking.sources.revision()}
-        self._judged(session, own)
+        self._judged(session, own, wanted.positions)
         return own
 
     def write(self, session: Session, call: T, asking: Asking, own: Environment, wanted: Wanted) -> None:
@@ -173,7 +177,7 @@ class Several(Generic[T]):
             wanted.append([*map(_in_json, row[: self._width]), *self._forms(new)])
         return Wanted(wanted, frozenset(f"new {name}" for name in new))
 
-    def _made(self, call: T, env: Environment) -> Wanted:
+    def _made(self, session: Session, call: T, env: Environment) -> Wanted:
         """The values of a new row for each item. What is wrong with any of them is told at once."""
         assert self._each is not None
         try:
@@ -182,7 +186,9 @@ class Several(Generic[T]):
             raise Refusal([unfit.failure]) from None
         wanted: list[list[Stored]] = []
         failures: list[Failure] = []
-        for position, item in enumerate(items):
+        positions = self._chosen(session, env, items)
+        for position in positions:
+            item = items[position]
             try:
                 new = self._values(call, {**env, environment.EACH: item}, {})
             except Refusal as refused:
@@ -191,7 +197,16 @@ class Several(Generic[T]):
                 wanted.append(self._forms(new))
         if failures:
             raise Refusal(failures)
-        return Wanted(wanted)
+        return Wanted(wanted, positions=positions)
+
+    def _chosen(self, session: Session, env: Environment, items: Any) -> tuple[int, ...]:
+        """The positions of the items that rows are made of."""
+        if self._holds is None or self._read_item is None:
+            return tuple(range(len(items)))
+        read = [self._read_item.bound(cast(Environment, {**env, environment.EACH: each}))[1] for each in items]
+        asked = env.copy()
+        asked[environment.SEVERAL] = {"wanted": _encode([[*map(_in_json, each)] for each in read]).decode()}
+        return tuple(sorted(int(str(row[0])) for row in session.run(*self._holds.bound(asked))))
 
     def _forms(self, new: Mapping[str, Any]) -> list[Stored]:
         forms = []
@@ -200,7 +215,7 @@ class Several(Generic[T]):
             forms.append(_in_json(value if write is None else write(value)))
         return forms
 
-    def _judged(self, session: Session, env: Environment) -> None:
+    def _judged(self, session: Session, env: Environment, positions: tuple[int, ...]) -> None:
         """Each row by itself, before any is written. Of new rows all that is wrong is told; of others, what is wrong
         with the first."""
         failures: list[Failure] = []
@@ -210,7 +225,8 @@ class Several(Generic[T]):
             refusal = self._judge.refusal([row], env)
             if refusal is not None:
                 are_taken = are_taken and isinstance(refusal, Taken)
-                failures += [self._at(failure, position) for failure in refusal.failures]
+                at = positions[position] if positions else position
+                failures += [self._at(failure, at) for failure in refusal.failures]
                 details = details or dict(refusal.details)
                 if self._find is not None:
                     break
@@ -252,7 +268,6 @@ class Effects(Generic[T]):
         make: Callable[[plan.Bulk], Do[T]],
         several: Callable[[plan.Effect], Do[T]],
     ) -> None:
-        self._resource = planned.resource
         self._acted_on = Prepared(planned.acted_on)
         self._read = RowReader(planned.acted_on)
         self._effects = tuple(
@@ -270,7 +285,7 @@ class Effects(Generic[T]):
     def take_place(self, session: Session, call: T, env: Environment, acted_on: dict[str, Value]) -> None:
         """One after another; what refuses one of them refuses the whole. What one of them issues, the whole does."""
         for do in self._effects:
-            own = with_rows(env, {self._resource: acted_on, environment.THIS: acted_on})
+            own = with_rows(env, {environment.THIS: acted_on})
             do(session, call, own)
             for name, secret in own.get("issued", {}).items():
                 env.get("issued", {}).setdefault(name, secret)

@@ -44,7 +44,7 @@ def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
     if any(signs_out_caller(endpoint, action) for action in actions(endpoint)):
         items.append(g.item("of the caller's own row", endpoint.span, meanings=("ended credentials",)))
     items += _known_by(g, endpoint)
-    return items + told(g, endpoint, "row", "where")
+    return items + told(g, endpoint, "where")
 
 
 def _meanings(action: Action) -> tuple[str, ...]:
@@ -64,11 +64,7 @@ def _deed(action: Action) -> str:
 def _known_by(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """Of `put`, and of `delete` where there may be none: the fields that say which row is meant."""
     own = g.acted_on(endpoint)
-    if (
-        own is None
-        or endpoint.row is not None
-        or not any(kind_of(each.verb).may_be_absent for each in actions(endpoint))
-    ):
+    if own is None or not any(kind_of(each.verb).may_be_absent for each in actions(endpoint)):
         return []
     fields = [f"`{own}.{name}`" for name in known_by(g.survey, endpoint, own)]
     return (
@@ -93,7 +89,11 @@ def path(g: Grounds, endpoint: Endpoint) -> list[Item]:
                     meanings=("values in paths",),
                 )
             )
-    if endpoint.row is None and first is not None and not any(isinstance(each, PathName) for each in endpoint.segments):
+    if (
+        endpoint.where is None
+        and first is not None
+        and not any(isinstance(each, PathName) for each in endpoint.segments)
+    ):
         items.append(g.item("the path names no row", endpoint.span))
     return items
 

@@ -8,6 +8,7 @@ from ninefold.language.effects import Effect
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Shown, value_of
 from ninefold.language.states import Machine, ResourceStates, Transition
+from ninefold.language.verbs import kind_of
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 from ninefold.tools.explain.told import told
@@ -17,7 +18,7 @@ def transition(g: Grounds, own: Transition) -> Item:
     facts = told(g, own, "origin", "to")
     facts += checks(g, own.check)
     facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in value_of(own.sets) or ()]
-    facts += [effect(g, each) for each in value_of(own.then) or ()]
+    facts += [effect(g, each) for each in value_of(own.also) or ()]
     by_row = isinstance(own.after, Shown) and isinstance(own.after.value, Expression)
     called, meanings = (
         ("taken by the service at", ("before and after", "due rows"))
@@ -40,12 +41,12 @@ def checks(g: Grounds, fact: Fact[tuple[Check, ...]] | None) -> list[Item]:
 
 def effect(g: Grounds, own: Effect) -> Item:
     """Another row that changes in the same transaction."""
-    facts = [] if own.row is None else [g.item(f"the row: `{own.row.text}`", own.row.span)]
-    facts += [] if own.where is None else [g.item(f"all rows of which holds: `{own.where.text}`", own.where.span)]
+    which = "if holds" if kind_of(own.verb).makes else "the rows of which holds"
+    facts = [] if own.where is None else [g.item(f"{which}: `{own.where.text}`", own.where.span)]
     facts += [] if own.each is None else [g.item(f"a row for each of: `{own.each.text}`", own.each.span)]
     facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in own.sets]
     several = ("effects on several rows",) if own.where is not None or own.each is not None else ()
-    return g.item(f"then `{own.verb} {own.subject}`", own.span, facts, ("effects", *several))
+    return g.item(f"also `{own.verb} {own.subject}`", own.span, facts, ("effects", *several))
 
 
 def when(after: int | Expression) -> str:

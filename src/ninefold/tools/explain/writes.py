@@ -57,9 +57,9 @@ def values(g: Grounds, endpoint: Endpoint) -> list[Item]:
     ]
     if value_of(endpoint.sets) is None:
         items += g.fact("sets", endpoint.sets)
-    if value_of(endpoint.then) is None:
-        items += g.fact("then", endpoint.then)
-    items += [states.effect(g, each) for each in value_of(endpoint.then) or ()]
+    if value_of(endpoint.also) is None:
+        items += g.fact("also", endpoint.also)
+    items += [states.effect(g, each) for each in value_of(endpoint.also) or ()]
     if own is None:
         return items
     if makes(endpoint):

@@ -101,7 +101,7 @@ class Rewriting:
         then = mapping.get("then")
         if then is not None:
             self.layout.rename(then, "also")
-            for item in then.value.items if isinstance(then.value, Sequence) else ():
+            for item in then.value.items if isinstance(then.value, Sequence) else (then.value,):
                 if isinstance(item, Mapping):
                     self.effect(item, resource)
 
@@ -121,8 +121,13 @@ class Rewriting:
         self.row(item, changed)
 
     def row(self, mapping: Mapping, resource: str) -> None:
+        """`row: E` as `where: R == E`."""
         row = mapping.get("row")
-        if row is not None and isinstance(row.value, Scalar) and self.become(mapping, row, "where"):
+        if row is None or not isinstance(row.value, Scalar):
+            return
+        if not resource:
+            self.leave(row, "what it is a row of is not said: `where: RESOURCE == …` says both")
+        elif self.become(mapping, row, "where") and not (is_none(row.value) or row.value.says("not shown")):
             self.say(row.value, expressions.compared(row.value.text, resource))
 
 

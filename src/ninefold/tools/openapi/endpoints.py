@@ -84,10 +84,8 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
     yield "endpoint", stated.key
     yield "line", service.line(stated.span)
     yield "callers", callers(endpoint, service)
-    for name in ("row", "where"):
-        expression = value_of(getattr(stated, name))
-        if expression is not None:
-            yield name, {"is": expression.text, "line": service.line(expression.span)}
+    if (where := value_of(stated.where)) is not None:
+        yield "where", {"is": where.text, "line": service.line(where.span)}
     mutation = endpoint.checked.mutation
     if mutation is not None and mutation.transition is not None:
         yield "transition", of_service.taken(mutation.transition.name, endpoint, service)
