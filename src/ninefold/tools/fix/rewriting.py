@@ -102,7 +102,7 @@ class Rewriting:
         if then is not None:
             self.layout.rename(then, "also")
             for item in then.value.items if isinstance(then.value, Sequence) else (then.value,):
-                if isinstance(item, Mapping):
+                if isinstance(item, Mapping) and item.get("does") is None:
                     self.effect(item, resource)
 
     def effect(self, item: Mapping, resource: str) -> None:
