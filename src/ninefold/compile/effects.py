@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
+from msgspec import structs
+
 from ninefold.checked.contents import Response
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.operations import BodyLeaf, Create, Delete, Mutation, Remove, Takes, Update
@@ -98,8 +100,10 @@ def _effect(effect: Effect, host: Mutation, acting: Resource, perspective: Persp
     items = None
     if effect.each is not None:
         held = making(operation, resource, perspective).held_array(effect.each)
-        chosen = None if effect.where is None else chosen_items(perspective.holds(effect.where, {}), perspective)
-        items = plan.Each(left_out(effect.each), _pointer_of(effect.each), held, chosen)
+        items = plan.Each(left_out(effect.each), _pointer_of(effect.each), held)
+        if effect.where is not None:
+            chosen, read = chosen_items(perspective.holds(effect.where, {}), perspective)
+            items = structs.replace(items, chosen=chosen, read=read)
     return plan.Effect(of_several(write, operation, perspective), found, items)
 
 

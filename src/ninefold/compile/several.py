@@ -22,7 +22,7 @@ from ninefold.plan.environment import NEW
 from ninefold.plan.events import Event
 from ninefold.plan.held import Upheld
 from ninefold.plan.statement import Piece, ResultColumn, Statement
-from ninefold.plan.writes import Bulk, Chosen, Create, Effects, Occurrences, ReadBack, Step, Update, given_values
+from ninefold.plan.writes import Bulk, Create, Effects, Occurrences, ReadBack, Step, Update, given_values
 from ninefold.sql.fragment import PLACEHOLDER, Fragment, bind, identifier, join
 from ninefold.values import Type
 
@@ -58,8 +58,9 @@ def by_its_rows(statement: Statement, write: Bulk, perspective: Perspective) -> 
     return _Tables(write, perspective.checked.resources[write.resource], perspective).within(statement)
 
 
-def chosen_items(condition: Fragment, perspective: Perspective) -> Chosen:
-    """Which items a condition holds for, asked of all of them at once: what it reads is a table with a row for each."""
+def chosen_items(condition: Fragment, perspective: Perspective) -> tuple[Statement, Statement]:
+    """Which items a condition holds for, asked of all of them at once: what it reads is a table with a row for each. Second: what it
+    reads of one of them."""
     columns = [(f"read {number}", value.type) for number, value in enumerate(condition.binds)]
     titles = [identifier(title) for title, _ in columns]
     texts = condition.text.split(PLACEHOLDER)
@@ -68,7 +69,7 @@ def chosen_items(condition: Fragment, perspective: Perspective) -> Chosen:
     rows = table + perspective.dialect.rows(bind(inputs.WANTED), columns) + ")"
     text = rows + f" SELECT {WANTED}." + identifier("$n") + f" FROM {WANTED} WHERE " + holds
     read = join(", ", map(bind, condition.binds))
-    return Chosen(Statement((Piece(read.text, read.binds),), ()), Statement((Piece(text.text, text.binds),), ()))
+    return Statement((Piece(text.text, text.binds),), ()), Statement((Piece(read.text, read.binds),), ())
 
 
 class _Tables:

@@ -59,12 +59,9 @@ class Survey:
                 return each
         return None
 
-    def effects(self, endpoint: Endpoint) -> tuple[Effect, ...]:
-        """What else an endpoint does, also by way of the transitions that it takes, and that its effects take."""
-        return tuple(self._effects(endpoint))
-
-    def _effects(self, endpoint: Endpoint) -> Mapping[Effect, str]:
-        """Each of them with the resource of the row that it follows from."""
+    def effects(self, endpoint: Endpoint) -> Mapping[Effect, str]:
+        """What else an endpoint does, also by way of the transitions that it takes, and that its effects take; each with
+        the resource of the row that it follows from."""
         found: dict[Effect, str] = {}
         own = next((name for action in actions(endpoint) if (name := action.resource)), "")
         ahead = [(endpoint.also, own)]
@@ -220,7 +217,7 @@ class Survey:
             judged.show(payload, of)
         for expression in self._judging(endpoint):
             judged.read(expression.ast, roots)
-        for effect, acting in self._effects(endpoint).items():
+        for effect, acting in self.effects(endpoint).items():
             judged.reached.add(effect.subject)
             within = {effect.subject: effect.subject, "this": acting}
             for given in (*effect.reads, *(each.value for each in effect.sets)):

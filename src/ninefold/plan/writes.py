@@ -71,23 +71,17 @@ class Precondition(msgspec.Struct, frozen=True, omit_defaults=True):
     represented: Represented | None = None
 
 
-class Chosen(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`statement` gives the positions of the items that are taken. It reads `$several`, the values of the binds of
-    `read` for each item, and nothing else; `read` is not run."""
-
-    read: Statement
-    statement: Statement
-
-
 class Each(msgspec.Struct, frozen=True, omit_defaults=True):
     """A row is made for each item of an array, which is the root `each` of its values. `pointer`: where the body gives
-    the array. `held`: who answers for an array that cannot be made, which is no field's. `chosen`: for which of the
-    items; none: for all."""
+    the array. `held`: who answers for an array that cannot be made, which is no field's. `chosen` gives
+    the positions of the items that are taken; none: all are. It reads `$several`, which are the binds of `read` for
+    each item; `read` is not run."""
 
     items: Typed
     pointer: str | None = None
     held: Held | None = None
-    chosen: Chosen | None = None
+    chosen: Statement | None = None
+    read: Statement | None = None
 
 
 class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
