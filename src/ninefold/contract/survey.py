@@ -60,7 +60,7 @@ class Survey:
         return None
 
     def effects(self, endpoint: Endpoint) -> Mapping[Effect, str]:
-        """What else an endpoint does, also by way of the transitions that it takes, and that its effects take; each with
+        """What else an endpoint does, also by way of the transitions that it takes and that its effects take; each with
         the resource of the row that it follows from."""
         found: dict[Effect, str] = {}
         own = next((name for action in actions(endpoint) if (name := action.resource)), "")

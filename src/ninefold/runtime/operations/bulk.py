@@ -67,9 +67,9 @@ class Several(Generic[T]):
         self._read_found = None if effect.find is None else RowReader(effect.find)
         self._each = None if effect.each is None else making(effect.each.items, effect.each.held)
         self._pointer = None if effect.each is None else effect.each.pointer
-        chosen, read = (None, None) if effect.each is None else (effect.each.chosen, effect.each.read)
+        chosen, of_item = (None, None) if effect.each is None else (effect.each.chosen, effect.each.read)
         self._holds = None if chosen is None else Prepared(chosen)
-        self._read_item = None if read is None else Prepared(read)
+        self._read_item = None if of_item is None else Prepared(of_item)
         self._values, self._then = values, then
         assigns = plan.given_values(write)
         self._stored = tuple((each.field, sqlite_writer(each.type)) for each in assigns if not each.in_statement)
