@@ -59,7 +59,7 @@ def by_its_rows(statement: Statement, write: Bulk, perspective: Perspective) -> 
 
 
 def chosen_items(condition: Fragment, perspective: Perspective) -> tuple[Statement, Statement]:
-    """Which items a condition holds for, asked of all of them at once: what it reads is a table with a row for each; and
+    """Which items a condition holds for, asked of all at once: what it reads is a table with a row for each; and
     what it reads of one of them."""
     columns = [(f"read {number}", value.type) for number, value in enumerate(condition.binds)]
     titles = [identifier(title) for title, _ in columns]
