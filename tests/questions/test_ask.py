@@ -227,7 +227,7 @@ def test_a_sign_in_needs_a_password_and_no_row_rule(conduit: str, asked: Asked) 
 
 def test_a_row_that_an_effect_creates_is_known_by_what_the_effect_sets(conduit: str, asked: Asked) -> None:
     line = "  responses: {201: {article: full(article)}}\n"
-    given = instead(conduit, line, line + "  then: [{create: favorite, sets: {article: article}}]\n")
+    given = instead(conduit, line, line + "  also: [{does: create favorite, sets: {article: this}}]\n")
     assert ("primary key", "favorite") not in ids(asked(given))
     assert ("primary key", "favorite") in ids(asked(given.replace("article: article", "user: caller.user")))
 

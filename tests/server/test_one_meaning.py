@@ -35,7 +35,9 @@ endpoints:
   POST /notes:
     does: create note
     body: [name, text, num, free, list]
-    then: [{create: part, each: note.list, sets: {of: note, x: each}}, {create: part, sets: {of: note, x: "99.0"}}]
+    also:
+      - {does: create part, each: this.list, sets: {of: this, x: each}}
+      - {does: create part, sets: {of: this, x: "99.0"}}
     responses: {201: {note: note, low: "-note.num", neg: note.neg, same: "note.num == note.neg"}}
   GET /notes/fixed/first: {does: list note, sort: [name], responses: {200: page.items}}
   GET /notes/{note.name}: {does: read note, responses: {200: note}}
