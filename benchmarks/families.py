@@ -291,13 +291,13 @@ def computed_twice(n: int) -> str:
 
 def effects(n: int) -> str:
     """Transitions of which each takes the one before, of another resource, twice."""
-    made, machines = [], ["  r0: {field: s, initial: a, states: [a, b], transitions: {go0: {from: a, to: b}}}"]
+    made, machines = [], ["  r0: {initial: a, states: [a, b], transitions: {go0: {from: a, to: b}}}"]
     made += _resource("r0", ["s: {state: true}"])
     for i in range(1, n):
         made += _resource(f"r{i}", ["s: {state: true}", f"up: {{references: r{i - 1}, on delete: restrict}}"])
         also = f"{{does: go{i - 1} r{i - 1}, where: r{i - 1} == this.up}}"
         machines.append(
-            f"  r{i}: {{field: s, initial: a, states: [a, b],"
+            f"  r{i}: {{initial: a, states: [a, b],"
             f" transitions: {{go{i}: {{from: a, to: b, also: [{also}, {also}]}}}}}}"
         )
     return contract(

@@ -54,7 +54,7 @@ LAMPS: dict[str, object] = {
             "states": ["a", "b"],
             "transitions": {
                 f"go{n}": {"from": "a", "to": "b"}
-                | ({"then": [{"take": f"go{n - 1} r{n - 1}", "row": f"r{n}.next"}] * 2} if n else {})
+                | ({"also": [{"does": f"go{n - 1} r{n - 1}", "where": f"r{n - 1} == this.next"}] * 2} if n else {})
             },
         }
         for n in range(9)

@@ -229,7 +229,7 @@ def test_a_row_that_an_effect_creates_is_known_by_what_the_effect_sets(conduit: 
     line = "  responses: {201: {article: full(article)}}\n"
     given = instead(conduit, line, line + "  also: [{does: create favorite, sets: {article: this}}]\n")
     assert ("primary key", "favorite") not in ids(asked(given))
-    assert ("primary key", "favorite") in ids(asked(given.replace("article: article", "user: caller.user")))
+    assert ("primary key", "favorite") in ids(asked(given.replace("article: this", "user: caller.user")))
 
 
 def test_an_update_whose_method_has_no_body_is_no_patch(conduit: str, asked: Asked) -> None:
