@@ -39,7 +39,7 @@ endpoints:
     body: [email, password]
     issues: token
     responses: {201: {writer: {id: writer.id, token: caller.credential}}}
-  GET /me: {does: read writer, row: caller.writer, responses: {200: writer}}
+  GET /me: {does: read writer, where: writer == caller.writer, responses: {200: writer}}
   GET /writers: {does: list writer, sort: [id], pages: none, responses: {200: {writers: page.items}}}
 authentication:
   schemes:

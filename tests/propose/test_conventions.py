@@ -124,7 +124,7 @@ resources:
 endpoints:
   base: /api
   POST /users: {does: create user, body: [name]}
-  GET /me: {does: read user, row: caller.user}
+  GET /me: {does: read user, where: user == caller.user}
   POST /boards: {does: create board, body: [slug, title]}
   GET /boards/{slug}: {does: read board}
   GET /boards: {does: list board}

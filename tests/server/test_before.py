@@ -53,7 +53,7 @@ POST /books:       {does: create book, body: [shelf, hidden], responses: {201: b
 PUT /shelves/{id}:
   does: put shelf
   body: [name]
-  then: [{create: book, sets: {shelf: shelf, hidden: before.shelf.books > 1}}]
+  also: [{does: create book, sets: {shelf: this, hidden: before.shelf.books > 1}}]
   responses: {replaced: {200: {was: before.shelf, is: shelf}}}
 GET /books/{id}:   {does: read book, responses: {200: book}}
 ```

@@ -76,9 +76,16 @@ endpoints:
     where: "member.name != 'Hal'"
     issues: key
     responses: {200: {key: issued.key, changed: member.changed, club: member.club.name}}
-  GET /me: {does: read member, row: caller.member, responses: {200: {id: member.id, credential: caller.credential}}}
-  DELETE /me: {does: delete member, row: caller.member, responses: {204: none}}
-  PUT /me/password: {does: put member, row: caller.member, body: [password], responses: {replaced: {204: none}}}
+  GET /me:
+    does: read member
+    where: member == caller.member
+    responses: {200: {id: member.id, credential: caller.credential}}
+  DELETE /me: {does: delete member, where: member == caller.member, responses: {204: none}}
+  PUT /me/password:
+    does: put member
+    where: member == caller.member
+    body: [password]
+    responses: {replaced: {204: none}}
   POST /out:     {does: sign out member, ends: presented, responses: {204: none}}
   POST /all-out: {does: sign out member, ends: all, responses: {204: none}}
   GET /events: {does: stream event, responses: {200: stream}}

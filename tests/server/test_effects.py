@@ -74,10 +74,14 @@ sale:
     send:
       from: open
       to: sent
-      then:
-        - {take: seal parcel, row: sale.parcel}
-        - {create: entry, sets: {sale: sale.id, text: "'sent'", product: sale.product, count: sale.quantity}}
-    lose: {from: open, to: lost, after: PT1H, then: [{update: product, row: sale.product, sets: {stock: "0"}}]}
+      also:
+        - {does: seal parcel, where: parcel == this.parcel}
+        - {does: create entry, sets: {sale: this.id, text: "'sent'", product: this.product, count: this.quantity}}
+    lose:
+      from: open
+      to: lost
+      after: PT1H
+      also: [{does: update product, where: product == this.product, sets: {stock: "0"}}]
 parcel:
   initial: open
   states: [open, sealed]
@@ -97,15 +101,15 @@ GET /parcels/{id}: {does: read parcel, responses: {200: parcel}}
 POST /sales:
   does: create sale
   body: [product, quantity, parcel]
-  then:
-    - {update: product, row: sale.product, sets: {stock: product.stock - sale.quantity}}
+  also:
+    - {does: update product, where: product == this.product, sets: {stock: product.stock - this.quantity}}
   responses: {201: {id: sale.id, left: sale.product.stock}}
 POST /sales/{id}/send: {does: send sale, body: none, responses: {200: {state: sale.state, parcel: sale.parcel.state}}}
 DELETE /sales/{id}:
   does: delete sale
-  then:
-    - {update: product, row: sale.product, sets: {stock: product.stock + sale.quantity}}
-    - {delete: parcel, row: sale.parcel}
+  also:
+    - {does: update product, where: product == this.product, sets: {stock: product.stock + this.quantity}}
+    - {does: delete parcel, where: parcel == this.parcel}
   responses: {204: none}
 GET /entries:
   does: list entry

@@ -81,7 +81,7 @@ task:
     finish:
       from: open
       to: done
-      then: [{create: task, sets: {title: this.title, due: this.due + 7}}]
+      also: [{does: create task, sets: {title: this.title, due: this.due + 7}}]
 ```
 
 ## 4. Endpoints
@@ -92,28 +92,28 @@ produces: application/json
 POST /users:
   does: create user
   body: [name, password]
-  then: [{create: invitation, sets: {user: user}}]
+  also: [{does: create invitation, sets: {user: this}}]
   issues: session
   responses: {201: {id: user.id, token: caller.credential, invitation: issued.token}}
 POST /sessions:
   does: sign in user
   body: [name, password]
   issues: session
-  then: [{create: note, sets: {user: user, text: "'in'"}}]
+  also: [{does: create note, sets: {user: this, text: "'in'"}}]
   responses: {200: {token: caller.credential}}
 DELETE /sessions:
   does: sign out user
   ends: presented
-  then: [{create: note, sets: {user: user, text: "'out'"}}]
+  also: [{does: create note, sets: {user: this, text: "'out'"}}]
   responses: {204: none}
 PUT /likes/{thing}:
   does: put like
   body: none
-  then: [{create: note, sets: {user: like.user, text: "'likes ' + like.thing"}}]
+  also: [{does: create note, sets: {user: this.user, text: "'likes ' + this.thing"}}]
   responses: {created: {201: like}, unchanged: {200: like}}
 DELETE /likes/{thing}:
   does: delete like
-  then: [{create: note, sets: {user: like.user, text: "'no longer likes ' + like.thing"}}]
+  also: [{does: create note, sets: {user: this.user, text: "'no longer likes ' + this.thing"}}]
   responses: {deleted: {204: none}, absent: {204: none}}
 GET /notes:
   does: list note
@@ -126,7 +126,7 @@ POST /tasks:
   cases:
     by: "request.query.loud == true ? 'loud' : 'quiet'"
     loud:
-      then: [{create: note, sets: {user: caller.user, text: task.title}}]
+      also: [{does: create note, sets: {user: caller.user, text: this.title}}]
       responses: {201: {id: task.id}}
     quiet: {responses: {201: {id: task.id}}}
   query: {loud: {type: boolean}}
@@ -136,8 +136,8 @@ PATCH /tasks/{id}:
   patch: merge
   body: {$ref: "#/types/several_tasks"}
   check: {that: request.body.reason != 'none', else: no_reason}
-  then:
-    - update: task
+  also:
+    - does: update task
       where: has(request.body.ids) && request.body.ids.exists(i, i == task.id)
       sets: {title: this.title + ' (' + request.body.reason + ')'}
   responses: {200: {title: task.title, reason: request.body.reason}}

@@ -80,7 +80,7 @@ order:
   initial: open
   states: [open, closed]
   transitions:
-    close: {from: open, to: closed, then: [{take: ship line, where: line.order == order}]}
+    close: {from: open, to: closed, also: [{does: ship line, where: line.order == this}]}
 line:
   initial: waiting
   states: [waiting, shipped, lost]
@@ -98,10 +98,10 @@ POST /products: {does: create product, body: [id, price], responses: {201: produ
 POST /orders:
   does: create order
   body: {$ref: "#/types/wanted_order"}
-  then:
-    - create: line
+  also:
+    - does: create line
       each: request.body.lines
-      sets: {order: order, product: each.product, quantity: each.quantity}
+      sets: {order: this, product: each.product, quantity: each.quantity}
   responses:
     201:
       id: order.id
@@ -111,11 +111,11 @@ POST /orders:
 PUT /orders/{id}:
   does: put order
   body: {$ref: "#/types/wanted_order"}
-  then:
-    - {delete: line, where: line.order == order}
-    - create: line
+  also:
+    - {does: delete line, where: line.order == this}
+    - does: create line
       each: request.body.lines
-      sets: {order: order, product: each.product, quantity: each.quantity}
+      sets: {order: this, product: each.product, quantity: each.quantity}
   responses: {replaced: {200: {note: order.note, total: order.total}}}
 GET /orders/{id}:
   does: read order
@@ -124,13 +124,13 @@ POST /orders/{id}/double:
   does: update order
   body: none
   patch: merge
-  then: [{update: line, where: line.order == order && line.quantity > 1, sets: {quantity: line.quantity * 2}}]
+  also: [{does: update line, where: line.order == this && line.quantity > 1, sets: {quantity: line.quantity * 2}}]
   responses: {200: {total: order.total}}
 POST /orders/{id}/close: {does: close order, body: none, responses: {200: {state: order.state}}}
 POST /addresses:
   does: create address
   body: [owner, number, default]
-  then: [{update: address, where: address.owner == this.owner, sets: {default: "false"}}]
+  also: [{does: update address, where: address.owner == this.owner, sets: {default: "false"}}]
   responses: {201: {default: address.default}}
 GET /addresses:
   does: list address

@@ -62,7 +62,7 @@ POST /w/{{id}}/also:
   does: update w
   patch: merge
   body: none
-  then: [{{update: w, where: w.id > 1, sets: {{t: w.t + w.t}}}}]
+  also: [{{does: update w, where: w.id > 1, sets: {{t: w.t + w.t}}}}]
   responses: {{200: {{n: w.t.size()}}}}
 ```
 

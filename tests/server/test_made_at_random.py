@@ -70,16 +70,16 @@ POST /ones: {does: create one, body: none, responses: {201: one}}
 POST /given: {does: create one, body: [code], responses: {201: one}}
 PATCH /ones/{id}: {does: update one, patch: merge, body: none, sets: {code: random(1)}, responses: {200: one}}
 POST /keys: {does: create key, body: none, responses: {201: key}}
-POST /hosts: {does: create host, body: none, then: [{create: one, sets: {}}], responses: {201: host}}
+POST /hosts: {does: create host, body: none, also: [{does: create one, sets: {}}], responses: {201: host}}
 POST /pairs:
   does: create host
   body: none
-  then: [{create: pair, each: "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]", sets: {host: host}}]
+  also: [{does: create pair, each: "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]", sets: {host: this}}]
   responses: {201: host}
 POST /changes:
   does: create host
   body: none
-  then: [{update: one, where: one.id < 3, sets: {code: random(1)}}]
+  also: [{does: update one, where: one.id < 3, sets: {code: random(1)}}]
   responses: {201: host}
 PUT /named/{name}: {does: put named, body: none, responses: {created: {201: named}, unchanged: {200: named}}}
 ```

@@ -60,7 +60,7 @@ endpoints:
   POST /shelves/names:
     does: create note
     body: [title, password]
-    then: [{update: shelf, where: shelf.id > 0, sets: {name: note.title, moves: shelf.moves + 1}}]
+    also: [{does: update shelf, where: shelf.id > 0, sets: {name: this.title, moves: shelf.moves + 1}}]
     responses: {201: note}
   GET /shelves: {does: list shelf, sort: [id], pages: none, responses: {200: page.items}}
   POST /notes: {does: create note, body: [title, text, extra, password, shelf], responses: {201: note}}

@@ -426,7 +426,7 @@ States: none.
 requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
 produces: application/json
 POST /members: {does: create member, body: [email], responses: {201: {key: issued.key}}}
-GET /me:       {does: read member, row: caller.member, responses: {200: member}}
+GET /me:       {does: read member, where: member == caller.member, responses: {200: member}}
 ```
 
 ## 5. Authentication

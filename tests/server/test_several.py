@@ -87,7 +87,7 @@ order:
       to: placed
       check: {that: order.total > 0, else: nothing_in_it}
       sets: {placed_at: now}
-      then: [{create: entry, sets: {order: order, text: "'placed at ' + string(order.total)"}}]
+      also: [{does: create entry, sets: {order: this, text: "'placed at ' + string(this.total)"}}]
     pay:
       from: placed
       to: paid
@@ -120,7 +120,7 @@ PATCH /orders/{id}:
   body: [note, total]
   patch: merge
   etag: true
-  then: [{create: entry, sets: {order: order, text: "'paid, ' + order.status"}}]
+  also: [{does: create entry, sets: {order: this, text: "'paid, ' + this.status"}}]
   responses: {200: {id: order.id, status: order.status, moves: order.moves, key: issued.key}}
 PUT /orders/{id}:
   does: [put order, place order]
@@ -144,7 +144,7 @@ POST /join:
   body: [name, password]
   issues: token
   responses: {200: {name: user.name, state: user.state, token: issued.token}}
-GET /me: {does: read user, row: caller.user, responses: {200: {name: user.name, state: user.state}}}
+GET /me: {does: read user, where: user == caller.user, responses: {200: {name: user.name, state: user.state}}}
 ```
 
 ## 5. Authentication

@@ -89,7 +89,7 @@ POST /changes:
 POST /notes:
   does: create note
   body: [text, under]
-  then: [{update: place, where: place.hall == note.text, sets: {cents: place.cents + 1}}]
+  also: [{does: update place, where: place.hall == this.text, sets: {cents: place.cents + 1}}]
   responses: {201: note}
 DELETE /notes:
   does: delete all note
