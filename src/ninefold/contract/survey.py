@@ -64,15 +64,14 @@ class Survey:
         the resource of the row that it follows from."""
         found: dict[Effect, str] = {}
         own = next((name for action in actions(endpoint) if (name := action.resource)), "")
-        ahead = [(endpoint.also, own)]
-        ahead += [(taken.also, own) for action in actions(endpoint) if (taken := self.transition(action)) is not None]
+        ahead = [(each.also, own) for each in (endpoint, *map(self.transition, actions(endpoint))) if each is not None]
         while ahead:
             fact, acting = ahead.pop(0)
             for each in value_of(fact) or ():
                 if each not in found:
                     found[each] = acting
-                    taken = self.transition(each.does)
-                    ahead += [] if taken is None else [(taken.also, each.subject)]
+                    if (taken := self.transition(each.does)) is not None:
+                        ahead.append((taken.also, each.subject))
         return found
 
     # Endpoints by what they do.
