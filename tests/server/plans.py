@@ -13,7 +13,7 @@ from ninefold.plan.limits import Limits
 from ninefold.plan.operations import FilterParameter, List, Paging, Read, Sort
 from ninefold.plan.problems import Condition, ErrorCode, Judge, Location, Problems
 from ninefold.plan.responses import Content, EachRow, FromColumn, FromExpression, ObjectOf, Response
-from ninefold.plan.routes import Admission, Blocked, Body, BodyField, PathParameter, Served
+from ninefold.plan.routes import Admission, Blocked, Body, BodyField, Parameter, PathParameter, Served
 from ninefold.plan.schema import Column, Index, Reference, Schema, Table
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import Piece, ResultColumn, Statement
@@ -291,6 +291,12 @@ LIST_NOTES = List(
     ),
 )
 
+LIST_PARAMETERS = (
+    Parameter("done", Boolean(), {"type": "boolean"}),
+    Parameter("since", TIMESTAMP, {"type": "string", "format": "date-time"}),
+    Parameter("sort", TEXT, {"type": "string", "enum": ["-title"]}),
+)
+
 # ── Where ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 ID = PathParameter("id", TEXT, "note")
@@ -342,7 +348,7 @@ def served(key: str, *segments: str | PathParameter, who: str = "key", **more: A
 ROUTES = (
     served("POST /people", "people", who="anyone", operation=CREATE_PERSON, body=NEW_PERSON, offers=JSON),
     served("POST /notes", "notes", operation=CREATE_NOTE, body=NEW_NOTE, offers=JSON),
-    served("GET /notes", "notes", operation=LIST_NOTES, offers=JSON),
+    served("GET /notes", "notes", operation=LIST_NOTES, offers=JSON, query=LIST_PARAMETERS),
     served("GET /notes/{id}", "notes", ID, operation=READ_NOTE, offers=JSON),
     served("PATCH /notes/{id}", "notes", ID, operation=CHANGE_NOTE, body=CHANGED_NOTE, offers=JSON),
     served("DELETE /notes/{id}", "notes", ID, operation=DELETE_NOTE),
