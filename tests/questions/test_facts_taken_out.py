@@ -35,9 +35,11 @@ ASKING = {
     "on create": "primary key",
     "codes": "codes",
     "CODE": "status",
+    "where": "does",
+    "sorts": "does",
 }
 """Keys of other kinds whose absence leaves a question open, and which: nobody makes the identifier then, a
-condition has no code, and a code that is used is not there."""
+condition has no code, a code that is used is not there, and nothing says which row is meant, or what a parameter is."""
 
 
 KEYS = {(key.part, key.path) for key in VOCABULARY}

@@ -44,9 +44,8 @@ endpoints:
   DELETE /notes/{note.name}: {does: delete note, responses: {deleted: {200: note}, absent: {204: none}}}
   GET /notes:
     does: list note
-    query: {text: note.text == value, num: note.num == value, sort: {sorts: [name, text, num]}}
+    query: {text: note.text == value, num: note.num == value, sort: {sorts: [name, text, num]}, q: {type: string}}
     sort: [name]
-    query: {q: {type: string}}
     responses: {200: "page.items.map(n, n.name)"}
   GET /given/{x}: {does: compute, path: {x: {type: string}}, responses: {200: {x: request.path.x}}}
   GET /events: {does: list event, sort: [position], responses: {200: "page.items.map(e, e.payload)"}}

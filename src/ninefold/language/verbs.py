@@ -13,8 +13,8 @@ from ninefold.diagnostics.frozen import dataclass
 
 Which: TypeAlias = Literal["new", "known", "named", "found", "caller's", "all", "none"]
 """How the row is known that a verb acts on: it is a new one; by its primary key or unique fields, whether it is there
-or not; by the path or `row`; by what body and path name (who signs in); by the credential presented, or the path; it is
-all of them; there is none."""
+or not; by the path or `where`; by what body and path name (who signs in); by the credential presented, or the path; it
+is all of them; there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Verb:
 
     @property
     def is_of_one(self) -> bool:
-        """Whether the path or `row` has to say which one row it acts on."""
+        """Whether the path or `where` has to say which one row it acts on."""
         return self.row == "named" or (self.row == "known" and self.removes)
 
     @property
@@ -150,7 +150,7 @@ class Verb:
 
 
 _NONE: Final = "–"
-_NAMED: Final = "the one that the path names, or `row`"
+_NAMED: Final = "the one that the path names, or `where`"
 _AS_IT_WAS: Final = "the row's own fields, as they were"
 _SHOWN_BY_RESPONSES: Final = "what a row has become is shown by `responses`"
 _NO_ROW_LEFT: Final = ("leaves no row to go on with", "a row that is deleted takes no transition")
@@ -210,7 +210,7 @@ _ROWS: tuple[Verb, ...] = (
         page=Page(
             "Deletes a row, and what `on delete: cascade` takes with it. Where `responses` names `absent` beside "
             "`deleted`, that there is no such row is as good.",
-            f"{_NAMED}; with `absent`, as of `put`, or `row`", _NONE, _AS_IT_WAS)),
+            f"{_NAMED}; with `absent`, as of `put`, or `where`", _NONE, _AS_IT_WAS)),
     Verb(
         name="ensure", of="put", word="creates",
         told="creates one `{}`, or compares the one that is there and leaves it",
@@ -232,12 +232,12 @@ _ROWS: tuple[Verb, ...] = (
             "where that is named, else `conflict`; `replaced` as `different` where `unchanged` is named, else as "
             "`conflict`.",
             "by its primary key or unique fields, from the path, the body, `sets` and `on create`; where `replaced` "
-            "alone is named, the one that the path names, or `row`",
+            "alone is named, the one that the path names, or `where`",
             "the fields that clients give, or `none`", "the row, as it has become")),
     Verb(
         name="remove", of="delete", word="deletes", told="deletes one `{}`, if there is one", row="known",
         does="removes", outcomes=("deleted", "absent"), arises=("delete",), effects=True, by_itself=_NO_ROW_LEFT,
-        page=Page("Deletes a row, or finds that there is none.", "as of `put`, or `row`", _NONE, _AS_IT_WAS)),
+        page=Page("Deletes a row, or finds that there is none.", "as of `put`, or `where`", _NONE, _AS_IT_WAS)),
     Verb(
         name="sign in", word="signs in to", told="signs in to one `{}`", row="found",
         also=("login", "log in", "signin", "authenticate"),
@@ -262,7 +262,7 @@ _ROWS: tuple[Verb, ...] = (
         by_itself=("changes no row", "credentials of a row that is changed end by `ends`"),
         page=Page(
             "Ends credentials that the service issued: which, `ends` says.",
-            "the one that the credential belongs to, or that the path or `row` names", _NONE, _NONE)),
+            "the one that the credential belongs to, or that the path or `where` names", _NONE, _NONE)),
     Verb(
         name="compute", word="computes", told="computes a response; it acts on no row", row="none",
         acts_on="nothing", writes=False, takes_values=True, guarded=False,
