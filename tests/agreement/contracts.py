@@ -327,10 +327,14 @@ class Maker:
 
     def _of_the_caller(self, found: dict[str, Any]) -> None:
         user = self.made["user"]
-        found["GET /me"] = {"does": "read user", "row": "caller.user", "responses": {200: self._content(user)}}
+        found["GET /me"] = {
+            "does": "read user",
+            "where": "user == caller.user",
+            "responses": {200: self._content(user)},
+        }
         changeable = [each for each, kind in user.kinds.items() if kind.given and each not in user.primary_key]
         if changeable and self.often(0.7):
-            patch = {"does": "update user", "row": "caller.user", "body": changeable, "patch": "merge"}
+            patch = {"does": "update user", "where": "user == caller.user", "body": changeable, "patch": "merge"}
             found["PATCH /me"] = self._guarded(user, patch | {"responses": {200: self._content(user)}})
 
     def _endpoints_of(self, made: Made, found: dict[str, Any]) -> None:

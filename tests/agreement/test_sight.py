@@ -203,11 +203,11 @@ def created(ask: Ask) -> None:
 
 def of_endpoint(part: Mapping[str, Any]) -> dict[str, Any]:
     """An effect of an endpoint."""
-    return {"endpoints": {"POST /boxes": {**MAKES, "then": [part]}, "GET /boxes": LIST}, "beside": True}
+    return {"endpoints": {"POST /boxes": {**MAKES, "also": [part]}, "GET /boxes": LIST}, "beside": True}
 
 
 def of_transition(part: Mapping[str, Any]) -> dict[str, Any]:
-    return {**opens(then=[part]), "beside": True}
+    return {**opens(also=[part]), "beside": True}
 
 
 def nines(do: Callable[[Ask], Any], found: Callable[[list[Any]], int]) -> Callable[[Ask], int]:
@@ -226,9 +226,9 @@ def one_box(boxes: list[Any]) -> int:
 
 
 EFFECTS: Final[Mapping[str, tuple[Mapping[str, Any], Callable[[list[Any]], int]]]] = {
-    "where": ({"update": "box", "where": f"has(box.n) && box.n == {COUNT}", "sets": {"n": "9"}}, one_box),
+    "where": ({"does": "update box", "where": f"has(box.n) && box.n == {COUNT}", "sets": {"n": "9"}}, one_box),
     "sets.FIELD": (
-        {"create": "box", "sets": {"id": f"'1' + string({COUNT})", "n": "9"}},
+        {"does": "create box", "sets": {"id": f"'1' + string({COUNT})", "n": "9"}},
         lambda boxes: one_box(boxes) - 10,
     ),
 }
@@ -244,7 +244,11 @@ def promoted(do: Callable[[Ask], Any]) -> Callable[[Ask], Any]:
     return asked
 
 
-PROMOTES: Final = {"update": "user", "row": f"{COUNT} == {ALL} ? caller.user.spare : null", "sets": {"level": "9"}}
+PROMOTES: Final = {
+    "does": "update user",
+    "where": f"user == ({COUNT} == {ALL} ? caller.user.spare : null)",
+    "sets": {"level": "9"},
+}
 USERS: Final = {"GET /users/{id}": {"does": "read user", "responses": {200: {"level": "user.level"}}}}
 
 
@@ -285,7 +289,7 @@ def told(ask: Ask) -> list[Any]:
     return events
 
 
-PLACES: Final[Mapping[tuple[int, str], Place]] = {
+PLACES: Final[Mapping[tuple[Any, ...], Place]] = {
     (2, "RESOURCE.fields.FIELD.computed"): Place(
         shown("count"), {"GET /boxes/{id}": READ}, {"count": {"type": "integer", "computed": COUNT}}
     ),
@@ -309,15 +313,15 @@ PLACES: Final[Mapping[tuple[int, str], Place]] = {
     (3, "RESOURCE.transitions.TRANSITION.sets.FIELD"): Place(
         lambda ask: opened(ask).body["n"], **opens(sets={"n": COUNT})
     ),
-    (3, "RESOURCE.transitions.TRANSITION.then.EFFECT.row"): Place(
+    (3, "RESOURCE.transitions.TRANSITION.also.EFFECT.where", "one row"): Place(
         promoted(opens_one),
         **{**of_transition(PROMOTES), "endpoints": {**opens()["endpoints"], **USERS}},
     ),
-    (4, "ENDPOINT.then.EFFECT.row"): Place(
-        promoted(created), {"POST /boxes": {**MAKES, "then": [PROMOTES]}, **USERS}, beside=True
+    (4, "ENDPOINT.also.EFFECT.where", "one row"): Place(
+        promoted(created), {"POST /boxes": {**MAKES, "also": [PROMOTES]}, **USERS}, beside=True
     ),
     **{
-        (3, f"RESOURCE.transitions.TRANSITION.then.EFFECT.{key}"): Place(nines(opens_one, found), **of_transition(part))
+        (3, f"RESOURCE.transitions.TRANSITION.also.EFFECT.{key}"): Place(nines(opens_one, found), **of_transition(part))
         for key, (part, found) in EFFECTS.items()
     },
     (4, "ENDPOINT.check.that"): Place(
@@ -325,7 +329,7 @@ PLACES: Final[Mapping[tuple[int, str], Place]] = {
     ),
     (4, "ENDPOINT.sets.FIELD"): Place(changed, {"PATCH /boxes/{id}": {**PATCH, "sets": {"n": COUNT}}}),
     **{
-        (4, f"ENDPOINT.then.EFFECT.{key}"): Place(nines(created, found), **of_endpoint(part))
+        (4, f"ENDPOINT.also.EFFECT.{key}"): Place(nines(created, found), **of_endpoint(part))
         for key, (part, found) in EFFECTS.items()
     },
     (5, "permissions.ENDPOINT.CALLER"): Place(
@@ -349,7 +353,7 @@ PLACES: Final[Mapping[tuple[int, str], Place]] = {
         {
             "POST /tokens": {
                 "does": "update user",
-                "row": "caller.user",
+                "where": "user == caller.user",
                 "body": NONE,
                 "issues": "token",
                 "sets": {"level": "0"},
@@ -425,9 +429,9 @@ PLACES: Final[Mapping[tuple[int, str], Place]] = {
         },
     ),
     (4, "ENDPOINT.where"): Place(lists, {"GET /boxes": {**LIST, **ASKS_FOR, "where": BOXED}}),
-    (4, "ENDPOINT.row"): Place(
+    (4, "ENDPOINT.where", "one row"): Place(
         succeeds("GET", "/box"),
-        {"GET /box": {**READ, **ASKS_FOR, "row": f"{BOXED} ? caller.user.home : null"}},
+        {"GET /box": {**READ, **ASKS_FOR, "where": f"box == ({BOXED} ? caller.user.home : null)"}},
     ),
     (4, "ENDPOINT.query.PARAMETER"): Place(lists, {"GET /boxes": {**LIST, "query": {"n": f"value == {COUNT}"}}}),
     (4, "ENDPOINT.query.PARAMETER.where"): Place(
@@ -465,13 +469,13 @@ WITHOUT_CALLER: Final = {
 
 def test_every_place_that_reads_rows_is_asked() -> None:
     reading = {place for place, sight in SIGHTS.items() if sight is not Sight.NONE} - WITHOUT_CALLER
-    assert reading - PLACES.keys() == set()
+    assert reading - {place[:2] for place in PLACES} == set()
 
 
 @pytest.mark.parametrize("caller", SEES)
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: place[1])
-def test_a_place_reads_what_the_table_says(place: tuple[int, str], caller: str) -> None:
-    sight = SIGHTS[place]
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: " of ".join(place[1:]))
+def test_a_place_reads_what_the_table_says(place: tuple[Any, ...], caller: str) -> None:
+    sight = SIGHTS[place[0], place[1]]
     with asking(PLACES[place], caller) as ask:
         assert PLACES[place].found(ask) == (ALL if sight is Sight.ALL else SEES[caller])
 
@@ -503,14 +507,14 @@ def refusing(count: str) -> Mapping[tuple[int, str], Place]:
 
     return {
         (2, "RESOURCE.fields.FIELD.normalise"): place(read, box={"m": {"type": "integer", "normalise": count}}),
-        (3, "RESOURCE.transitions.TRANSITION.then.EFFECT.each"): place(
-            **opens(then=[{"create": "box", "each": f"[{count}]", "sets": {"id": "string(each)"}}])
+        (3, "RESOURCE.transitions.TRANSITION.also.EFFECT.each"): place(
+            **opens(also=[{"does": "create box", "each": f"[{count}]", "sets": {"id": "string(each)"}}])
         ),
-        (4, "ENDPOINT.then.EFFECT.each"): place(
+        (4, "ENDPOINT.also.EFFECT.each"): place(
             {
                 "POST /boxes": {
                     **MAKES,
-                    "then": [{"create": "box", "each": f"[{count}]", "sets": {"id": "string(each)"}}],
+                    "also": [{"does": "create box", "each": f"[{count}]", "sets": {"id": "string(each)"}}],
                 }
             }
         ),
@@ -577,7 +581,7 @@ def test_every_place_that_reads_no_rows_is_known() -> None:
     assert refusing("3").keys() == WITHOUT_ROWS - OPERATORS - NO_EXPRESSION
 
 
-@pytest.mark.parametrize("place", refusing("3"), ids=lambda place: place[1])
+@pytest.mark.parametrize("place", refusing("3"), ids=lambda place: " of ".join(place[1:]))
 def test_where_no_rows_are_read_an_expression_that_reads_them_is_an_error(place: tuple[int, str]) -> None:
     one, other = (compiled(refusing(count)[place].contract()) for count in ("3", COUNT))
     assert one.plan is not None, [each.message for each in one.diagnostics]

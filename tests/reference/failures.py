@@ -222,7 +222,7 @@ def error_value(refused: Refusal, detail: Any, errors: Errors) -> dict[str, Any]
     fields = []
     messages: dict[str, list[str]] = {}
     for broken in refused.fields:
-        shown = {"in": broken.place, "pointer": broken.pointer, "name": broken.name, "rule": broken.rule}
+        shown = {"place": broken.place, "pointer": broken.pointer, "name": broken.name, "rule": broken.rule}
         message = words(broken.rule)
         if message is not None:
             shown["message"] = message
