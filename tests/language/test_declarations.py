@@ -63,7 +63,7 @@ def test_what_is_asked_for_has_a_question_of_the_list(record: type, each: Declar
 def test_a_key_is_declared_once(record: type) -> None:
     paths = [row.path for row in rows(record, 1)]
     assert len(paths) == len(set(paths))
-    keys = [each.attribute for each in members(record) if each.key.path and each.group is None]
+    keys = [each.attribute for each in members(record) if each.key.path]
     assert len(keys) <= len(keys_of(record))
 
 

@@ -107,9 +107,9 @@ def says(told: str, member: str, *words: str, if_open: bool = False) -> When:
 class Declared:
     """A member of a record.
 
-    `key` is its row, with a path that runs from the record; `group` the mapping around it that is no record of its
-    own (`parameters` around `size`). `question`: the one that asks for it; `asks` its words where they are not the
-    question's, with `{}` for the subject. `main`: it is what `not shown` for the whole record leaves open.
+    `key` is its row, with a path that runs from the record. `question`: the one that asks for it; `asks` its words
+    where they are not the question's, with `{}` for the subject. `main`: it is what `not shown` for the whole record
+    leaves open.
 
     `told`: what `explain` calls it, `words` how it tells its value, where the shape does not say, and `sentence` where
     the value stands in place of a `{}`, and not after what it is called; of records, what their facts stand under, with
@@ -123,7 +123,6 @@ class Declared:
     key: Key
     attribute: str = ""
     holding: Holding | None = None
-    group: Key | None = None
     question: Question | None = None
     asks: str = ""
     when: When | None = None
@@ -177,7 +176,6 @@ def _member(
     *,
     question: Question | None = None,
     when: When | None = None,
-    group: Key | None = None,
     says_none: bool = False,
     line: tuple[int, str] | None = None,
     side: Side | None = None,
@@ -185,12 +183,11 @@ def _member(
     promise: str | None = None,
     **also: Any,
 ) -> Any:
-    path = name if group is None else f"{group.path}.{name}"
     own = shape.shape if isinstance(shape, Holding) else shape
     asks = None if kind in (Kind.RESTRICTS, Kind.ADDS, Kind.NAMES) else question
-    key = _row(kind, path, own, meaning, absent, asks, when, says_none)
+    key = _row(kind, name, own, meaning, absent, asks, when, says_none)
     key = replace(key if line is None else falling_back(key, *line), side=side, order=order, promise=promise)
-    return _declared(key, shape, question=question, when=when, group=group, **also)
+    return _declared(key, shape, question=question, when=when, **also)
 
 
 restricts = partial(_member, Kind.RESTRICTS)
@@ -208,12 +205,6 @@ def asked(name: str, shape: Shape | Holding, meaning: str, question: Question, g
 def instead(name: str, shape: Shape | Holding, meaning: str, part: int, line: str, **also: Any) -> Any:
     """A key that stands instead of another line, in a part. `question`: what asks for it without that line."""
     return _member(Kind.FALLS_BACK, name, shape, meaning, "", line=(part, line), **also)
-
-
-def group(name: str, meaning: str, question: Question, gap: str, **also: Any) -> Key:
-    """A mapping that holds some keys of a record and is none of its own."""
-    kind = Kind.ASKED if also.get("when") is None else Kind.ASKED_WHEN
-    return _row(kind, name, Members(), meaning, f"A gap: {gap}.", question, **also)
 
 
 def named(
@@ -262,11 +253,7 @@ def _rows(record: type, part: int, at: str) -> Iterator[Key]:
     def placed(key: Key, *before: str) -> Key:
         return replace(key, part=part, path=join(at, *before, key.path))
 
-    groups: set[Key] = set()
     for each in members(record):
-        if each.group is not None and each.group not in groups:
-            groups.add(each.group)
-            yield placed(each.group)
         yield from map(placed, each.beside)
         own = placed(each.key)
         if each.key.path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from contextlib import nullcontext
 from dataclasses import fields
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -11,11 +10,9 @@ from typing import Any, Final, TypeVar
 from ninefold.language import leaves, shapes
 from ninefold.language.declaration import Declared, Each, Holding, One, Several, members, of_each_record
 from ninefold.language.expressions import assignments, expression, template
-from ninefold.language.fact import Fact
-from ninefold.language.key import Key
 from ninefold.language.quantities import duration, full_date, size
 from ninefold.language.reading import Level, Read, Reading, Slot, TableOfKeys, collected, spoken
-from ninefold.syntax.nodes import Entry, Node, Part, Scalar
+from ninefold.syntax.nodes import Entry, Node, Part
 from ninefold.syntax.nodes import Mapping as MappingNode
 
 T = TypeVar("T")
@@ -65,7 +62,6 @@ def facts_of(r: Reading, record: type[T], level: Level, **own: object) -> T:
 
 def read_members(r: Reading, record: type, level: Level, only: Collection[str] = ()) -> dict[str, Any]:
     """The facts of a record, or some of them, by the names of its members."""
-    groups: dict[Key | None, Level | Fact[Any] | None] = {None: level}
     found: dict[str, Any] = {}
     for each in members(record):
         if only and each.attribute not in only:
@@ -75,35 +71,14 @@ def read_members(r: Reading, record: type, level: Level, only: Collection[str] =
         elif not each.key.path and isinstance(each.holding, Each):
             found[each.attribute] = collected(r, level.named, level.node.span, partial(of_entry(each.holding), r))
         else:
-            if each.group is not None and each.group not in groups:
-                groups[each.group] = _within(record, each.group, level)
-            found[each.attribute] = _fact(each, level, groups[each.group])
+            found[each.attribute] = level.fact(each.name, reader(each), main=each.main)
     return found
-
-
-def _fact(each: Declared, level: Level, at: Level | Fact[Any] | None) -> Fact[Any] | None:
-    if not isinstance(at, Level):
-        return at
-    entry = None if each.group is None else level.known[each.group.name]
-    with nullcontext() if entry is None else level.reading.proposing(entry.proposed or entry.value.proposed):
-        return at.fact(each.name, reader(each), main=each.main or entry is not None)
-
-
-def _within(record: type, group: Key, level: Level) -> Level | Fact[Any] | None:
-    """A mapping that is no record of its own; `none` and `not shown` for the mapping are said of each fact in it."""
-    entry = level.known.get(group.name)
-    if entry is None:
-        return None
-    if isinstance(entry.value, Scalar) and (entry.value.says("none") or entry.value.says("not shown")):
-        return level.fact(group.name, leaves.text)
-    keys = {each.name: each.key for each in members(record) if each.group == group}
-    return level.reading.keyed(entry.value, keys, group.name)
 
 
 @of_each_record
 def keys_of(record: type) -> TableOfKeys:
     """The keys of a mapping that states a record."""
-    stated = ((*each.beside, each.group or each.key) if each.key.path else each.below for each in members(record))
+    stated = ((*each.beside, each.key) if each.key.path else each.below for each in members(record))
     return {key.name: key for keys in stated for key in keys if not key.is_placeholder and "." not in key.path}
 
 
