@@ -251,7 +251,9 @@ def what_a_request_leaves_out_is_expanded(patch: Patch) -> None:
 @mutant
 def a_name_may_be_given_twice(patch: Patch) -> None:
     several = parameters._several
-    patch.setattr(parameters, "_several", lambda type_, texts: several(type_, list(dict.fromkeys(texts))))
+    patch.setattr(
+        parameters, "_several", lambda type_, schemas, texts: several(type_, schemas, [*dict.fromkeys(texts)])
+    )
 
 
 @pytest.mark.slow

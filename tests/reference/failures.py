@@ -100,9 +100,9 @@ class Failure:
         return [*narrower, self.condition]
 
 
-def invalid(place: str, name: str, rule: str, code: str | None = None) -> Failure:
+def invalid(place: str, name: str, rule: str, path: tuple[str | int, ...] = ()) -> Failure:
     subject = f"{place}.{name}" if place in ("query", "header") else None
-    return Failure("invalid", subject, code, fields=(Broken(place, (name,), rule),))
+    return Failure("invalid", subject, fields=(Broken(place, (name, *path), rule),))
 
 
 def wider(name: str) -> str | None:

@@ -7,7 +7,7 @@ decided at the end. Rows are dicts, a query is a loop over them, and a transacti
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -30,6 +30,15 @@ from ninefold.checked.resources import Transition
 from ninefold.checked.service import Checked, Scheme
 from ninefold.expressions.tree import Variable
 from ninefold.values import Array
+
+
+def split(text: str) -> list[str]:
+    return text.split(",")
+
+
+def split_header(text: str) -> list[str]:
+    """RFC 9110 5.6.1: white space may stand around the items."""
+    return [each.strip(" \t") for each in text.split(",")]
 
 
 @dataclass(frozen=True)
@@ -267,40 +276,61 @@ class _Asking:
                 header = self.request.headers.get(each.name.lower())
                 texts = self.query.get(each.name) if place == "query" else None if header is None else [header]
                 where = "query" if place == "query" else "header"
-                for rule in self._declared(each, texts, self.names["request"][place]):
-                    self.failures.append(invalid(where, each.name, rule))
+                items = split if place == "query" else split_header
+                for path, rule in self._declared(each, texts, self.names["request"][place], items):
+                    self.failures.append(invalid(where, each.name, rule, path))
         self.failures += [invalid("header", "Idempotency-Key", rule) for rule in self._broken_key(endpoint)]
         given = self.names["request"]["query"]
         self.chosen = chosen.asked(endpoint, given)
         return lists.asked(endpoint, self.query, given, self.failures)
 
-    def _declared(self, each: Any, texts: list[str] | None, values: dict[str, Any]) -> Iterator[str]:
+    def _declared(
+        self,
+        each: Any,
+        texts: list[str] | None,
+        values: dict[str, Any],
+        items: Callable[[str], list[str]] = split,
+    ) -> Iterator[tuple[tuple[str | int, ...], str]]:
         if texts is None:
             if each.default:
                 values[each.name] = read(each.type, each.default[0])
             elif each.required:
-                yield "required"
+                yield (), "required"
             return
         is_list = isinstance(each.type, Array) and not each.is_json
         if len(texts) > 1 and not (is_list and each.explode):
-            yield "repeated"
+            yield (), "repeated"
             return
+        unread: list[tuple[tuple[str | int, ...], str]] = []
         try:
             if each.is_json:
-                value: Any = read(each.type, parsed(texts[0].encode("utf-8", "surrogateescape")))
+                value: Any = parsed(texts[0].encode("utf-8", "surrogateescape"))
             elif is_list:
-                items = texts if each.explode else texts[0].split(",")
-                value = [from_text(each.type.items, text) for text in items]
+                value = []
+                for index, text in enumerate(texts if each.explode else items(texts[0])):
+                    try:
+                        value.append(from_text(each.type.items, text))
+                    except Broken as broken:
+                        value.append(text)
+                        unread.append(((index,), broken.rule))
             else:
                 value = from_text(each.type, texts[0])
         except Broken as broken:
-            yield broken.rule
+            yield (), broken.rule
             return
         except ValueError:
-            yield "type"
+            yield (), "type"
             return
-        values[each.name] = value
-        yield from (rule for _, rule in broken_rules(each.schema, value))
+        places = {path for path, _ in unread}
+        found = [(path, rule) for path, rule in broken_rules(each.schema, value) if path[:1] not in places]
+        if each.is_json and not found:
+            try:
+                value = read(each.type, value)
+            except Broken as broken:
+                found = [(broken.path, broken.rule)]
+        if not unread and not (each.is_json and found):
+            values[each.name] = value
+        yield from sorted([*unread, *found], key=lambda one: one[0][:1]) if unread else found
 
     def _cursor(self, endpoint: Endpoint, page: Page) -> None:
         pages = pages_of(endpoint)

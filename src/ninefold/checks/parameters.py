@@ -93,7 +93,7 @@ def _schema(
         named = [one.text if isinstance(one, Name) else one.name for one in several.value]
         place, items = findings.place(several.span), {"type": "string", "enum": named}
         chosen = {"type": "array", "items": items, "minItems": 1, "uniqueItems": True}
-        return {**each.schema.json, **chosen}, (Rule((), "enum", place), Rule((), "uniqueItems", place))
+        return {**each.schema.json, **chosen}, (Rule(("*",), "enum", place), Rule((), "uniqueItems", place))
     return each.schema.json, ()
 
 
@@ -115,7 +115,8 @@ def _default(each: requests.Parameter, type_: Type, schema: Mapping[str, Any], f
 
 def is_never_sent(parameter: requests.Parameter, place: Place, findings: Findings) -> bool:
     """Whether no request can give a parameter, which is said then."""
-    why = _never_sent(parameter.schema.json, required(from_schema(parameter.schema.json)), place)
+    json = parameter.schema.json
+    why = _never_sent(json, required(from_schema(json)), place, value_of(parameter.explode) is not False)
     if why is not None:
         several = ", or in a query a list of these (`{type: array, items: {type: string}}`)"
         findings.say(
@@ -127,7 +128,7 @@ def is_never_sent(parameter: requests.Parameter, place: Place, findings: Finding
     return why is not None
 
 
-def _never_sent(schema: Any, type_: Type, place: Place) -> str | None:
+def _never_sent(schema: Any, type_: Type, place: Place, explode: bool) -> str | None:
     """Why no text, or several, gives a value that the schema admits; None: one may."""
     if isinstance(type_, Array) and place != "path":
         item = required(type_.items)
@@ -135,7 +136,7 @@ def _never_sent(schema: Any, type_: Type, place: Place) -> str | None:
             return "lists of what is no text"
         if not _admits(schema, "array"):
             return "no list of values keeps its schema"
-        if place == "header" and _least(schema, "minItems") > 1:
+        if place == "header" and explode and _least(schema, "minItems") > 1:
             return "a header gives one value"
         return (
             None if all(_admits(each, _KINDS[type(item)]) for each in _of_items(schema)) else "no item keeps its schema"

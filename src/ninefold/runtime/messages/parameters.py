@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
+from heapq import merge
 from itertools import islice
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote, unquote
@@ -18,7 +19,7 @@ from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.problems import Failure, invalid
 from ninefold.runtime.messages.schemas import Schemas
-from ninefold.runtime.messages.violations import MOST, broken
+from ninefold.runtime.messages.violations import MOST, Broken, Path, broken
 from ninefold.values import GREATEST_INTEGER, Array, Integer, Invalid, Type, Value, from_text, json_reader
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
@@ -41,11 +42,11 @@ def _decoded(text: str) -> str:
     return unquote(text.replace("+", " "), errors="surrogateescape") if "%" in text or "+" in text else text
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """What a parameter is not a value for: the rule that it does not keep."""
+_AROUND_ITEMS: Final = " \t"
+"""What may stand around the items of a header (RFC 9110 5.6.1), and does where one that came twice is one again."""
 
-    rule: str
+Given: TypeAlias = tuple[tuple[Value, ...], Iterable[Broken]]
+"""The value of a parameter, if its text gives one, and the rules that it does not keep."""
 
 
 class Declared:
@@ -55,78 +56,102 @@ class Declared:
 
     def __init__(self, parameters: Iterable[Parameter], place: In) -> None:
         self.parameters = tuple(parameters)
-        self._parameters = tuple(
-            (each, Schemas(each.schema), _reader(each), _default(each)) for each in self.parameters
-        )
+        self._parameters = tuple((each, _reader(each, place), _default(each)) for each in self.parameters)
         self._place = place
 
     def read(self, given: Query, failures: list[Failure]) -> dict[str, Value]:
         """The values of those that came, or that have a default; what is wrong is added to `failures`."""
         values: dict[str, Value] = {}
-        for parameter, schemas, reader, default in self._parameters:
+        for parameter, reader, default in self._parameters:
             name = parameter.name
-            rules: tuple[str, ...] = ()
             if name in given:
-                value = reader(given[name])
-                if isinstance(value, Refused):
-                    rules = (value.rule,)
-                else:
-                    values[name] = value
-                    rules = tuple(dict.fromkeys(rule for _, rule in islice(broken(schemas, value), MOST)))
-            elif default:
-                values[name] = default[0]
-            elif parameter.required:
-                rules = ("required",)
-            failures.extend(invalid(self._place, name, rule) for rule in rules)
+                value, wrong = reader(given[name])
+                # One more than is told, so that it is told that there are more.
+                failures.extend(invalid(self._place, name, rule, path) for path, rule in islice(wrong, MOST + 1))
+            else:
+                value = default
+                if parameter.required and not default:
+                    failures.append(invalid(self._place, name, "required"))
+            if value:
+                values[name] = value[0]
         return values
 
 
-def _reader(parameter: Parameter) -> Callable[[Sequence[str]], Value | Refused]:
+def _reader(parameter: Parameter, place: In) -> Callable[[Sequence[str]], Given]:
     """What makes the value of a parameter from what a request gives."""
-    type_ = parameter.type
+    type_, schemas = parameter.type, Schemas(parameter.schema)
     if parameter.is_json:
-        return partial(_json, json_reader(type_))
+        return partial(_json, json_reader(type_), schemas)
     if not isinstance(type_, Array):
-        return partial(_single, type_)
-    return partial(_several, type_) if parameter.explode else partial(_with_commas, type_)
+        return partial(_single, type_, schemas)
+    if parameter.explode:
+        return partial(_several, type_, schemas)
+    return partial(_with_commas, type_, schemas, _AROUND_ITEMS if place == "header" else "")
 
 
 def _default(parameter: Parameter) -> tuple[Value, ...]:
     return tuple(map(json_reader(parameter.type), parameter.default))
 
 
-def _single(type_: Type, texts: Sequence[str]) -> Value | Refused:
+def _refused(rule: str, path: Path = ()) -> Given:
+    return (), ((path, rule),)
+
+
+def _single(type_: Type, schemas: Schemas, texts: Sequence[str]) -> Given:
     """The value of a parameter that is meant to be there once."""
     if len(texts) > 1:
-        return Refused("repeated")
+        return _refused("repeated")
     try:
-        return from_text(type_, texts[0])
+        value = from_text(type_, texts[0])
     except Invalid as invalid:
-        return Refused(invalid.rule)
+        return _refused(invalid.rule)
+    return (value,), broken(schemas, value)
 
 
-def _json(read: Callable[[Any], Value], texts: Sequence[str]) -> Value | Refused:
+def _json(read: Callable[[Any], Value], schemas: Schemas, texts: Sequence[str]) -> Given:
     """The value of a parameter whose text is JSON, as that of a body would be."""
     if len(texts) > 1:
-        return Refused("repeated")
+        return _refused("repeated")
     try:
-        return read(parse(texts[0].encode("utf-8", "surrogateescape")))
-    except Invalid as invalid:
-        return Refused(invalid.rule)
+        document = parse(texts[0].encode("utf-8", "surrogateescape"))
     except ValueError:
-        return Refused("type")
-
-
-def _with_commas(type_: Array, texts: Sequence[str]) -> Value | Refused:
-    """The values in one text; an empty one is one empty item."""
-    return Refused("repeated") if len(texts) > 1 else _several(type_, texts[0].split(","))
-
-
-def _several(type_: Array, texts: Sequence[str]) -> Value | Refused:
+        return _refused("type")
+    wrong = tuple(islice(broken(schemas, document), MOST + 1))
+    if wrong:
+        return (), wrong
     try:
-        return [from_text(type_.items, text) for text in texts]
+        return (read(document),), ()
     except Invalid as invalid:
-        return Refused(invalid.rule)
+        return _refused(invalid.rule, invalid.path)
+
+
+def _with_commas(type_: Array, schemas: Schemas, around: str, texts: Sequence[str]) -> Given:
+    """The values in one text; an empty one is one empty item. `around`: characters that are no part of an item where
+    they stand around it."""
+    if len(texts) > 1:
+        return _refused("repeated")
+    return _several(type_, schemas, [each.strip(around) if around else each for each in texts[0].split(",")])
+
+
+def _several(type_: Array, schemas: Schemas, texts: Sequence[str]) -> Given:
+    """The values of several texts. Of one that gives none it is told that it does not, and of the others all else."""
+    values: list[Value] = []
+    unread: dict[Path, str] = {}
+    for index, text in enumerate(texts):
+        try:
+            values.append(from_text(type_.items, text))
+        except Invalid as invalid:
+            unread[(index,)] = invalid.rule
+            if len(unread) > MOST:
+                return (), unread.items()
+            values.append(text)
+    if not unread:
+        return (values,), broken(schemas, values)
+    others = (each for each in broken(schemas, values) if each[0][:1] not in unread)
+    return (), merge(unread.items(), others, key=lambda each: each[0][:1])
+
+
+_ANYTHING: Final = Schemas({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +236,9 @@ class PageReader:
     ) -> int:
         if name is None or name not in query:
             return default
-        value = _single(Integer(), query[name])
-        if isinstance(value, Refused):
-            failures.append(invalid("query", name, value.rule))
+        found, wrong = _single(Integer(), _ANYTHING, query[name])
+        failures.extend(invalid("query", name, rule) for _, rule in wrong)
+        value = found[0] if found else None
         if not isinstance(value, int):
             return default
         if value < least:

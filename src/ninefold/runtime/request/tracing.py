@@ -223,7 +223,8 @@ def _value(route: Served, field: FieldFailure, case: int) -> tuple[str, int, int
         return "body", *_in_body(body_fields(route), fields_of_case(route, case), field)
     if field.place == "row":
         return "row", -1, -1, -1
-    name = field.name.lower() if field.place == "header" else field.name
+    written, *path = _path(field) or ("",)  # a name that is too long to be told is none of the contract's
+    name = written.lower() if field.place == "header" else written
     match field.place:
         case "header":
             names, own = header_parameters(route), route.headers
@@ -233,13 +234,17 @@ def _value(route: Served, field: FieldFailure, case: int) -> tuple[str, int, int
         case _:
             names, own = query_parameters(route), route.query
     target = names.index(name) if name in names else -1
-    parameter = next((each for each in own if each.name in (field.name, name)), None)
-    return field.place, target, -1 if parameter is None else _rule(parameter, (), field.rule), -1
+    parameter = next((each for each in own if each.name in (written, name)), None)
+    return field.place, target, -1 if parameter is None else _rule(parameter, tuple(path), field.rule), -1
+
+
+def _path(field: FieldFailure) -> tuple[str, ...]:
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in field.pointer.split("/")[1:])
 
 
 def _in_body(every: Sequence[BodyField], own: range, failed: FieldFailure) -> tuple[int, int, int]:
     fields = [(number, every[number]) for number in own]
-    path = tuple(part.replace("~1", "/").replace("~0", "~") for part in failed.pointer.split("/")[1:])
+    path = _path(failed)
     for number, field in fields:
         if path[: len(field.pointer)] == field.pointer:
             return number, _rule(field, path[len(field.pointer) :], failed.rule), -1
