@@ -311,7 +311,7 @@ class _Asking:
                     try:
                         value.append(from_text(each.type.items, text))
                     except Broken as broken:
-                        value.append(text)
+                        value.append(text.encode("utf-8", "backslashreplace").decode())
                         unread.append(((index,), broken.rule))
             else:
                 value = from_text(each.type, texts[0])

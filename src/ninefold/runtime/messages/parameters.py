@@ -144,7 +144,7 @@ def _several(type_: Array, schemas: Schemas, texts: Sequence[str]) -> Given:
             unread[(index,)] = invalid.rule
             if len(unread) > MOST:
                 return (), unread.items()
-            values.append(text)
+            values.append(text.encode("utf-8", "backslashreplace").decode())  # no schema is asked of half a pair
     if not unread:
         return (values,), broken(schemas, values)
     others = (each for each in broken(schemas, values) if each[0][:1] not in unread)
