@@ -32,7 +32,7 @@ from ninefold.language.check import Check
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import value_of
-from ninefold.language.resources import Field, Resource
+from ninefold.language.resources import Field
 
 Way: TypeAlias = Words["own", "reference", "back", "all"]
 """How an expression comes to the rows that it reads: it is about them, follows a reference to them, goes back to those
@@ -76,7 +76,7 @@ def _reading_others(survey: Survey) -> Iterator[tuple[str, Check, tuple[Read, ..
 
 def _written(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[Change, frozenset[str]]]:
     """The rows that are made or changed, each with the fields that are given another value."""
-    effects = (change for each in survey.effects(endpoint) if (change := of_effect(survey, each)) is not None)
+    effects = (it for each in survey.effects(endpoint).items() if (it := of_effect(survey, *each)) is not None)
     takes = any(each.is_transition for each in actions(endpoint)) or any(survey.effects(endpoint))
     for change in (*changed_rows(survey, endpoint), *effects):
         fields = survey.graph.fields.get(change.resource.name, {})
@@ -221,7 +221,7 @@ def may_break(survey: Survey, change: Change, requested: frozenset[tuple[str, st
     from_body = {each for each in body if change.inserts and _is_from_body(survey, resource, each)}
     for name, field in survey.graph.fields.get(resource, {}).items():
         for given, watched in _given(change, name, field):
-            if _reads_request(given.ast, requested) or _fits(survey, change.resource, field, given.ast):
+            if _reads_request(change, given.ast, requested) or _fits(survey, change, field, given.ast):
                 continue
             # What the body gives, or leaves out of a new row, is the request's.
             if (from_body | (watched & body)).isdisjoint(_fields_read(resource, given.ast)):
@@ -253,33 +253,33 @@ def _given(change: Change, name: str, field: Field) -> Iterator[tuple[Expression
         yield from ((each.value, frozenset(part.text for part in each.fields)) for each in change.anew(field))
 
 
-def _reads_request(ast: Ast, requested: frozenset[tuple[str, str]]) -> bool:
+def _reads_request(change: Change, ast: Ast, requested: frozenset[tuple[str, str]]) -> bool:
     for node in every(ast):
         match node:
             case Name("request"):
                 return True
-            case Member(Name(resource), name) if (resource, name) in requested:
+            case Member(Name("this"), name) if (change.acting, name) in requested:
                 return True
     return False
 
 
-def _fits(survey: Survey, own: Resource, field: Field, ast: Ast) -> bool:
+def _fits(survey: Survey, change: Change, field: Field, ast: Ast) -> bool:
     if isinstance(ast, Conditional):
-        sides = _fits(survey, own, field, ast.yes) and _fits(survey, own, field, ast.no)
-        return sides and _never_fails(survey, ast.condition)
+        sides = _fits(survey, change, field, ast.yes) and _fits(survey, change, field, ast.no)
+        return sides and _never_fails(survey, change, ast.condition)
     if all(isinstance(node, Literal | Const | ListLiteral | MapLiteral) for node in every(ast)):
         return True  # it is held to the schema before anything is served
     schema = value_of(field.schema)
     result = _schema_of_result(survey, ast)
     if result is not None and schema is not None and all(result.get(key) == each for key, each in schema.json.items()):
         return True
-    if not _never_fails(survey, ast):
+    if not _never_fails(survey, change, ast):
         return False
     if field.references is not None or field.state is not None:
         return True
     stated = None if schema is None else {name: each for name, each in schema.json.items() if name not in ANNOTATIONS}
-    if isinstance(ast, Member) and isinstance(ast.operand, Name):
-        read = survey.graph.fields.get(ast.operand.name, {}).get(ast.name)
+    if isinstance(ast, Member):
+        read = survey.graph.fields.get(_row_of(survey, change, ast.operand) or "", {}).get(ast.name)
         if read is not None and read.schema is not None and read.computed is None:
             of_read = value_of(read.schema)
             if of_read is not None and schema is not None and of_read.json == schema.json:
@@ -312,11 +312,11 @@ def _type_named(schema: Mapping[str, Any]) -> str:
     return str(schema.get("$ref", "")).removeprefix("#/types/")
 
 
-def _never_fails(survey: Survey, ast: Ast) -> bool:
+def _never_fails(survey: Survey, change: Change, ast: Ast) -> bool:
     match ast:
         case Literal() | Const() | Name():
             return True
-        case Member(operand=Name()):
+        case Member(operand=operand) if isinstance(operand, Name) or _row_of(survey, change, operand) is not None:
             return True  # a member that is left out is no value
         case Invocation(function="has"):
             return True
@@ -325,30 +325,48 @@ def _never_fails(survey: Survey, ast: Ast) -> bool:
         case Invocation(function="random", target=None, arguments=(Literal(),)):
             return True
         case Invocation(function=function, target=target, arguments=arguments) if function in TOTAL:
-            return all(always_gives(survey, each) for each in (*arguments, *(() if target is None else (target,))))
+            return all(
+                always_gives(survey, change, each) for each in (*arguments, *(() if target is None else (target,)))
+            )
         case Binary(operator="+") if _is_text(ast):
-            return always_gives(survey, ast.left) and always_gives(survey, ast.right)
+            return always_gives(survey, change, ast.left) and always_gives(survey, change, ast.right)
         case Unary(operator="!"):
-            return _never_fails(survey, ast.operand)
+            return _never_fails(survey, change, ast.operand)
         case Binary(operator=operator) if operator in NEVER_FAILING:
-            return _never_fails(survey, ast.left) and _never_fails(survey, ast.right)
+            return _never_fails(survey, change, ast.left) and _never_fails(survey, change, ast.right)
         case _:
             return False
 
 
-def always_gives(survey: Survey, ast: Ast) -> bool:
-    """Whether it always has a value."""
+def _row_of(survey: Survey, change: Change, ast: Ast) -> str | None:
+    """The resource of the row that an expression is, or that references lead it to."""
+    match ast:
+        case Name("this"):
+            return change.acting
+        case Name(name):
+            return name if name in survey.graph.resources else None
+        case Member(operand, name):
+            field = survey.graph.fields.get(_row_of(survey, change, operand) or "", {}).get(name)
+            target = None if field is None else value_of(field.references)
+            return None if target is None else target.text
+        case _:
+            return None
+
+
+def always_gives(survey: Survey, change: Change, ast: Ast) -> bool:
+    """Whether it always has a value, where it gives the row of a change one."""
     match ast:
         case Literal() | Const() | Name():
             return True
-        case Member(operand=Name(name=resource), name=name):
-            own = survey.graph.resources.get(resource)
+        case Member(operand=operand, name=name):
+            own = survey.graph.resources.get(_row_of(survey, change, operand) or "")
             needed = {each.text for each in (value_of(own.required) if own is not None else None) or ()}
             identifier = {each.text for each in (value_of(own.primary_key) if own is not None else None) or ()}
-            state = None if own is None or survey.machine(resource) is None else own.state
-            return name in needed | identifier or (state is not None and state.text == name)
+            state = None if own is None or survey.machine(own.name) is None else own.state
+            is_there = name in needed | identifier or (state is not None and state.text == name)
+            return is_there and always_gives(survey, change, operand)
         case Invocation() | Binary():
-            return _never_fails(survey, ast)
+            return _never_fails(survey, change, ast)
         case _:
             return False
 

@@ -52,8 +52,9 @@ def gives_values(endpoint: Endpoint) -> bool:
 class Change:
     """A row of `resource` that an operation makes (`inserts`) or changes: fields that the body gives, those that the
     contract `sets`, and, of a new row, the references that the path sets; the fields by which `put` knows its row;
-    of an effect, those that are set to a member `of_request`. `several`: it is of all of
-    them. `after`: how many operations are done before. `moves`: its state, by a transition."""
+    of an effect, those that are set to a member `of_request`, and the resource of the row `acting`, which it follows
+    from. `several`: it is of all of them. `after`: how many operations are done before. `moves`: its state, by a
+    transition."""
 
     resource: Resource
     inserts: bool
@@ -65,6 +66,7 @@ class Change:
     several: bool = False
     after: int = 0
     moves: bool = False
+    acting: str = ""
 
     @property
     def changed(self) -> frozenset[str]:
@@ -118,8 +120,9 @@ def changed_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Change]:
         )
 
 
-def of_effect(survey: Survey, effect: Effect) -> Change | None:
-    """The row that an effect makes or changes; None: it deletes one, or there is no such resource."""
+def of_effect(survey: Survey, effect: Effect, acting: str) -> Change | None:
+    """The row that an effect makes or changes, upon a row of a resource; None: it deletes one, or there is no such
+    resource."""
     own = survey.graph.resources.get(effect.subject)
     if own is None or effect.verb == "delete":
         return None
@@ -130,7 +133,7 @@ def of_effect(survey: Survey, effect: Effect) -> Change | None:
     named = frozenset(name for name, each in sets.items() if _root(each.ast) in roots)
     inserts = kind_of(effect.verb).makes
     several = not inserts and not effect.is_of_one(_keys_of_one(own))
-    return Change(own, inserts, sets, of_request=named, several=several, moves=effect.does.is_transition)
+    return Change(own, inserts, sets, of_request=named, several=several, moves=effect.does.is_transition, acting=acting)
 
 
 def _keys_of_one(own: Resource) -> Iterator[tuple[str, ...]]:

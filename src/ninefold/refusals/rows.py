@@ -201,8 +201,8 @@ def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         if "unchanged" in endpoint.outcomes and compared(survey, endpoint, own):
             words = f"the `{own}` is there, with other values than those that the request gives"
             yield Refusal("different", Step.JUDGED, own, fact=endpoint.span, words=words)
-    for effect in survey.effects(endpoint):
-        yield from _of_effect(survey, effect, given, last)
+    for effect, acting in survey.effects(endpoint).items():
+        yield from _of_effect(survey, effect, acting, given, last)
 
 
 def _broken(resource: str, invariant: Check, words: str, after: int) -> Refusal:
@@ -237,9 +237,11 @@ def _of_change(
         yield Refusal(CHECK, step, own.name, None, (), own.span, words, ("who gives a value",), after, True)
 
 
-def _of_effect(survey: Survey, effect: Effect, given: frozenset[tuple[str, str]], last: int) -> Iterator[Refusal]:
-    """What may refuse a change of another row, and with it the whole. `given`: what the request gives the row that is
-    made before, each field with its resource."""
+def _of_effect(
+    survey: Survey, effect: Effect, acting: str, given: frozenset[tuple[str, str]], last: int
+) -> Iterator[Refusal]:
+    """What may refuse a change of another row upon one of a resource, and with it the whole. `given`: what the request
+    gives the row that is made before, each field with its resource."""
     resource, action, at = effect.subject, effect.does, effect.span
     machine, transition = survey.machine(resource), survey.transition(action)
     if not kind_of(effect.verb).makes and machine is not None:
@@ -256,12 +258,12 @@ def _of_effect(survey: Survey, effect: Effect, given: frozenset[tuple[str, str]]
         if each.word == "restrict":
             words = f"a row refers to the `{resource}` by `{each.subject}`"
             yield Refusal("conflict", Step.DONE, resource, fact=each.span, words=words, meanings=("cascades",))
-    change = of_effect(survey, effect)
+    change = of_effect(survey, effect, acting)
     if change is not None:
         yield from _of_change(survey, change, Step.DONE, last, given)
         needed = {each.text for each in value_of(change.resource.required) or ()}
         for name in change.sets:
-            if name in needed and not always_gives(survey, change.sets[name].ast):
+            if name in needed and not always_gives(survey, change, change.sets[name].ast):
                 words = f"`{resource}.{name}` has to have a value, and is given none"
                 yield Refusal(
                     "invalid", Step.DONE, f"{resource}.{name}", fact=at, words=words, meanings=("who gives a value",)
