@@ -37,6 +37,7 @@ from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
 from ninefold.diagnostics.source import Span
 from ninefold.language.key import Kind
+from ninefold.language.parameters import EFFECTS
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 
@@ -175,8 +176,11 @@ EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
     ("9 *.CHANGE.endpoint.*", _ASKS, "it is said in the words of part 4, of which some are asked for"),
     # Adds or restricts, and something is asked in its stead.
     ("2 RESOURCE.fields.FIELD.on create", _ASKS, "of a primary key: who makes it is asked"),
-    ("* *.otherwise", _ASKS, "the condition `guard` or `invariant` arises then, and its code is asked for"),
     ("2 RESOURCE.fields.FIELD.enum", _ASKS, "where there is no `type`, it says which values there are"),
+    *(
+        (f"4 ENDPOINT.query.PARAMETER.{effect}", _ASKS, "where there is no `type`, it says which values there are")
+        for effect in EFFECTS
+    ),
     # Adds or restricts, and something relies on it.
     ("2 *.format", _USED, "it makes a time of a text, which expressions compare with times"),
     ("2 *.items", _USED, "it says what the items are that expressions read"),
@@ -184,9 +188,10 @@ EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
     ("2 RESOURCE.records.RECORD.FIELD", _USED, "the primary key of the record, or what its resource requires"),
     ("4 ENDPOINT.issues", _USED, "the response shows the credential, and where `anyone` calls there is no other"),
     ("4 ENDPOINT.query*", _USED, "expressions read the parameters, if only those of part 5"),
-    ("* *.then.EFFECT.each", _USED, "expressions read its items"),
-    ("* *.then.EFFECT.sets", _USED, "the row that is created requires what it gives"),
-    ("* *.then.EFFECT.sets.FIELD", _USED, "the row that is created requires what it gives"),
+    ("* *.also.EFFECT.where", _USED, "it says which rows that are there change: never all of them in silence"),
+    ("* *.also.EFFECT.each", _USED, "expressions read its items"),
+    ("* *.also.EFFECT.sets", _USED, "the row that is created requires what it gives"),
+    ("* *.also.EFFECT.sets.FIELD", _USED, "the row that is created requires what it gives"),
     ("9 *.CHANGE.rename", _USED, "the rest of the step is nothing without its verb"),
     ("9 *.CHANGE.remove", _USED, "the rest of the step is nothing without its verb"),
     ("9 *.CHANGE.change", _USED, "the rest of the step is nothing without its verb"),

@@ -242,7 +242,7 @@ def test_what_is_no_value_is_taken_for_nothing_else() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-UNTRIED: Final = frozenset({"cases.CASE.then.EFFECT"})
+UNTRIED: Final = frozenset({"cases.CASE.also.EFFECT"})
 """What no sound contract of the cases has, nor the mapping that it would stand in."""
 
 

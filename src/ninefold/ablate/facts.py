@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from ninefold.diagnostics.source import Span
 from ninefold.language.json_schema import HOLDING, NARROWING
 from ninefold.language.key import Key, Kind
-from ninefold.language.shapes import JSON, JSONSchema, ListOf, MappingOf, OneOf, Shape, Template
+from ninefold.language.shapes import JSON, JSONSchema, ListOf, MappingOf, Members, OneOf, Shape, Template
 from ninefold.language.table import is_open, key_at, key_named, keys_under
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
 
@@ -88,21 +88,24 @@ class _Part:
 
 def row_of_entry(part: int, path: str, entry: Entry, holder: Key | None) -> tuple[Key, bool]:
     """The row of a key, and whether it is the language's own word: else the placeholder that stands for it, or, in a
-    schema, a template or a value, a row of the same path that says what such a member does."""
+    schema, a template or a value, a row of the same path that says what such a member does. Where one may stand without
+    a list, its keys are those of an item."""
     if found := key_named(part, path, entry.name):
         return found, True
     if is_open(part, path):
-        return next(key for key in keys_under(part, path) if key.is_placeholder), False
+        row = next(key for key in keys_under(part, path) if key.is_placeholder)
+        alone = holder is not None and _has(holder.shape, ListOf) and _has(holder.shape, Members)
+        return row_of_entry(part, row.path, entry, row) if alone else (row, False)
     if holder is None:
         raise ValueError(f"{entry.name}: no such key, which a contract without errors does not have")
     return _inside(holder), False
 
 
 def row_of_item(part: int, holder: Key) -> Key:
-    """The row of an item of a list: the placeholder for it, or that of the list."""
+    """The row of an item of a list: the placeholder for it, or that of the list, whose keys are those of its items."""
     if is_open(part, holder.path):
         return next(key for key in keys_under(part, holder.path) if key.is_placeholder)
-    return _inside(holder)
+    return holder if keys_under(part, holder.path) and _has(holder.shape, Members) else _inside(holder)
 
 
 def _inside(holder: Key) -> Key:
@@ -121,7 +124,7 @@ def _has(shape: Shape, wanted: type) -> bool:
     match shape:
         case OneOf(shapes):
             return any(_has(each, wanted) for each in shapes)
-        case ListOf(item):
+        case ListOf(item) if wanted is not ListOf:
             return _has(item, wanted)
         case MappingOf(of):
             return wanted is JSONSchema and "schemas" in of
