@@ -170,7 +170,7 @@ def test_what_a_caller_would_give_has_to_be_given(said: Said) -> None:
     }  # fmt: skip
     assert '"phone":"555"' in said("rows", "staff.md", "person", "--format", "json", "--show-sensitive")[1]
     status, _, err = said("add", "staff.md", "person", "name=B", "author=me", "salary=0")
-    assert status == 1 and "an invariant would not hold (person)" in err
+    assert status == 1 and "what has to hold does not, or a value cannot be made (person)" in err
     assert said("add", "staff.md", "person", "name=B", "author=me", "boss=1", "salary=1")[0] == 0
     _, out, _ = said("rows", "staff.md", "person", "--where", "boss=1", "--format", "json")
     assert json.loads(out)["name"] == "B"

@@ -51,7 +51,7 @@ HOLES = (
     Hole("the row rule of an update", "PATCH /orders/{id}", "API1", RULE, "key: any"),
     Hole("the row rule of a deletion", "DELETE /orders/{id}", "API1", RULE, "key: any"),
     Hole("the row rule of a step", "POST /orders/{id}/place", "API1", RULE, "key: any"),
-    Hole("what a row is that is not seen", "GET /orders/{id}", "API1", "rows: missing", "rows: forbidden"),
+    Hole("what a row is that is not seen", "GET /orders/{id}", "API1", "rows: not found", "rows: forbidden"),
     Hole("who is to be known", "GET /orders/{id}", "API2", "{id}:         [key, staff]", "{id}: [key, staff, anyone]"),
     Hole(
         "that a field is not shown",

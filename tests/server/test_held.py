@@ -62,13 +62,13 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "transition": ("POST", {"does": "turn w", "where": "w.id == 1", "sets": {"F": V}, "responses": {200: "w"}}),
     "all rows": ("PATCH", {"does": "update all w", "patch": "merge", "sets": {"F": V}, "responses": {204: "none"}}),
-    "a new row of an effect": ("POST", {**NEW, "then": [{"create": "w", "sets": {"F": V}}]}),
-    "the rows of an effect": ("POST", {**NEW, "then": [{"update": "w", "where": "w.id < 3", "sets": {"F": V}}]}),
+    "a new row of an effect": ("POST", {**NEW, "also": [{"does": "create w", "sets": {"F": V}}]}),
+    "the rows of an effect": ("POST", {**NEW, "also": [{"does": "update w", "where": "w.id < 3", "sets": {"F": V}}]}),
     "rows that read themselves": (
         "POST",
-        {**NEW, "then": [{"update": "w", "where": "w.id < 3", "sets": {"F": f"w.id > 0 ? {V} : {V}"}}]},
+        {**NEW, "also": [{"does": "update w", "where": "w.id < 3", "sets": {"F": f"w.id > 0 ? {V} : {V}"}}]},
     ),
-    "each": ("POST", {**NEW, "then": [{"create": "w", "each": "['x']", "sets": {"F": V}}]}),
+    "each": ("POST", {**NEW, "also": [{"does": "create w", "each": "['x']", "sets": {"F": V}}]}),
     "what a function gives": ("POST", {**CALL, "sets": {"F": "result.same"}}),
 }  # fmt: skip
 """Where a contract gives a field F what a request has."""

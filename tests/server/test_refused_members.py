@@ -125,16 +125,16 @@ PLACES: dict[str, tuple[str, dict[str, Any]]] = {
         {
             "does": "list w",
             "where": "w.n > X",
-            "sorts": {"default": "id"},
+            "sort": "id",
             "pages": {"by": "none"},
             "responses": {200: "page.items"},
         },
     ),
     "transition": ("POST", _one("finish w", sets={"n": "w.n + X"})),
-    "effect": ("POST", _new(then=[{"create": "v", "sets": {"n": "X + w.id"}}])),
-    "where of an effect": ("POST", _new(then=[{"update": "v", "where": "v.n < X", "sets": {"n": "v.n + X"}}])),
-    "row of an effect": ("POST", _new(then=[{"delete": "v", "where": "v.id == X"}])),
-    "each": ("POST", _new(then=[{"create": "v", "each": "[X, X + 1]", "sets": {"n": "each"}}])),
+    "effect": ("POST", _new(also=[{"does": "create v", "sets": {"n": "X + this.id"}}])),
+    "where of an effect": ("POST", _new(also=[{"does": "update v", "where": "v.n < X", "sets": {"n": "v.n + X"}}])),
+    "row of an effect": ("POST", _new(also=[{"does": "delete v", "where": "v.id == X"}])),
+    "each": ("POST", _new(also=[{"does": "create v", "each": "[X, X + 1]", "sets": {"n": "each"}}])),
     "all rows": (
         "PATCH",
         {
@@ -181,7 +181,7 @@ PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     "sets beside a JSON Patch": ("PATCH", _one("update w", patch="json-patch", body=["n"], sets={"r": "w.n + X"})),
     "sets of a sign in": ("POST", SIGN_IN | {"sets": {"n": "u.n + X"}}),
     "guard of a sign in": ("POST", SIGN_IN | _check("u.n + X > 0")),
-    "effect of a sign in": ("POST", SIGN_IN | {"then": [{"create": "v", "sets": {"n": "X"}}]}),
+    "effect of a sign in": ("POST", SIGN_IN | {"also": [{"does": "create v", "sets": {"n": "X"}}]}),
     "guard of a deletion": (
         "DELETE",
         {"does": "delete w", "where": "w.id == X", "responses": {204: "none"}} | _check("X > 1"),

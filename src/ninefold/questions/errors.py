@@ -37,7 +37,10 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
 
 
 def checks(survey: Survey) -> Iterator[OpenQuestion]:
-    """The error of each check that can refuse a request and names none, in the part where it stands."""
+    """The error of each check that can refuse a request and names none, in the part where it stands; where part 7 has
+    no codes, each is a bare status, and that is said."""
+    if isinstance(survey.contract.errors.codes, StatedNone):
+        return
     refused = {
         each.fact
         for endpoint in survey.endpoints
