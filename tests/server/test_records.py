@@ -150,7 +150,7 @@ def test_a_record_is_brought_back_to_what_is_stated(tmp_path: Path) -> None:
 def test_one_that_an_invariant_refuses_stops_the_start(tmp_path: Path) -> None:
     refused = opened(tmp_path, SHOP.replace("price: 25", "price: 2500"))
     assert isinstance(refused, Refused)
-    assert refused.message == "the record `plan` pro/USD is refused: invariant plan"
+    assert refused.message == "the record `plan` pro/USD is refused: check plan"
     assert rows(tmp_path, "SELECT count(*) FROM currency") == [(0,)]
 
 
