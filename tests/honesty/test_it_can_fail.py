@@ -77,7 +77,7 @@ def filled(node: Mapping, names: tuple[str, ...], value: str) -> Mapping:
         ("4 requests > unknown members", "endpoints", ("requests", "unknown members"), "ignored"),
         ("8 pages > default", "limits", ("pages", "default"), "1"),
         ("8 body size", "limits", ("body size",), "128 KiB"),
-        ("4 GET /orders > sorts > default", "endpoints", ("GET /orders", "sorts", "default"), "created_at"),
+        ("4 GET /orders > sort", "endpoints", ("GET /orders", "sort"), "created_at"),
     ],
 )  # fmt: skip
 def test_a_default_is_found(fact: str, part: str, names: tuple[str, ...], default: str) -> None:

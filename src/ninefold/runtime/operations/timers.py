@@ -133,9 +133,10 @@ class Swept:
     for_the_clock: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Submitted:
-    """A sweep under way. `written`: the earliest time at which something that was written meanwhile may be due."""
+    """A sweep under way: this one, and not another that is alike. `written`: the earliest time at which something that
+    was written meanwhile may be due."""
 
     written: str | None = None
 
