@@ -114,13 +114,13 @@ def test_a_body_that_stalls(tmp_path: Path) -> None:
 
 
 def test_a_slow_body_and_a_slow_queue_time_out(tmp_path: Path) -> None:
-    plan = payments(timeout="PT0.3S")
+    plan = payments(timeout="PT2S")
     with serving(plan, tmp_path / "a.db", Capacity()) as (http, database):
         began = monotonic()
         with begun(http, 15, b'{"name"') as connection:
             received = answer(connection)
         assert b"503" in received.partition(b"\r\n")[0] and b"too_slow" in received
-        assert 0.25 < monotonic() - began < 30
+        assert 1.9 < monotonic() - began < 60
 
         lock = apsw.Connection(str(tmp_path / "a.db"))
         lock.execute("BEGIN IMMEDIATE")

@@ -253,8 +253,10 @@ class Rehearsal:
                 return told.body if len(told.body) <= limit else TooLarge.TOO_LARGE
             case Compute(function) | Beside(function):
                 return function()
-            case Fetch(url):
-                return self._fetch(url)
+            case Fetch(url, take):
+                result = self._fetch(url)
+                take(result)
+                return result
             case Invoke():
                 return Failed(LookupError("a rehearsal is given no functions"))
             case _:

@@ -166,18 +166,22 @@ class Fetcher:
         self._under_way: dict[Fetch, asyncio.Task[Fetched | Unreachable]] = {}
 
     async def fetch(self, wanted: Fetch) -> Fetched | Unreachable:
-        """One that is under way already is waited for, and goes on when whoever began it waits no more. What came
-        stands until those who waited have taken it: who asks in between is told the same."""
+        """One that is under way already is waited for, and goes on when whoever began it waits no more."""
         task = self._under_way.get(wanted)
         if task is None:
-            task = self._under_way[wanted] = asyncio.create_task(_fetch(wanted.url))
-            # Those who wait go on in the turn of the loop after this one; it is forgotten in the turn after that.
-            loop = asyncio.get_running_loop()
-            task.add_done_callback(lambda _: loop.call_soon(lambda: loop.call_soon(self._forget, wanted)))
+            task = self._under_way[wanted] = asyncio.create_task(self._fetched(wanted))
+        else:
+            task.add_done_callback(lambda done: None if done.cancelled() else wanted.take(done.result()))
         return await asyncio.shield(task)
 
-    def _forget(self, wanted: Fetch) -> None:
-        self._under_way.pop(wanted, None)
+    async def _fetched(self, wanted: Fetch) -> Fetched | Unreachable:
+        """It is taken in the moment in which it is under way no more: who asks then is in need of neither."""
+        try:
+            result = await _fetch(wanted.url)
+            wanted.take(result)
+            return result
+        finally:
+            del self._under_way[wanted]
 
 
 _LOADED_FIRST = ("aiohttp", "joserfc.jwk", "joserfc.jws")

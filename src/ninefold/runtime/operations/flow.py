@@ -7,6 +7,7 @@ One loop (`http/app.py`) does the work and resumes.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import field
 from enum import Enum
 from typing import Any, TypeAlias
 
@@ -95,14 +96,6 @@ class Failed:
     error: Exception
 
 
-@dataclass(frozen=True, slots=True)
-class Fetch:
-    """A document of another service, such as the keys of an issuer; gives `Fetched` or `Unreachable`. Those who want
-    the same one at the same time wait for one fetch."""
-
-    url: str
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Fetched:
     """`seconds`: how long it may be kept, if it says so (RFC 9111 5.2.2)."""
@@ -116,6 +109,16 @@ class Unreachable:
     """`why` is for the operator."""
 
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """A document of another service, such as the keys of an issuer; gives `Fetched` or `Unreachable`. Those who want
+    the same one at the same time wait for one fetch. `take` is told what came before anybody who waits goes on, so
+    that nobody finds neither the fetch nor what came of it."""
+
+    url: str
+    take: Callable[[Fetched | Unreachable], None] = field(compare=False)
 
 
 Work: TypeAlias = ReadBody | Select | Recall | Transact | Sweep | Compute | Beside | Fetch | Invoke

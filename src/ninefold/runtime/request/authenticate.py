@@ -11,7 +11,7 @@ import msgspec
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations import credentials
 from ninefold.runtime.operations.credentials import UserAndPassword, basic, is_password
-from ninefold.runtime.operations.flow import Compute, Fetch, Fetched, Next, Recall, Select, Unreachable, Wait
+from ninefold.runtime.operations.flow import Compute, Fetch, Next, Recall, Select, Unreachable, Wait
 from ninefold.runtime.request.admit import admit, count_it, counted
 from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Exchange, unavailable
 from ninefold.runtime.request.issuers import Issuer, Verified
@@ -163,12 +163,7 @@ def _verify(
     outcome = issuer.verify(token, x.service.sources)
     match outcome:
         case Fetch():
-
-            def fetched(result: Fetched | Unreachable) -> Next:
-                issuer.take(outcome, result, x.service.sources)
-                return _verify(x, known, scheme, issuer, token, identified)
-
-            return Wait(outcome, fetched)
+            return Wait(outcome, lambda _: _verify(x, known, scheme, issuer, token, identified))
         case Unreachable():
             known.unreachable = True
             return identified(None)

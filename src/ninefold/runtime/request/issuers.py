@@ -90,17 +90,14 @@ class Issuer:
             case _:
                 assert_never(signed.issuer)
         self._signed_by: OrderedDict[str, Key] = OrderedDict()
-        self._asked_again: int | None = None
-        self._is_asked_again = False
 
     def verify(self, text: str, sources: Sources, again: bool = False) -> Outcome:
-        """What comes of a credential. After a `Fetch`, `take` its result and ask again. `again`: it is asked of it time
-        and again, and its signature is verified once with each key."""
+        """What comes of a credential. After a `Fetch`, ask again. `again`: it is asked of it time and again, and its
+        signature is verified once with each key."""
         token = read_token(text)
         if token is None or not self._may_be_ours(token, sources):
             return None
-        elapsed = sources.elapsed()
-        key = self._key(token, elapsed)
+        key = self._key(token, sources)
         if not isinstance(key, Key):
             return key
         if again and self._signed_by.get(text) is key:
@@ -113,24 +110,15 @@ class Issuer:
                 self._signed_by.popitem(last=False)
         return Verified(token.claims, float(min(token.claims["exp"], _LAST)))
 
-    def take(self, fetch: Fetch, result: Fetched | Unreachable, sources: Sources) -> None:
-        """What came of a fetch. Each of those who waited for the same one may give it."""
-        elapsed = sources.elapsed()
-        for kept in (self._configuration, self._keys):
-            if isinstance(kept, _Kept) and kept.url == fetch.url:
-                kept.take(result, elapsed)
-                if kept is self._keys:
-                    self._is_asked_again = False
-
     def _may_be_ours(self, token: Token, sources: Sources) -> bool:
         """What can be told of a token before its signature. Nothing is fetched for one that is for somebody else."""
         allowed = self._stated or ASYMMETRIC
         return token.algorithm in allowed and self._expected.met_by(token.claims, sources.clock().timestamp())
 
-    def _key(self, token: Token, elapsed: int) -> Key | Fetch | Unreachable | None:
+    def _key(self, token: Token, sources: Sources) -> Key | Fetch | Unreachable | None:
         algorithms: Collection[str] = self._stated
         if self._configuration is not None:
-            configuration = self._configuration.get(elapsed)
+            configuration = self._configuration.get(sources)
             if not isinstance(configuration, _Configuration):
                 return configuration
             if token.claims["iss"] != configuration.issuer:
@@ -141,26 +129,15 @@ class Issuer:
             return None
         if not isinstance(self._keys, _Kept):
             return None if self._keys is None else fitting(self._keys, token.algorithm, token.kid)
-        keys = self._keys.get(elapsed)
+        keys = self._keys.get(sources)
         if not isinstance(keys, tuple):
             return keys
-        found = fitting(keys, token.algorithm, token.kid)
-        return found if found is not None else self._again(self._keys, elapsed)
+        # A key that is not known: the issuer may have a new one.
+        return fitting(keys, token.algorithm, token.kid) or self._keys.again(sources)
 
     def _found_at(self, url: str) -> None:
         if not isinstance(self._keys, _Kept) or self._keys.url != url:
             self._keys = _Kept(url, read_keys)
-
-    def _again(self, keys: _Kept[Any], elapsed: int) -> Fetch | Unreachable | None:
-        """A key is not known: the issuer may have a new one."""
-        if not self._is_asked_again:
-            if failure := keys.failure(elapsed):
-                return failure
-            rested = self._asked_again is None or elapsed - self._asked_again >= AGAIN_SECONDS * SECOND
-            if not rested and not keys.has_failed:
-                return None
-            self._asked_again, self._is_asked_again = elapsed, True
-        return Fetch(keys.url)
 
 
 # ── What is fetched ───────────────────────────────────────────────────────────────────────────────────────────
@@ -176,27 +153,42 @@ class _Kept(Generic[T]):
         self._value: T | None = None
         self._until = 0
         self._failed: tuple[int, Unreachable] | None = None
+        self._asked_again: int | None = None
+        self._is_asked_again = False
 
-    def get(self, elapsed: int) -> T | Fetch | Unreachable:
+    def get(self, sources: Sources) -> T | Fetch | Unreachable:
+        elapsed = sources.elapsed()
         if self._value is not None and elapsed < self._until:
             return self._value
-        return self.failure(elapsed) or Fetch(self.url)
+        return self._failure(elapsed) or self._fetch(sources)
 
-    @property
-    def has_failed(self) -> bool:
-        """Whether it could not be had when it was last tried."""
-        return self._failed is not None
+    def again(self, sources: Sources) -> Fetch | Unreachable | None:
+        """Fetch it although it is kept; None: that was done just now."""
+        elapsed = sources.elapsed()
+        if not self._is_asked_again:
+            if failure := self._failure(elapsed):
+                return failure
+            rested = self._asked_again is None or elapsed - self._asked_again >= AGAIN_SECONDS * SECOND
+            if not rested and self._failed is None:
+                return None
+            self._asked_again, self._is_asked_again = elapsed, True
+        return self._fetch(sources)
 
-    def failure(self, elapsed: int) -> Unreachable | None:
+    def _fetch(self, sources: Sources) -> Fetch:
+        return Fetch(self.url, lambda result: self._take(result, sources.elapsed()))
+
+    def _failure(self, elapsed: int) -> Unreachable | None:
         """Why it could not be had just now; None: nobody has tried."""
         if self._failed is not None and elapsed - self._failed[0] < FAILED_SECONDS * SECOND:
             return self._failed[1]
         return None
 
-    def take(self, result: Fetched | Unreachable, elapsed: int) -> None:
+    def _take(self, result: Fetched | Unreachable, elapsed: int) -> None:
+        """What came. Each of those who waited for the same fetch gives it."""
         if result is self._taken:
             return
         self._taken = result
+        self._is_asked_again = False
         if isinstance(result, Fetched):
             try:
                 self._value = self._read(result.body)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import assert_never
 
 from ninefold.plan.environment import CREDENTIAL, Environment
-from ninefold.runtime.operations.flow import Asks, Fetch, Fetched, Follow, Holds, Over, Select, Standing, Unreachable
+from ninefold.runtime.operations.flow import Asks, Fetch, Follow, Holds, Over, Select, Standing, Unreachable
 from ninefold.runtime.request.exchange import Exchange
 from ninefold.runtime.request.issuers import Issuer, Verified
 from ninefold.runtime.request.proofs import read_certificate
@@ -110,12 +110,7 @@ def _verified(x: Exchange, scheme: Scheme, issuer: Issuer, env: Environment) -> 
         case Verified():
             return _permitted(x, scheme.bearer(token, outcome, env), env)
         case Fetch():
-
-            def taken(result: Fetched | Unreachable) -> Standing:
-                issuer.take(outcome, result, x.service.sources)
-                return _verified(x, scheme, issuer, env)
-
-            return Asks(outcome, taken)
+            return Asks(outcome, lambda _: _verified(x, scheme, issuer, env))
         case Unreachable():
             return Over.UNKNOWN
         case None:
