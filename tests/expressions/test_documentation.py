@@ -7,8 +7,8 @@ from pathlib import Path
 from ninefold.expressions.ast import DEEPEST
 from ninefold.expressions.functions import MACROS, SPECIAL, TABLE, Overload
 from ninefold.expressions.parse import LONGEST
-from ninefold.sql.dialect import SQLITE
 from ninefold.sql.fragment import Fragment
+from ninefold.sql.sqlite import SQLITE
 from ninefold.values import Anything, Array, Boolean, Duration, Integer, Number, Object, Text, Timestamp, Type
 
 PAGE = Path(__file__).parents[2] / "docs" / "expressions.md"

@@ -21,7 +21,8 @@ from ninefold.expressions.sql_rows import LOG, SEEN
 from ninefold.expressions.tree import Call, Constant, Select, Typed, free_variables, walk
 from ninefold.plan.events import Concerns
 from ninefold.plan.statement import Piece, ResultColumn, Statement
-from ninefold.sql.fragment import PLACEHOLDER, Fragment, bind
+from ninefold.sql.dialect import Dialect
+from ninefold.sql.fragment import PLACEHOLDER, TRUE, Fragment, bind, join
 from ninefold.values import Anything, Boolean
 
 _TRUE = Constant(True, Boolean())
@@ -39,7 +40,7 @@ def concerns(perspective: Perspective) -> Concerns | None:
     adds = [value for each in checked.schemes if each.name == perspective.who for _, value in each.adds]
     if not all(_lasts(value, checked.model) for value in adds):
         return None
-    found = list[tuple[str, Typed]]()
+    found = list[tuple[Fragment, Typed]]()
     for name in dict.fromkeys(cause.resource for kind in checked.events.kinds for cause in kind.causes):
         rules = checked.row_rules.get(name, {})
         if perspective.who not in rules:
@@ -52,8 +53,9 @@ def concerns(perspective: Perspective) -> Concerns | None:
             known = _known(value, perspective)
             if known is None:
                 return None
-            if (_of_event(name, field), known) not in found:
-                found.append((_of_event(name, field), known))
+            of_event = _of_event(resource, field, perspective.dialect)
+            if (of_event, known) not in found:
+                found.append((of_event, known))
     return Concerns(_statement([column for column, _ in found]), tuple(caller for _, caller in found))
 
 
@@ -102,14 +104,17 @@ def _known(typed: Typed, perspective: Perspective) -> Typed | None:
     return made.binds[0] if made.text == PLACEHOLDER else None
 
 
-def _of_event(resource: str, field: str | None) -> str:
-    value = "TRUE" if field is None else f"json_extract(event.{SEEN}, '$.{field}')"
-    return f"CASE event.resource WHEN '{resource}' THEN {value} END"
+def _of_event(resource: Resource, field: str | None, dialect: Dialect) -> Fragment:
+    seen = Fragment(f"event.{SEEN}")
+    value = TRUE if field is None else dialect.member_of(seen, field, resource.fields[field].type)
+    return f"CASE event.resource WHEN '{resource.name}' THEN " + value + " END"
 
 
-def _statement(columns: Sequence[str]) -> Statement:
+def _statement(columns: Sequence[Fragment]) -> Statement:
     text = (
-        Fragment("SELECT " + ", ".join(("event.seq", *columns)) + f" FROM {LOG} AS event WHERE event.seq > ")
+        "SELECT "
+        + join(", ", (Fragment("event.seq"), *columns))
+        + f" FROM {LOG} AS event WHERE event.seq > "
         + bind(inputs.LOG_POSITION)
         + " AND event.seq <= "
         + bind(inputs.LOG_LAST)

@@ -90,8 +90,8 @@ def _event(kind: EventKind, cause: Cause, resource: Resource, found: list[Fragme
     columns = Columns(everything, rows)
     # The log's own columns come first; no expression of a payload is equal to theirs.
     for title, fragment in (
-        ("$identifier", _identifier_of(resource)),
-        ("$seen", _snapshot(resource, perspective.checked)),
+        ("$identifier", _identifier_of(resource, perspective.dialect)),
+        ("$seen", _snapshot(resource, perspective.checked, perspective.dialect)),
     ):
         columns.add_own(title, fragment)
     shown = content(cause.payload, columns)
@@ -168,16 +168,15 @@ def _statement(text: Fragment, columns: Sequence[ResultColumn]) -> Statement:
     return Statement((Piece(text.text, text.binds),), tuple(columns))
 
 
-def _identifier_of(resource: Resource) -> Fragment:
-    return "json_array(" + join(", ", [column(resource.name, key) for key in resource.primary_key]) + ")"
+def _identifier_of(resource: Resource, dialect: Dialect) -> Fragment:
+    return dialect.array_of([column(resource.name, key) for key in resource.primary_key])
 
 
-def _snapshot(resource: Resource, checked: Checked) -> Fragment:
+def _snapshot(resource: Resource, checked: Checked, dialect: Dialect) -> Fragment:
     """The row as the event finds it, for the row rules that will be asked of it. Where none is, nothing is kept."""
     if all(rule is None for rule in checked.row_rules.get(resource.name, {}).values()):
         return Fragment("NULL")
-    kept = [f"'{field.name}', " + column(resource.name, field.name) for field in resource.readable]
-    return "json_object(" + join(", ", kept) + ")"
+    return dialect.object_of([(field.name, column(resource.name, field.name)) for field in resource.readable])
 
 
 # ── Seeing ────────────────────────────────────────────────────────────────────────────────────────────────────

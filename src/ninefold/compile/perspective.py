@@ -17,7 +17,7 @@ from ninefold.expressions.sql_rows import ABOUT, SEEN, source
 from ninefold.expressions.to_sql import Item, Items, failure_of, items_of, to_sql
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.sql.dialect import Dialect
-from ninefold.sql.fragment import FALSE, TRUE, Fragment, bind, identifier, join
+from ninefold.sql.fragment import FALSE, TRUE, Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Text
 
 OPERATOR = "$operator"
@@ -73,17 +73,26 @@ class Perspective:
         if as_it_was is None or as_it_is is None:
             return TRUE
         own, log = self.checked.resources[resource], identifier(event)
-        kept = [f"json_extract({log}.{SEEN}, '$.{each.name}') AS {identifier(each.name)}" for each in own.readable]
+        seen, about = Fragment(f"{log}.{SEEN}"), Fragment(f"{log}.{ABOUT}")
+        kept = [
+            self.dialect.member_of(seen, each.name, each.type) + f" AS {identifier(each.name)}" for each in own.readable
+        ]
         same = [
-            f"{identifier(now)}.{identifier(key)} = json_extract({log}.{ABOUT}, '$[{n}]')"
+            column(now, key) + " = " + self.dialect.item_of(about, n, own.fields[key].type)
             for n, key in enumerate(own.primary_key)
         ]
-        row = f"SELECT 1 FROM {identifier(resource)} AS {identifier(now)} WHERE " + " AND ".join(same or ["TRUE"])
-        past = f"(SELECT {', '.join(kept)}) AS {identifier(then)}"
+        row = f"SELECT 1 FROM {identifier(resource)} AS {identifier(now)} WHERE " + all_of(same)
+        past = "(SELECT " + join(", ", kept) + f") AS {identifier(then)}"
         return (
-            f"EXISTS (SELECT 1 FROM {past} WHERE "
+            "EXISTS (SELECT 1 FROM "
+            + past
+            + " WHERE "
             + as_it_was
-            + f") AND (NOT EXISTS ({row}) OR EXISTS ({row} AND ("
+            + ") AND (NOT EXISTS ("
+            + row
+            + ") OR EXISTS ("
+            + row
+            + " AND ("
             + as_it_is
             + ")))"
         )

@@ -16,7 +16,8 @@ from ninefold.compile.timers import timers
 from ninefold.compile.versioning import versions
 from ninefold.plan.places import Place
 from ninefold.plan.service import NotInForce, OperatorValue, Proposal, ServicePlan
-from ninefold.sql.dialect import SQLITE, Dialect
+from ninefold.sql.dialect import Dialect
+from ninefold.sql.sqlite import SQLITE
 
 
 def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:

@@ -88,17 +88,18 @@ def planned(checked: Checked, dialect: Dialect, unversioned: str | None) -> Subs
         + ", "
         + perspective.value(to.secret, rows)
         + kept
-        + all_of([*able, *_is_the_one(resource)])
+        + all_of([*able, *_is_the_one(resource, dialect)])
     )
     columns = (ResultColumn("url", Text(nullable=True)), ResultColumn("secret", Text(nullable=True)))
     return Subscribers(resource.name, Tell(_statement(keep), _statement(tell)), _statement(receiver, columns))
 
 
-def _is_the_one(resource: Resource) -> Iterator[Fragment]:
+def _is_the_one(resource: Resource, dialect: Dialect) -> Iterator[Fragment]:
     """That a row is the one whose primary key is bound. Field by field, which an index serves."""
     one = bind(inputs.LOG_SUBSCRIPTION)
     for number, field in enumerate(resource.primary_key):
-        value = one if len(resource.primary_key) == 1 else "json_extract(" + one + f", '$[{number}]')"
+        type_ = resource.fields[field].type
+        value = one if len(resource.primary_key) == 1 else dialect.item_of(one, number, type_)
         yield column(resource.name, field) + " = " + value
 
 

@@ -98,7 +98,7 @@ def _timer_of_row(
     if not by_the_clock:
         for guard in transition.guards:
             asked.append("(" + perspective.holds(guard.that, {resource.name: resource.name}) + ")")
-    statements = _due(resource, at, entered, where, asked)
+    statements = _due(resource, at, entered, where, asked, perspective.dialect)
     return Timer(
         resource=resource.name,
         transition=transition.name,
@@ -123,7 +123,7 @@ def _take(resource: Resource, transition: Transition, perspective: Perspective) 
 def _expiry(resource: Resource, expiry: Expiry, perspective: Perspective) -> Timer:
     """Deletes rows at the time that they say."""
     at = perspective.value(expiry.at, {resource.name: resource.name})
-    due, waits, next = _due(resource, at, None, [], [])
+    due, waits, next = _due(resource, at, None, [], [], perspective.dialect)
     operation = Delete(
         key=f"expiry of {resource.name}",
         segments=by_identifier(resource, perspective.checked),
@@ -146,13 +146,18 @@ def _expiry(resource: Resource, expiry: Expiry, perspective: Perspective) -> Tim
 
 
 def _due(
-    resource: Resource, at: Fragment, entered: Fragment | None, where: list[Fragment], asked: list[Fragment]
+    resource: Resource,
+    at: Fragment,
+    entered: Fragment | None,
+    where: list[Fragment],
+    asked: list[Fragment],
+    dialect: Dialect,
 ) -> tuple[Statement, Statement, Statement]:
     """What is due, whether anything is, and what is due next, where rows say themselves `at` which time, but not
     before they `entered` their state. `asked`: what has to hold besides of what is due; of the others only `where`.
 
     The conditions name the row's own time first: an index over it serves them."""
-    time = at if entered is None else "max(" + at + ", " + entered + ")"
+    time = at if entered is None else dialect.later(at, entered)
     until, beyond = bind(inputs.DUE_UNTIL), bind(inputs.DUE_BEYOND)
     by_now = [at + " <= " + until, *([] if entered is None else [entered + " <= " + until])]
     fresh = join(" OR ", [each + " > " + beyond for each in (at, entered) if each is not None])

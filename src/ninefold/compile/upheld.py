@@ -338,4 +338,4 @@ def _by_identifier(resource: Resource) -> Fragment:
 
 def _gathered(keys: Fragment, type_: Array, perspective: Perspective) -> Fragment:
     array = perspective.dialect.gather(Fragment("keys.k"), type_.items, ())
-    return "(SELECT " + array + " FROM (SELECT DISTINCT k FROM (" + keys + ")) AS keys)"
+    return "(SELECT " + array + " FROM (SELECT DISTINCT k FROM (" + keys + f"){perspective.dialect.nameless}) AS keys)"

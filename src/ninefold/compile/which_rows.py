@@ -130,7 +130,7 @@ def on_the_way(
     them all to select from. `seen`: as far as the caller sees them."""
     known = ways(operation.segments, perspective.checked.resources)
     read = {name for each in typed for name in free_variables(each)}
-    rows, source = dict[str, str](), Fragment("(SELECT 1)")
+    rows, source = dict[str, str](), Fragment(perspective.dialect.nothing)
     for way in known:
         root = way.row(operation.resource or "").name
         if root in read:

@@ -155,7 +155,7 @@ class Operators(Arrays):
             raise self.refuse(left, "of which type this is, is not stated", _STATE_TYPE)
         alias = self.fresh()
         found = Relation(self.dialect.items(container.text, alias), container)
-        named = "(" + self.dialect.position(alias) + " = " + value.text + ")"
+        named = self.dialect.named(alias, value.text, value.type)
         failures = (value.is_broken,) if value.fails else ()
         is_object = self.dialect.json_is(container.text, "map")
         is_array = self.dialect.json_is(container.text, "list")

@@ -45,8 +45,9 @@ from ninefold.expressions.tree import (
     Variable,
     parts,
 )
-from ninefold.sql.dialect import SQLITE, Dialect
+from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.sql.sqlite import SQLITE
 from ninefold.values import Anything, Array, Boolean, Digest, Object, Row, Type
 
 __all__ = [

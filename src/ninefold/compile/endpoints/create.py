@@ -35,6 +35,7 @@ from ninefold.expressions.tree import Constant, Typed, free_variables
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.statement import Statement
 from ninefold.plan.writes import Assign, Create
+from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Text
 
@@ -59,7 +60,7 @@ def create(operation: stated.Create, admission: Admission, perspective: Perspect
     held_values, held_to = making(operation, resource, perspective).as_made(made, of_row)
     row, targets = row_to_store(operation, resource, from_path, made, perspective)
     if operation.several:
-        row, among_themselves = distinct_among_themselves(row, distinct, resource)
+        row, among_themselves = distinct_among_themselves(row, distinct, resource, perspective.dialect)
         required += among_themselves
     name = identifier(resource.name)
     source = "(" + row + f") AS {name}"
@@ -101,7 +102,7 @@ def create(operation: stated.Create, admission: Admission, perspective: Perspect
 
 
 def distinct_among_themselves(
-    row: Fragment, distinct: Sequence[Requirement], resource: Resource
+    row: Fragment, distinct: Sequence[Requirement], resource: Resource, dialect: Dialect
 ) -> tuple[Fragment, list[Requirement]]:
     """Of several new rows: the second one with the same values in fields that are unique is refused, as if the first
     were there already. Nulls are distinct."""
@@ -109,7 +110,7 @@ def distinct_among_themselves(
     for index, each in enumerate(distinct):
         first = identifier(f"$first {index}")
         fields = ", ".join(map(identifier, each.fields))
-        row = f'SELECT *, MIN("$n") OVER (PARTITION BY {fields}) AS {first} FROM (' + row + ")"
+        row = f'SELECT *, MIN("$n") OVER (PARTITION BY {fields}) AS {first} FROM (' + row + f"){dialect.nameless}"
         name = identifier(resource.name)
         lacks = [column(resource.name, field) + " IS NULL" for field in each.fields]
         is_first = join(" OR ", [*lacks, Fragment(f'{name}."$n" = {name}.{first}')])

@@ -106,14 +106,13 @@ def remove(operation: stated.Remove, admission: Admission, perspective: Perspect
     absent_ = answer(operation, columns, perspective, operation.outcomes["absent"])
     read = "SELECT " + join(", ", columns.fragments or [Fragment("1")]) + " FROM " + as_removed(resource)
     required = [*on_the_way, *_of_the_row(resource, seen, of_the_row, perspective)]
+    source = f"{perspective.dialect.nothing} LEFT JOIN {name} AS {name} ON " + all_of(found)
     return Remove(
         resource=resource.name,
         response=removed,
         statement=Statement(pieces(delete), results),
         untouched=Untouched(Statement(pieces(absent), results), absent_),
-        judge=judge(
-            f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found), required, operation, resource, perspective
-        ),
+        judge=judge(source, required, operation, resource, perspective),
         key=tuple(field.name for field in fields),
         precondition=precondition(operation, admission, resource, perspective),
         upholds=upheld(Change("delete", resource, found=found), operation, perspective),

@@ -24,6 +24,7 @@ from ninefold.plan.operations import FilterParameter, List, Paging, Sort
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
+from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import TRUE, Fragment, all_of, bind, identifier, join
 from ninefold.values import Integer, Row
 
@@ -67,7 +68,7 @@ def list_rows(operation: checked.List, admission: Admission, perspective: Perspe
         order = " ORDER BY " + join(", ", [_ordered(f, e, d) for f, e, d in fragments] or [TRUE])
         sort_pieces.append(Piece(order.text, order.binds, f"sort {order_name}"))
         if operation.pages.by == "cursor":
-            after = " AND (" + _after(fragments) + ")"
+            after = " AND (" + _after(fragments, perspective.dialect) + ")"
             after_pieces.append(Piece(after.text, after.binds, f"after {order_name}"))
 
     tail = []
@@ -93,7 +94,7 @@ def list_rows(operation: checked.List, admission: Admission, perspective: Perspe
         sort_parameter=operation.sorts.parameter,
         sort_trace=stated(perspective.checked.places, "endpoints", operation.key, "sort"),
         count=count,
-        judge=judge(Fragment("(SELECT 1)"), required, operation, resource, perspective, of_one=False)
+        judge=judge(Fragment(perspective.dialect.nothing), required, operation, resource, perspective, of_one=False)
         if required
         else None,
         head=Statement(head.select(" FROM " + source_beside), tuple(head.results)) if head.results else None,
@@ -169,7 +170,7 @@ def _ordered(fragment: Fragment, typed: Typed, descending: bool) -> Fragment:
     return fragment + (" DESC" if descending else " ASC") + (" NULLS LAST" if typed.type.nullable else "")
 
 
-def _after(keys: Sequence[tuple[Fragment, Typed, bool]], index: int = 0) -> Fragment:
+def _after(keys: Sequence[tuple[Fragment, Typed, bool]], dialect: Dialect, index: int = 0) -> Fragment:
     """Rows that come after the cursor's in the order of `keys`: beyond it in the first key, or equal there and
     after it in the rest."""
     fragment, typed, descending = keys[index]
@@ -179,9 +180,9 @@ def _after(keys: Sequence[tuple[Fragment, Typed, bool]], index: int = 0) -> Frag
         beyond = "(" + beyond + " OR (" + fragment + " IS NULL AND " + value + " IS NOT NULL))"
     if index + 1 == len(keys):
         return beyond
-    rest = "(" + _after(keys, index + 1) + ")"
+    rest = "(" + _after(keys, dialect, index + 1) + ")"
     if typed.type.nullable:
-        return beyond + " OR (" + fragment + " IS " + value + " AND " + rest + ")"
+        return beyond + " OR (" + fragment + dialect.alike + value + " AND " + rest + ")"
     # Said this way round, an index on the first key bounds the search.
     bound = fragment + (" <= " if descending else " >= ") + value
     return bound + " AND (" + beyond + " OR " + rest + ")"

@@ -39,7 +39,12 @@ def outer_join(resource: Resource, operation: Operation, perspective: Perspectiv
         return f"{WANTED} LEFT JOIN {name} AS {name} ON " + all_of(is_wanted(resource))
     rows = {resource.name: resource.name}
     found = says_which(operation, rows, perspective)
-    return "(SELECT 1) LEFT JOIN " + perspective.source(resource.name) + f" AS {name} ON " + all_of(found)
+    return (
+        f"{perspective.dialect.nothing} LEFT JOIN "
+        + perspective.source(resource.name)
+        + f" AS {name} ON "
+        + all_of(found)
+    )
 
 
 def answer(

@@ -81,7 +81,7 @@ def sign_in(operation: stated.SignIn, admission: Admission, perspective: Perspec
     )
     told = told_after(operation, resource, columns, checks, perspective, *steps, by_key=True)
     which = " WHERE " + all_of([*found, *(each.holds for each in required), *can_be_made(held_values)])
-    source = f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found)
+    source = f"{perspective.dialect.nothing} LEFT JOIN {name} AS {name} ON " + all_of(found)
     judged = judge(source, required, operation, resource, perspective, held_values)
     if operation.sets:
         text = _changed(name, computed, assigns, which, told.returning)
@@ -160,7 +160,7 @@ def sign_out(operation: stated.SignOut, admission: Admission, perspective: Persp
         there = column(resource.name, resource.primary_key[0]) + " IS NOT NULL"
         nobody = Condition("unauthenticated", subject=resource.name, trace=traced(operation.place))
         required_ = [Requirement(nobody, there, Scope.PRESENCE), *permission(admission, resource, perspective)]
-        source = f"(SELECT 1) LEFT JOIN {name} AS {name} ON " + all_of(found)
+        source = f"{perspective.dialect.nothing} LEFT JOIN {name} AS {name} ON " + all_of(found)
     else:
         found = says_which(operation, columns.rows, perspective)
         required_ = requirements_of_row(operation, admission, resource, perspective)
