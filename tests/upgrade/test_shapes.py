@@ -187,7 +187,7 @@ def test_what_goes_without_a_question_keeps_every_value(path: Path, name: str) -
     assert with_schema(path, schema) == ()
 
 
-@pytest.mark.parametrize("name", [name for name in GOES if name not in ("a number", "states less")])
+@pytest.mark.parametrize("name", [name for name in GOES if name != "states less"])
 def test_the_contract_of_yesterday_is_served_again(path: Path, name: str) -> None:
     before = dump(path)
     with_schema(path, GOES[name])

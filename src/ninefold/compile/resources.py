@@ -77,6 +77,7 @@ def _table(resource: Resource, checked: Checked) -> Table:
         indexes=tuple(_indexes(resource, checked)),
         states=resource.machine is not None,
         machine=None if resource.machine is None else Machine(resource.machine.field, resource.machine.states),
+        passwords=tuple(field.name for field in stored if field.secret == "password"),
     )
 
 

@@ -60,7 +60,8 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     """One resource. Every table also has the column `$revision` (text, never null); one whose rows have states, the
     column `$entered` besides: the time at which a row entered the state that it is in. It has no value where that is
     not known, and then no timer takes the row anywhere. `machine` says which states these are. Without a `key` the
-    table has one row. `aside`: of a database alone, the columns of contracts that it served before."""
+    table has one row. `passwords`: the columns of secrets that are hashed as such; others hold digests of tokens.
+    `aside`: of a database alone, the columns of contracts that it served before."""
 
     name: str
     columns: tuple[Column, ...]
@@ -69,6 +70,7 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     indexes: tuple[Index, ...] = ()
     states: bool = False
     machine: Machine | None = None
+    passwords: tuple[str, ...] = ()
     aside: tuple[Aside, ...] = ()
 
 

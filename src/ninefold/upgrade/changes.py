@@ -7,7 +7,7 @@ can be served again. What would need a value, or a choice between two readings, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
@@ -68,23 +68,23 @@ def changes(stored: Schema, wanted: Schema) -> Changes:
     stored = shape(stored)
     old = {table.name: table for table in stored.tables}
     hidden = {table.name: table for table in stored.aside}
-    is_new = any(table.name not in old and table.name not in hidden for table in wanted.tables)
+    new = [table for table in wanted.tables if table.name not in old and table.name not in hidden]
     found: list[Change] = []
     silent: list[Step] = []
     tables: list[Table] = []
-    for table, with_states in zip(shape(wanted).tables, wanted.tables, strict=True):
+    for table, whole in zip(shape(wanted).tables, wanted.tables, strict=True):
         was = old.get(table.name) or hidden.get(table.name)
         if was is None:
             found.append(Change("automatic", f"resource `{table.name}`", "new", (steps.MakeTable(table),)))
             tables.append(table)
             continue
-        changed = Changed(was, table, with_states.machine, stored)
+        changed = Changed(was, table, whole, stored)
         found += changed.changes()
         silent += changed.silent
         tables.append(structs.replace(table, aside=changed.aside))
     names = {table.name for table in wanted.tables}
     foreign = bool(old) and not names & {*old, *hidden}
-    found += [_gone(table, is_new, foreign) for name, table in old.items() if name not in names]
+    found += [_gone(table, new, foreign) for name, table in old.items() if name not in names]
     found += _supports(stored, wanted)
     if wanted.log and not stored.log:
         silent.append(steps.MakeSupport("reading"))
@@ -93,12 +93,24 @@ def changes(stored: Schema, wanted: Schema) -> Changes:
     return Changes(tuple(found), _with_supports(after, stored), tuple(silent))
 
 
-def _gone(table: Table, may_be_renamed: bool, foreign: bool) -> Change:
-    """`foreign`: the contract has none of the resources that are stored. It may be that of another service."""
-    aside = (steps.SetTableAside(table),)
-    about, words = f"resource `{table.name}`", "its rows stay, hidden"
-    by: By = "upgrade" if may_be_renamed else "serve"
-    return Change("aside", about, words, aside, by=by, over=None if foreign else steps.AreNone(table.name))
+def _gone(table: Table, new: Sequence[Table], foreign: bool) -> Change:
+    """`foreign`: the contract has none of the resources that are stored. It may be that of another service. One that is
+    `new` may be this one by another name where it has most of its fields."""
+    aside, about = (steps.SetTableAside(table),), f"resource `{table.name}`"
+    over = None if foreign else steps.AreNone(table.name)
+    alike = [each.name for each in shape(Schema(tuple(new))).tables if _are_alike(table, each)]
+    if alike:
+        words = f"is gone, and {' or '.join(f'`{name}`' for name in alike)} is new, with its fields: renamed?"
+        write = (*(f"{{rename: {table.name}, to: {name}}}" for name in alike), f"{{aside: {table.name}}}")
+        return Change("question", about, words, aside, by="upgrade", write=write, over=over)
+    by: By = "upgrade" if new else "serve"
+    return Change("aside", about, "its rows stay, hidden", aside, by=by, over=over)
+
+
+def _are_alike(was: Table, now: Table) -> bool:
+    """Whether most of the fields that one had the other has."""
+    types = {column.name: column.type for column in now.columns}
+    return 2 * sum(types.get(column.name) == column.type for column in was.columns) > len(was.columns)
 
 
 def _with_supports(after: Schema, stored: Schema) -> Schema:

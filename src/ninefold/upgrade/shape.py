@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import assert_never
 
 import msgspec
+from msgspec import structs
 
 from ninefold.plan.schema import Column, Index, Schema, Table
 from ninefold.values import (
@@ -105,7 +106,7 @@ def _table_shape(table: Table) -> Table:
     columns = tuple(
         Column(column.name, _coarse(column.type), column.required, column.serial) for column in table.columns
     )
-    return Table(table.name, columns, table.key, table.references, table.indexes, table.states, None, table.aside)
+    return structs.replace(table, columns=columns, machine=None, passwords=())
 
 
 def _coarse(type_: Type) -> Type:

@@ -49,7 +49,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A column of the old table in the form of another type. `old` and `new` are among `CONVERSIONS`."""
+    """A column of the old table in the form of another type: an integer of a number, or a number of an integer."""
 
     column: str
     old: Type
@@ -253,7 +253,18 @@ class RemoveRows:
     phase: Phase = "move"
 
 
-Decision: TypeAlias = RenameTable | RenameColumn | Fill | MapState | RemoveRows
+@dataclass(frozen=True, slots=True)
+class Reissue:
+    """The secrets of all rows end: none is kept where rows may be without one, else one that nobody knows."""
+
+    table: str
+    column: str
+    password: bool
+    required: bool
+    phase: Phase = "move"
+
+
+Decision: TypeAlias = RenameTable | RenameColumn | Fill | MapState | RemoveRows | Reissue
 
 Step: TypeAlias = (
     MakeTable | MakeSupport | AddColumn | AddEntered | DropEntered | Relax | Require | SetAside | TakeBack
@@ -327,4 +338,13 @@ class Convert:
     new: Type
 
 
-Premise: TypeAlias = HaveValue | Differ | Refer | AreIn | AreNone | Convert
+@dataclass(frozen=True, slots=True)
+class AreSecrets:
+    """What a column holds is hashed as a password is; else digests of tokens."""
+
+    table: str
+    column: str
+    passwords: bool
+
+
+Premise: TypeAlias = AreSecrets | HaveValue | Differ | Refer | AreIn | AreNone | Convert

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ninefold.plan.schema import Aside, Column, Index, Machine, Reference, Schema, Table
+from ninefold.plan.schema import Aside, Column, Index, Reference, Schema, Table
 from ninefold.upgrade import steps
 from ninefold.upgrade.change import By, Change
 from ninefold.upgrade.shape import ON_DELETE, reference_indexes, type_in_words
 from ninefold.upgrade.steps import Premise, Step, Value
-from ninefold.values import Array, Integer, Number, Text, Timestamp
+from ninefold.values import Array, Digest, Integer, Number, Text, Timestamp
 
 
 @dataclass
 class Changed:
     """One table that was there. Where a column has to be another one in the database, the whole table is made anew;
-    else its columns are changed one by one."""
+    else its columns are changed one by one. `whole`: the new table, with what its shape does not say."""
 
     old: Table
     new: Table
-    machine: Machine | None
+    whole: Table
     stored: Schema
     silent: list[Step] = field(default_factory=list)
     aside: tuple[Aside, ...] = ()
@@ -93,6 +93,12 @@ class Changed:
                 (steps.HaveValue(self.here, name),),
                 write=(f'{{set: {table}.{name}, is: …, where: "!has(old.{name})"}}',),
             )
+        if isinstance(was.type, Digest) and isinstance(now.type, Digest):
+            # Of a password and of a token are kept what cannot be made of each other.
+            field = f"{table}.{name}"
+            kind = steps.AreSecrets(self.here, name, name in self.whole.passwords)
+            write = (f"{{reissue: {field}}}", *(() if now.required else (f"{{lose: {field}}}",)))
+            yield Change("automatic", self.about(name), "", (), (kind,), write=write)
         if now.serial and not was.serial:
             self.anew = True
             yield Change("automatic", self.about(name), "numbered by the service now")
@@ -102,15 +108,15 @@ class Changed:
     def _converted(self, was: Column, now: Column) -> Change:
         words = f"was {type_in_words(was.type)} and is {type_in_words(now.type)}"
         self.anew = True
-        if isinstance(was.type, Integer) and isinstance(now.type, Number):
-            self.values[now.name] = steps.Converted(was.name, was.type, now.type)
-            premise = steps.Convert(self.here, was.name, was.type, now.type)
-            return Change("automatic", self.about(now.name), words, (), (premise,))
         about = f"{self.new.name}.{now.name}"
         write = (f"{{set: {about}, is: {_exact(was, now) or '…'}}}", f"{{lose: {about}}}")
+        if {type(was.type), type(now.type)} == {Integer, Number}:
+            self.values[now.name] = steps.Converted(was.name, was.type, now.type)
+            premise = steps.Convert(self.here, was.name, was.type, now.type)
+            return Change("automatic", self.about(now.name), words, (), (premise,), write=write)
         nothing = steps.AreNone(self.here, was.name)
         self.values.pop(now.name)
-        return Change("automatic", self.about(now.name), words, (), (nothing,), "upgrade", write)
+        return Change("automatic", self.about(now.name), words, (), (nothing,), "upgrade", write, nothing)
 
     def _referring(self, name: str, before: Reference | None, after: Reference | None) -> Change:
         self.anew = True
@@ -202,7 +208,7 @@ class Changed:
             yield Change("automatic", about, words, (), (steps.AreNone(self.here),), "upgrade")
 
     def _states(self) -> Iterator[Change]:
-        machine = self.machine
+        machine = self.whole.machine
         if self.new.states and not self.old.states:
             about = f"the time since when each `{self.new.name}` is in its state"
             yield Change("automatic", about, "new, from now on", (steps.AddEntered(self.new),))

@@ -35,6 +35,9 @@ def unmet(change: Change, premise: Premise, count: int, examples: str) -> str:
             return f"{about}, and {rows(count)} {'refers' if count == 1 else 'refer'} to what is not there any more"
         case steps.AreIn():
             return f"{about} is in {rows(count)} a state that is none any more: {examples}"
+        case steps.AreSecrets(passwords=passwords):
+            kinds = ("tokens", "passwords") if passwords else ("passwords", "tokens")
+            return f"{about} holds {kinds[0]} in {rows(count)}, and they cannot become {kinds[1]}"
         case steps.AreNone(column=""):
             return f"{about}, and {rows(count)} {_have(count)} no value for it"
         case steps.AreNone():

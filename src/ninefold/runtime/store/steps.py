@@ -86,6 +86,9 @@ def _statements(step: Step, wanted: Schema, connection: apsw.Connection) -> Iter
             yield _rename(name, old, new)
         case steps.Fill() | steps.MapState() | steps.RemoveRows():
             yield _decided(step, connection)
+        case steps.Reissue(table=name, column=column, password=password, required=required):
+            nobodys = (_NO_PASSWORD if password else "randomblob(32)") if required else "NULL"
+            yield f"UPDATE {identifier(name)} SET {identifier(column)} = {nobodys}"
         case _:
             assert_never(step)
 
@@ -195,6 +198,13 @@ def _called(connection: apsw.Connection, value: Typed, type_: Type, reads: steps
 _NUMBERS = itertools.count()
 
 
+_NO_PASSWORD = (
+    "CAST('$argon2id$v=19$m=65536,t=3,p=4$' || substr(hex(randomblob(11)), 1, 21) || 'A$'"
+    " || hex(randomblob(21)) || 'A' AS BLOB)"
+)
+"""A hash that no password has."""
+
+
 # Tables
 
 
@@ -241,13 +251,17 @@ def _value(value: steps.Value) -> str:
         case steps.Kept(column=column):
             return identifier(column)
         case steps.Converted(column=column, new=new):
-            assert isinstance(new, Number)
-            return f"CAST({identifier(column)} AS REAL)"
+            return f"CAST({identifier(column)} AS {_number(new)})"
         case steps.Followed(column=column, table=table, old=old, new=new):
             same = f"target.{identifier(old)} = {identifier(column)}"
             return f"(SELECT {identifier(new)} FROM {identifier(table)} AS target WHERE {same})"
         case _:
             assert_never(value)
+
+
+def _number(type_: Type) -> str:
+    assert isinstance(type_, Integer | Number)
+    return "INTEGER" if isinstance(type_, Integer) else "REAL"
 
 
 def _table_aside(table: Table, connection: apsw.Connection) -> Iterator[str]:
@@ -306,13 +320,16 @@ def _breaking(premise: Premise) -> tuple[str, tuple[Stored, ...]]:
             return f"SELECT {identifier(column)} FROM {table} WHERE {identifier(column)} NOT IN ({among})", (
                 json_text(list(values)),
             )
+        case steps.AreSecrets(column=column, passwords=passwords):
+            is_password = f"(substr({identifier(column)}, 1, 7) = CAST('$argon2' AS BLOB))"
+            return f"SELECT {identifier(column)} FROM {table} WHERE {is_password} <> {int(passwords)}", ()
         case steps.AreNone(column=column):
             where = f" WHERE {identifier(column)} IS NOT NULL" if column else ""
             return f"SELECT {identifier(column) if column else 'rowid'} FROM {table}{where}", ()
         case steps.Convert(column=column, old=old, new=new):
-            assert isinstance(old, Integer) and isinstance(new, Number)
             name = identifier(column)
-            return f"SELECT {name} FROM {table} WHERE CAST(CAST({name} AS REAL) AS INTEGER) <> {name}", ()
+            back = f"CAST(CAST({name} AS {_number(new)}) AS {_number(old)})"
+            return f"SELECT {name} FROM {table} WHERE {back} <> {name}", ()
         case _:
             assert_never(premise)
 

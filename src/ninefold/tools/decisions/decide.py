@@ -25,6 +25,7 @@ from ninefold.tools.decisions.document import (
     Hide,
     Leave,
     MapState,
+    Reissue,
     RemoveRows,
     Rename,
     Set,
@@ -86,6 +87,8 @@ def decide(
                 deciding.remove(each)
             case Leave():
                 deciding.leave(each)
+            case Reissue():
+                deciding.reissue(each)
     for (resource, field), value in given.items():
         deciding.give(resource, field, value)
     after = structs.replace(deciding.stored, tables=tuple(deciding.tables.values()))
@@ -243,7 +246,24 @@ class _Deciding:
             return
         self.steps.append(steps.MapState(table.name, machine.column, state, each.to.text, each.kept))
 
+    def reissue(self, each: Reissue) -> None:
+        found = self._field(each.field)
+        if found is None:
+            return
+        table, name = found
+        wanted = self.wanted.get(table.name)
+        was = next((column for column in table.columns if column.name == name), None)
+        now = None if wanted is None else next((column for column in wanted.columns if column.name == name), None)
+        if wanted is None or was is None or now is None or not {type(was.type), type(now.type)} == {Digest}:
+            self._unknown("there is no secret", each.field, {})
+        else:
+            required = was.required or now.required
+            self.steps.append(steps.Reissue(table.name, name, name in wanted.passwords, required))
+
     def hide(self, each: Hide) -> None:
+        if "." not in each.field.text:
+            self._hide_table(each)
+            return
         found = self._field(each.field)
         if found is None:
             return
@@ -260,6 +280,19 @@ class _Deciding:
             self._add(table, wanted, again)
         if each.lost:
             self.lost.append(f"{table.name}.{name}")
+
+    def _hide_table(self, each: Hide) -> None:
+        name = each.field.text
+        table = self.tables.get(name)
+        if table is None or name in self.wanted:
+            gone = dict.fromkeys(each for each in self.tables if each not in self.wanted)
+            self._unknown("nothing is stored that could go, of", each.field, gone)
+            return
+        self.steps.append(steps.SetTableAside(table))
+        del self.tables[name]
+        self.stored = structs.replace(self.stored, aside=(*self.stored.aside, table))
+        if each.lost:
+            self.lost.append(name)
 
     def remove(self, each: RemoveRows) -> None:
         table = self.tables.get(each.resource.text)

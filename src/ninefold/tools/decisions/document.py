@@ -10,6 +10,7 @@
       - {lose: order.pages}
       - {remove rows: order, where: old.total < 0}
       - {leave: room.title}             # rows that do not fit it any more stay as they are
+      - {reissue: member.key}           # the secrets that rows have end
 
 Expressions are CEL, typed against what is stored: `old` is the row as it was.
 """
@@ -58,7 +59,8 @@ class MapState:
 
 @dataclass(frozen=True, slots=True)
 class Hide:
-    """A field that goes is set aside and not renamed; `lost`: it ends, with its values."""
+    """A field that goes, or a resource where the name has no point, is set aside and not renamed; `lost`: it ends, with
+    its values or rows."""
 
     field: nodes.Scalar
     lost: bool
@@ -77,7 +79,14 @@ class Leave:
     field: nodes.Scalar
 
 
-Decision: TypeAlias = Rename | Set | MapState | Hide | RemoveRows | Leave
+@dataclass(frozen=True, slots=True)
+class Reissue:
+    """The secrets that rows have in a field end: they are of another kind than the contract has."""
+
+    field: nodes.Scalar
+
+
+Decision: TypeAlias = Rename | Set | MapState | Hide | RemoveRows | Leave | Reissue
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +107,7 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "lose": (),
     "remove rows": ("where",),
     "leave": (),
+    "reissue": (),
 }
 """What is decided, and what may stand beside it."""
 
@@ -172,5 +182,7 @@ class _Reader:
                 return Hide(about, verb == "lose")
             case "leave":
                 return Leave(about)
+            case "reissue":
+                return Reissue(about)
             case _:
                 return RemoveRows(about, said.get("where"))

@@ -1,0 +1,182 @@
+"""Each ordinary change of a contract over no rows, three and ten thousand (`changes.yaml`): who makes it without a
+decision, what keeps its values, and whether the contract of before is served again."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+from math import inf
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+import pytest
+import yaml
+
+from ninefold.diagnostics.render import render
+from ninefold.diagnostics.source import Source
+from ninefold.operator.audit import Audit
+from ninefold.pipeline import Loaded, compile_document
+from ninefold.plan.schema import Schema
+from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store import undo, upgrade
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
+from ninefold.tools.decisions import document
+from ninefold.tools.decisions.decide import decide, made
+from ninefold.upgrade.changes import Outcome
+
+DATA: Final = yaml.safe_load(Path(__file__).with_name("changes.yaml").read_text(encoding="utf-8"))
+CHANGES: Final[dict[str, dict[str, Any]]] = DATA["changes"]
+SIZES: Final = [0, 3, pytest.param(10_000, marks=pytest.mark.long)]
+
+
+@cache
+def loaded(name: str = "") -> Loaded:
+    """The contract, with a change."""
+    text: str = DATA["contract"]
+    for old, new in CHANGES[name]["edits"] if name else ():
+        assert text.count(old) == 1, f"{old} is there {text.count(old)} times"
+        text = text.replace(old, new)
+    found = compile_document("rooms.yaml", text.encode())
+    assert found.plan is not None, render(found.diagnostics, found.source)
+    return found
+
+
+def plan(name: str = "") -> ServicePlan:
+    found = loaded(name).plan
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def databases(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    return {}
+
+
+@pytest.fixture
+def path(rows: int, databases: dict[int, Path], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
+    """A database of the contract as it was."""
+    if rows not in databases:
+        first = tmp_path_factory.mktemp("first") / "rooms.db"
+        assert opened(first, "")
+        connection = apsw.Connection(str(first))
+        numbers = f"WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT {rows})"
+        for insert in DATA["rows"] if rows else ():
+            connection.execute(f"{numbers} {insert}")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
+        databases[rows] = first
+    return Path(shutil.copy(databases[rows], tmp_path / "rooms.db"))
+
+
+def opened(path: Path, name: str) -> bool:
+    """Whether a service of the contract with a change would start over it."""
+    opening = open_sqlite(str(path), plan(name).schema, lambda _: (), Audit(plan(name).stored, inf))
+    if isinstance(opening, Opened):
+        opening.database.close()
+        return True
+    assert opening.details or opening.message
+    return False
+
+
+def answered(name: str, *decisions: str) -> upgrade.Decide:
+    text = "\n".join(["changes:", *(f"  - {each}" for each in decisions)])
+    read = document.read(Source("rooms.upgrade.yaml", text if decisions else "changes: []"))
+    checked = loaded(name).checked
+    assert checked is not None and not read.diagnostics
+
+    def outcome(stored: Schema) -> Outcome:
+        found, diagnostics = decide(read.value, stored, plan(name).schema, made(checked))
+        assert not diagnostics, [each.message for each in diagnostics]
+        return found
+
+    return outcome
+
+
+def rehearsed(path: Path, name: str, *decisions: str) -> upgrade.Rehearsed:
+    return upgrade.preview(str(path), plan(name).schema, answered(name, *decisions), Audit(plan(name).stored, inf))
+
+
+def values(path: Path) -> dict[str, list[str]]:
+    """What is in each column, whatever it is called, with how often."""
+    connection = apsw.Connection(str(path))
+    try:
+        return dict(_values(connection))
+    finally:
+        connection.close()
+
+
+def _values(connection: apsw.Connection) -> Iterator[tuple[str, list[str]]]:
+    assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    columns = connection.execute(
+        "SELECT t.name, c.name FROM pragma_table_list AS t, pragma_table_info(t.name) AS c"
+        " WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite%' AND t.name NOT LIKE '$ninefold%'"
+    ).fetchall()
+    for table, column in columns:
+        found = connection.execute(f'SELECT "{column}" FROM "{table}" WHERE "{column}" IS NOT NULL').fetchall()
+        number = [float(value) if isinstance(value, int) else value for (value,) in found]
+        yield f"{table}.{column}", sorted(map(repr, number))
+
+
+def check_nothing_is_lost(before: dict[str, list[str]], after: dict[str, list[str]], changed: list[str]) -> None:
+    """Every value that was in a column is there, or beside it, unless the change says that it is another."""
+    for name, was in before.items():
+        table, _, column = name.partition(".")
+        if {name, table}.isdisjoint(changed):
+            hidden = [f"{table}.$aside {column}", f"$aside {table}.{column}"]
+            assert was in [after.get(each, []) for each in (name, *hidden)], f"{name} is another"
+
+
+def goes(when: str, rows: int) -> bool:
+    return when == "always" or (when == "empty" and not rows)
+
+
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_needs_no_decision_is_made_without_one(path: Path, rows: int, name: str) -> None:
+    change = CHANGES[name]
+    digest = sha256(path.read_bytes()).digest()
+    preview = rehearsed(path, name)
+    assert preview.goes == goes(change.get("upgrade", change["serve"]), rows), preview.changes
+    assert sha256(path.read_bytes()).digest() == digest, "a preview changes no byte"
+    before = values(path)
+    starts = opened(path, name)
+    assert starts == goes(change["serve"], rows)
+    after = values(path)
+    if not starts:
+        assert after == before
+        assert opened(path, ""), "the contract of before still serves it"
+        return
+    check_nothing_is_lost(before, after, [])
+    assert opened(path, name), "and again"
+    assert opened(path, "") or (change["back"] == "asked" and rows)
+
+
+@pytest.mark.parametrize("rows", SIZES[1:])
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_is_decided_is_done_and_undone(path: Path, rows: int, name: str) -> None:
+    change = CHANGES[name]
+    decisions = change.get("decisions", ())
+    assert rehearsed(path, name, *decisions).goes
+    before = values(path)
+    done = upgrade.upgrade(
+        str(path), plan(name).schema, decide=answered(name, *decisions), judge=Audit(plan(name).stored, inf)
+    )
+    assert done.goes, done.changes
+    after = values(path)
+    check_nothing_is_lost(before, after, change.get("changed", []))
+    if rows == 3:
+        connection = apsw.Connection(str(path))
+        for query, expected in change.get("then", {}).items():
+            assert [value for row in connection.execute(query) for value in row] == expected
+        connection.close()
+    assert opened(path, name)
+    again = Path(shutil.copy(path, path.with_name("again.db")))
+    assert opened(again, "") == (change["back"] is True)
+    if done.made:
+        undo.undo(str(path))
+        assert values(path) == before
+        assert opened(path, "")
