@@ -7,10 +7,12 @@ from itertools import pairwise
 import h11
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.door.attacks import ATTACKS, SMUGGLED
 from tests.slices import examples
 
-from ninefold.runtime.http.framing import Refused, Requests
+from ninefold.runtime.http.chunks import Refused
+from ninefold.runtime.http.framing import KNOWN_BYTES, KNOWN_HEADS, Known, Requests
 from ninefold.runtime.messages.message import joined
 
 _WORDS = (
@@ -31,9 +33,9 @@ STREAMS = st.one_of(
 )
 
 
-def read(pieces: list[bytes]) -> list[object]:
+def read(pieces: list[bytes], known: Known | None = None) -> list[object]:
     """Heads, and bodies as far as they came; the status of what is refused ends it."""
-    requests = Requests()
+    requests = Requests(known)
     found: list[object] = []
     body = b""
     for piece in pieces:
@@ -49,7 +51,7 @@ def read(pieces: list[bytes]) -> list[object]:
                     elif not content:
                         break
                 elif head := requests.head():
-                    found.append(head)
+                    found.append(replace(head, notes=None))
                 else:
                     break
         except Refused as refused:
@@ -63,6 +65,22 @@ def test_pieces_change_nothing(stream: bytes, places: list[int]) -> None:
     assert read([bytes((byte,)) for byte in stream] or [b""]) == whole
     cuts = [0, *sorted(min(place, len(stream)) for place in places), len(stream)]
     assert read([stream[begin:end] for begin, end in pairwise(cuts)]) == whole
+
+
+@given(st.lists(STREAMS, max_size=3))
+def test_what_is_known_of_heads_changes_nothing(streams: list[bytes]) -> None:
+    known: Known = {}
+    for stream in (*streams, *streams):
+        assert read([stream], known) == read([stream])
+
+
+def test_of_heads_not_more_is_known_than_there_is_room_for() -> None:
+    known: Known = {}
+    for number in range(2 * KNOWN_HEADS):
+        read([b"GET / HTTP/1.1\r\nHost: x\r\nX: %d\r\n\r\n" % number], known)
+    read([b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"x" * KNOWN_BYTES + b"\r\n\r\n"], known)
+    assert 0 < len(known) <= KNOWN_HEADS
+    assert all(len(block) <= KNOWN_BYTES for _, block in known)
 
 
 @settings(max_examples=examples(500))

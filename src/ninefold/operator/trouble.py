@@ -56,6 +56,8 @@ class Causes:
 
     def reasons(self, x: Exchange, response: Response) -> tuple[Reason, ...]:
         """The same for the log, which names nothing that a client has made up: conditions and lines, each once."""
+        if response.status < 400:
+            return ()
         found = (Reason(cause.condition, tuple(place.line for place in cause.places)) for cause in self.of(x, response))
         return tuple(dict.fromkeys(found))[:MOST_REASONS]
 

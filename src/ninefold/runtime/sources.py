@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import secrets
+import os
+import threading
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
@@ -16,13 +17,51 @@ def _clock() -> datetime:
     return datetime.now(UTC)
 
 
+KEPT_BYTES = 4_096
+"""Random bytes that a thread asks the machine for at once: a call for each takes longer than what they are for."""
+
+
+class _Kept(threading.local):
+    """Those that are left of them, and how many were taken. No two threads have the same."""
+
+    def __init__(self) -> None:
+        self.bytes = b""
+        self.taken = 0
+
+
+_kept = _Kept()
+
+
+def _forget() -> None:
+    """Who was forked takes others than whom it was forked from."""
+    global _kept
+    _kept = _Kept()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+def random_bytes(size: int) -> bytes:
+    """So many random bytes of the machine's, for secrets. Each byte is given once."""
+    end = _kept.taken + size
+    found = _kept.bytes[_kept.taken : end]
+    if len(found) < size:
+        if size > KEPT_BYTES:
+            return os.urandom(size)
+        _kept.bytes = os.urandom(KEPT_BYTES)
+        found, end = _kept.bytes[:size], size
+    _kept.taken = end
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Sources:
     """`clock` gives the time with its zone, `random_bytes` as many bytes as asked for. `elapsed` gives nanoseconds that
     only ever grow, from any beginning: how long ago something was is measured by it, since a clock can be set."""
 
     clock: Callable[[], datetime] = _clock
-    random_bytes: Callable[[int], bytes] = secrets.token_bytes
+    random_bytes: Callable[[int], bytes] = random_bytes
     elapsed: Callable[[], int] = time.monotonic_ns
 
     def now(self) -> str:

@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any, Protocol, TypeAlias, assert_never
 
 from ninefold.runtime.http.capacity import Capacity
+from ninefold.runtime.http.deadlines import Deadlines
 from ninefold.runtime.http.work import Beside, Callers, Computations, Fetcher, is_much
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.operations import flow
@@ -67,9 +68,11 @@ class Works:
         self._database = database
         self._callers = Callers(capacity)
         self._computations = Computations(capacity)
+        self.deadlines: Deadlines[Answer] = Deadlines(Answer.too_late)
 
     def close(self) -> None:
         """End the threads, once nothing is answered any more."""
+        self.deadlines.close()
         self._computations.close()
         self.thread.close()
         self._callers.close()
@@ -151,9 +154,9 @@ class Answer:
         "_body",
         "_deadline",
         "_given_up",
-        "_late",
         "_much",
         "_told",
+        "_waits",
         "_works",
         "over",
         "response",
@@ -170,7 +173,7 @@ class Answer:
         self._awaited: Future[Any] | None = None
         self._given_up: Callable[[], None] | None = None
         self._deadline: float | None = None
-        self._late: asyncio.TimerHandle | None = None
+        self._waits = False
         self._told: Callable[[], object] | None = None
 
     def begin(self) -> None:
@@ -203,7 +206,7 @@ class Answer:
             work, resume = step.work, step.resume
             began = perf_counter()
             try:
-                if isinstance(work, Transact | Sweep):
+                if isinstance(work, (Transact, Sweep)):
                     self._given_up = work.given_up if isinstance(work, Sweep) else None
                     works.write(work, x.env["now"], partial(self._written, resume))
                     self._wait()
@@ -215,7 +218,7 @@ class Answer:
             except Exception as error:
                 step = self._failed(error)
                 continue
-            if isinstance(result, Awaitable):
+            if hasattr(type(result), "__await__"):
                 self._await(result, partial(self._came, step, began))
                 return
             if self._is_beside(work, result, began):
@@ -300,17 +303,18 @@ class Answer:
     def _wait(self) -> None:
         """The timeout counts from the first time that something is waited for."""
         seconds = self.x.service.seconds
-        if seconds is not None and self._late is None:
-            loop = asyncio.get_running_loop()
+        if seconds is not None and not self._waits:
             if self._deadline is None:
-                self._deadline = loop.time() + seconds
-            self._late = loop.call_at(self._deadline, self._too_late)
+                self._deadline = asyncio.get_running_loop().time() + seconds
+            self._waits = True
+            self._works.deadlines.put(self, self._deadline)
 
     def _wait_no_more(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
+        if self._waits:
+            self._waits = False
+            self._works.deadlines.lift(self)
 
-    def _too_late(self) -> None:
+    def too_late(self) -> None:
+        self._waits = False
         if not self.over:
             self._end(timed_out(self.x))

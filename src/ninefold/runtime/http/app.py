@@ -23,7 +23,7 @@ from ninefold.runtime.http.cycle import Message, Receive, Send
 from ninefold.runtime.http.framing import Head
 from ninefold.runtime.http.streams import Streams
 from ninefold.runtime.http.wire import ServerSentEvents, Wire, as_get, over_websocket
-from ninefold.runtime.messages.message import HeaderFields, Request, Response, joined
+from ninefold.runtime.messages.message import HeaderFields, Request, Response
 from ninefold.runtime.operations.flow import Follow, Sweep, Wait
 from ninefold.runtime.operations.timers import Timers
 from ninefold.runtime.request.exchange import Exchange, arrived, finished, open_to_origins, overloaded, unavailable
@@ -187,7 +187,7 @@ class Application:
 
     def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking:
         """The same of one that has come whole, without ASGI in between. `peer`: the address of who sent it."""
-        headers = joined(head.fields)
+        headers = head.headers
         request = Request(head.method, head.path, head.query, headers, self._address(peer, headers), certificate)
         return self.asking(request, Whole(content, self.capacity, kept=self.watch is not None))
 

@@ -7,12 +7,9 @@ from urllib.parse import quote
 
 from ninefold.runtime.http.answer import Disconnected, Stalled
 from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity, ClientAddress
-from ninefold.runtime.http.cycle import Message, Receive
+from ninefold.runtime.http.cycle import WITHOUT_CONTENT, Message, Receive
 from ninefold.runtime.messages.message import HeaderFields, Request, Response, joined
 from ninefold.runtime.operations.flow import TooLarge
-
-_WITHOUT_CONTENT = frozenset((204, 304))
-"""Statuses whose responses have no content, and say no length of one (RFC 9110 8.6)."""
 
 
 def requested(scope: Message, address: ClientAddress) -> Request:
@@ -120,7 +117,7 @@ class Whole:
 
 def headers_of(request: Request, response: Response, body: Body | Whole) -> HeaderFields:
     headers = response.headers
-    if response.status not in _WITHOUT_CONTENT:
+    if response.status not in WITHOUT_CONTENT:
         headers = (*headers, (b"content-length", str(len(response.body)).encode("ascii")))
     return (*headers, (b"connection", b"close")) if is_last(request, body) else headers
 

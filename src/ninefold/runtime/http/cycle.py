@@ -6,11 +6,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Protocol, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.runtime.http.framing import Head, Refused, Requests, fields_are_sound
+from ninefold.runtime.http.chunks import Refused
+from ninefold.runtime.http.framing import Head, Requests, fields_are_sound
+from ninefold.runtime.messages.message import HeaderFields
 
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -200,7 +203,8 @@ class Cycle:
         return self._told_end or (self._head.length is not None and self._head.length <= LEFT_BYTES)
 
 
-_WITHOUT_CONTENT = frozenset((204, 304))
+WITHOUT_CONTENT = frozenset((204, 304))
+"""Statuses whose responses have no content, and say no length of one (RFC 9110 8.6)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +235,7 @@ def response_head(
         elif name == b"transfer-encoding":
             continue  # whether there are chunks is for this connection to say
         lines.append(b"%s: %s\r\n" % (name, value))
-    content_follows = method != "HEAD" and status not in _WITHOUT_CONTENT
+    content_follows = method != "HEAD" and status not in WITHOUT_CONTENT
     chunked = content_follows and length is None and version == "1.1"
     if chunked:
         lines.append(b"transfer-encoding: chunked\r\n")
@@ -245,6 +249,18 @@ def response_head(
     return ResponseHead(_STATUS_LINES[status] + block + b"\r\n", length if content_follows else 0, chunked, closes)
 
 
+@lru_cache(maxsize=512)
+def begun_head(status: int, common: HeaderFields, own: HeaderFields) -> bytes | None:
+    """The head of a response whose connection goes on, up to what says how long its content is, which comes next. Most
+    responses have one that others have had. `common`: what all responses of this second have. None: its fields say more
+    of the connection, or how long it is, and it is none."""
+    fields = (*common, *own)
+    if any(name.lower() in _OF_CONNECTION for name, _ in fields):
+        return None
+    return response_head("HEAD", "1.1", status, fields, keeps=True).content[:-2]
+
+
+_OF_CONNECTION = frozenset((b"content-length", b"connection", b"transfer-encoding"))
 _STATUS_LINES = {status: status_line(status) for status in range(100, 600)}
 
 

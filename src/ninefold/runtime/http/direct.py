@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from ninefold.runtime.http.capacity import LITTLE_BYTES
-from ninefold.runtime.http.cycle import Asgi, Message, Receive, Send, bare, response_head
-from ninefold.runtime.http.framing import Head, Requests
+from ninefold.runtime.http.cycle import WITHOUT_CONTENT, Asgi, Message, Receive, Send, bare, begun_head, response_head
+from ninefold.runtime.http.framing import Head, Known, Requests
 from ninefold.runtime.messages.message import HeaderFields, Response
 from ninefold.runtime.operations.flow import Follow
 
@@ -64,14 +64,18 @@ class Door:
     stopping: bool = False
     core: Core | None = None
     """What answers requests without ASGI in between. None: all go through ASGI."""
+    known: Known = field(default_factory=dict)
+    """The heads that its clients send again and again."""
     websockets: bool = False
     """A whole handshake of WebSocket is handed on as one. Else `Upgrade` is ignored."""
 
 
 class Connection(Protocol):
-    """What such a request needs of its connection."""
+    """What such a request needs of its connection. `certificate`: the client's own, in PEM, where it has one."""
 
     requests: Requests
+    peer: str
+    certificate: str | None
 
     @property
     def fields(self) -> Sequence[tuple[bytes, bytes]]: ...
@@ -81,12 +85,6 @@ class Connection(Protocol):
 
     @property
     def is_taken(self) -> bool: ...
-
-    @property
-    def peer(self) -> str: ...
-
-    @property
-    def certificate(self) -> str | None: ...
 
     def write(self, data: bytes) -> None: ...
 
@@ -98,7 +96,9 @@ class Connection(Protocol):
 def is_direct(head: Head, requests: Requests) -> bool:
     """Whether all of a request has come, and it asks for nothing but its response."""
     length = head.length
-    return length is not None and length <= min(requests.waiting, WHOLE_BYTES) and head.key is None and not head.expects
+    if head.key is not None or head.expects or length is None:
+        return False
+    return length == 0 or length <= min(requests.waiting, WHOLE_BYTES)
 
 
 class Direct:
@@ -167,10 +167,17 @@ class Direct:
 
     def _write(self, response: Response) -> None:
         connection, head = self._connection, self._head
+        keeps, is_head = connection.keeps and head.keeps, head.method == "HEAD"
+        if keeps and not is_head and response.status not in WITHOUT_CONTENT:
+            begun = begun_head(response.status, tuple(connection.fields), response.headers)
+            if begun is not None:
+                self._keeps = True
+                connection.write(b"%bcontent-length: %d\r\n\r\n%b" % (begun, len(response.body), response.body))
+                return
         fields = [*connection.fields, *self._asking.fields(response)]
-        made = response_head(head.method, head.version, response.status, fields, connection.keeps and head.keeps)
+        made = response_head(head.method, head.version, response.status, fields, keeps)
         self._keeps = not made.closes
-        connection.write(made.content if head.method == "HEAD" else made.content + response.body)
+        connection.write(made.content if is_head else made.content + response.body)
 
     def _end(self, response: Response, size: int) -> None:
         self._asking.release()

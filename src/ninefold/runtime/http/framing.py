@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NoReturn
+from typing import Any, TypeAlias
 
 from msgspec import Struct
+
+from ninefold.runtime.http.chunks import TOKEN, Chunks, Refused
+from ninefold.runtime.messages.message import joined
 
 HEAD_BYTES = 64 * 1024
 """Bytes after which a head that has not ended is refused."""
@@ -22,35 +25,21 @@ HEAD_BYTES = 64 * 1024
 HEAD_FIELDS = 1_000
 """Field lines of a head."""
 
-TRAILER_BYTES = 16 * 1024
-"""Bytes of what follows the last chunk; nothing of it is used."""
+KNOWN_HEADS = 512
+"""Heads whose fields are kept as they were read. A client says the same of itself each time, but for what it asks."""
 
-CHUNK_LINE_BYTES = 4 * 1024
-"""Bytes of the line before a chunk, with its extensions."""
-
-CHUNK_EXCESS_BYTES = 64 * 1024
-"""Bytes of lines before chunks, beyond 16 for each and one for each byte of content."""
-
-TURN_STEPS = 3_000
-"""Steps through chunks that are taken in one turn; each chunk has three."""
+KNOWN_BYTES = 1_024
+"""Bytes of the fields of such a head, at most."""
 
 _LONGEST_LENGTH = 18
 """Digits of a Content-Length: more bytes than any machine has."""
 
 
-class Refused(Exception):
-    """The bytes are no request, or it is in doubt which. `status`: of the answer; `why`: without anything that came."""
-
-    def __init__(self, why: str, status: int = 400) -> None:
-        super().__init__(why)
-        self.why = why
-        self.status = status
-
-
 class Head(Struct, frozen=True):
     """`path` and `query` as sent; `fields` with names in lower case. `length`: bytes of the body; None: it is chunked.
     `keeps`: the connection may go on after it. `expects`: the client waits to be asked for the body (RFC 9110 10.1.1).
-    `key`: it is a handshake of WebSocket, whose key this is (RFC 6455 4.2.1)."""
+    `key`: it is a handshake of WebSocket, whose key this is (RFC 6455 4.2.1). `headers`: the fields by name. `notes`:
+    what others note of heads of this method with these very fields; None: it is not kept."""
 
     method: str
     path: bytes
@@ -60,19 +49,32 @@ class Head(Struct, frozen=True):
     length: int | None
     keeps: bool
     expects: bool
-    key: bytes | None = None
+    key: bytes | None
+    headers: dict[str, str]
+    notes: dict[Any, Any] | None = None
+
+
+Said: TypeAlias = tuple[
+    list[tuple[bytes, bytes]], int | None, bool, bool, bytes | None, dict[str, str], dict[Any, Any] | None
+]
+"""What the fields of a head say: that of `Head` which does not depend on what is asked for."""
+
+Known: TypeAlias = dict[tuple[str, bytes], Said]
+"""By the method and the very bytes of the fields, of requests of HTTP/1.1 for a path."""
 
 
 class Requests:
     """The requests of one connection, one after another: `head`, then `content` until it has `ended`."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: Known | None = None) -> None:
+        """`known`: where the fields of heads are kept, for several connections; None: they are not."""
+        self._known = known
         self._bytes = bytearray()
         self._skipped = 0
         self._scanned = 0
         self._line: _Line | None = None
         self._left = 0
-        self._chunks: _Chunks | None = None
+        self._chunks: Chunks | None = None
         self.ended = True
 
     @property
@@ -91,24 +93,49 @@ class Requests:
         """The head of the next request; None: it has not come whole. To be asked for when the last one has ended.
         Raises Refused."""
         data = self._bytes
+        if not data:
+            return None
+        end = -1
         if self._line is None:
-            self._skip_empty_lines()
-            end = data.find(b"\n", self._scanned, self._most)
-            if end < 0:
-                self._wait(_NOT_IN_A_REQUEST_LINE, "the request line is none")
-                return None
-            self._line, self._scanned = _request_line(bytes(data[: end + 1])), end - 1
-        end = data.find(b"\r\n\r\n", max(self._scanned - 3, 0), self._most)
+            if data[0] != _CR and not self._scanned and (end := data.find(b"\r\n\r\n", 0, self._most)) >= 0:
+                self._line = _request_line(bytes(data[: data.find(b"\n") + 1]))  # it has come whole, as most have
+            else:
+                self._skip_empty_lines()
+                end = data.find(b"\n", self._scanned, self._most)
+                if end < 0:
+                    self._wait(_NOT_IN_A_REQUEST_LINE, "the request line is none")
+                    return None
+                self._line, self._scanned = _request_line(bytes(data[: end + 1])), end - 1
+                end = -1
+        if end < 0:
+            end = data.find(b"\r\n\r\n", max(self._scanned - 3, 0), self._most)
         if end < 0:
             self._wait(_BARE_LF, "a line ends without CR")
             return None
-        head = _head(self._line, bytes(data[self._line.size : end + 2]))
+        line = self._line
+        head = Head(
+            line.method, line.path, line.query, line.version, *self._said(line, bytes(data[line.size : end + 2]))
+        )
         del data[: end + 4]
         self._line, self._scanned, self._skipped = None, 0, 0
         self._left = head.length or 0
-        self._chunks = _Chunks() if head.length is None else None
+        self._chunks = Chunks() if head.length is None else None
         self.ended = head.length == 0
         return head
+
+    def _said(self, line: _Line, block: bytes) -> Said:
+        """What the fields say. That the same bytes say the same is used where they are few, and come again."""
+        known = self._known
+        if known is None or len(block) > KNOWN_BYTES or line.authority is not None or line.version != "1.1":
+            return _said(line, block)
+        key = line.method, block
+        said = known.get(key)
+        if said is None:
+            said = (*_said(line, block)[:-1], {})
+            if len(known) >= KNOWN_HEADS:
+                known.clear()
+            known[key] = said
+        return said
 
     def content(self, most: int) -> bytes:
         """What has come of the body, about `most` bytes of it at once; empty where nothing has. Raises Refused."""
@@ -159,20 +186,20 @@ class _Line(Struct, frozen=True):
     size: int
 
 
-_TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]++"
+_CR = 13
 _EMPTY_LINES = re.compile(rb"(?:\r\n)*+")
 _NOT_IN_A_REQUEST_LINE = re.compile(rb"[^\x20-\x7e\r]|\r[^\n]")
 _BARE_LF = re.compile(rb"[^\r]\n")
-_REQUEST_LINE = re.compile(rb"(%s) ([\x21\x22\x24-\x7e]++) HTTP/([0-9])\.([0-9])\r\n" % _TOKEN)
+_REQUEST_LINE = re.compile(rb"(%s) ([\x21\x22\x24-\x7e]++) HTTP/([0-9])\.([0-9])\r\n" % TOKEN)
 _ABSOLUTE = re.compile(rb"https?://([^/?@]++)(/[^?]*+)?(?:\?(.*+))?", re.IGNORECASE)
 _AUTHORITY = rb"(?:\[[0-9A-Fa-f:.]++\]|[A-Za-z0-9\-._~!$&'()*+,;=%]*+)(?::[0-9]*+)?"
 _HOST = re.compile(_AUTHORITY)
-_FIELDS = re.compile(rb"(?>%s:[\t\x20-\x7e\x80-\xff]*+\r\n)*+" % _TOKEN)
+_FIELDS = re.compile(rb"(?>%s:[\t\x20-\x7e\x80-\xff]*+\r\n)*+" % TOKEN)
 _DIGITS = re.compile(rb"[0-9]++")
 _HANDSHAKE = (b"upgrade", b"sec-websocket-key", b"sec-websocket-version")
 _DECIDES = frozenset((b"host", b"content-length", b"transfer-encoding", b"connection", b"expect", *_HANDSHAKE))
 _KEY = re.compile(rb"[A-Za-z0-9+/]{21}[AQgw]==")
-_CODING = re.compile(_TOKEN)
+_CODING = re.compile(TOKEN)
 
 
 def fields_are_sound(block: bytes) -> bool:
@@ -202,7 +229,7 @@ def _request_line(line: bytes) -> _Line:
     return _Line(method, path, query, version, authority, len(line))
 
 
-def _head(line: _Line, block: bytes) -> Head:
+def _said(line: _Line, block: bytes) -> Said:
     if _FIELDS.fullmatch(block) is None:
         raise Refused("a header field is none")
     lines = block.split(b"\r\n")
@@ -224,16 +251,14 @@ def _head(line: _Line, block: bytes) -> Head:
         fields = [(b"host", line.authority), *(each for each in fields if each[0] != b"host")]
     options = _listed(deciding.get(b"connection", ()))
     length = _length(line, deciding)
-    return Head(
-        line.method,
-        line.path,
-        line.query,
-        line.version,
+    return (
         fields,
         length,
         line.version == "1.1" and b"close" not in options and line.method != "CONNECT",
         line.version == "1.1" and [each.lower() for each in deciding.get(b"expect", ())] == [b"100-continue"],
         _key(deciding) if (line.method, line.version, length) == ("GET", "1.1", 0) and b"upgrade" in options else None,
+        joined(fields),
+        None,
     )
 
 
@@ -278,90 +303,3 @@ def _length(line: _Line, deciding: dict[bytes, list[bytes]]) -> int | None:
     if _DIGITS.fullmatch(lengths[0]) is None or len(lengths[0]) > _LONGEST_LENGTH:
         raise Refused("Content-Length is none")
     return int(lengths[0])
-
-
-_CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]{1,15})(?:[ \t]*+;[\t\x20-\x7e\x80-\xff]*+)?\r\n")
-_TRAILER_LINE = re.compile(rb"%s:[\t\x20-\x7e\x80-\xff]*+\r\n" % _TOKEN)
-
-
-class _Chunks:
-    """A chunked body (RFC 9112 7.1). Extensions and trailers are read past."""
-
-    def __init__(self) -> None:
-        self._left = 0
-        self._in_chunk = False
-        self._in_trailer = False
-        self._trailer_bytes = 0
-        self._excess = 0
-        self._refused: Refused | None = None
-        self.ended = False
-
-    def content(self, data: bytearray, most: int) -> bytes:
-        if self._refused is not None:
-            raise self._refused
-        pieces: list[bytes] = []
-        at = size = steps = 0
-        while not self.ended and size < most and steps < TURN_STEPS:
-            steps += not self._in_trailer
-            if self._left:
-                piece = bytes(data[at : at + min(self._left, most - size)])
-                if not piece:
-                    break
-                pieces.append(piece)
-                at, size, self._left = at + len(piece), size + len(piece), self._left - len(piece)
-                continue
-            try:
-                next_at = self._past_end(data, at) if self._in_chunk else self._past_line(data, at)
-            except Refused as refused:
-                if not pieces:
-                    raise
-                self._refused = refused  # what came before it comes before it
-                break
-            if next_at == at:
-                break
-            at = next_at
-        del data[:at]
-        return b"".join(pieces)
-
-    def _past_end(self, data: bytearray, at: int) -> int:
-        end = bytes(data[at : at + 2])
-        if not b"\r\n".startswith(end):
-            raise Refused("a chunk does not end where it says")
-        if len(end) < 2:
-            return at
-        self._in_chunk = False
-        return at + 2
-
-    def _past_line(self, data: bytearray, at: int) -> int:
-        most = TRAILER_BYTES - self._trailer_bytes if self._in_trailer else CHUNK_LINE_BYTES
-        end = data.find(b"\n", at, at + most)
-        if end < 0:
-            if len(data) - at >= most:
-                raise Refused("what stands around the chunks of the body is too long")
-            return at
-        line = bytes(data[at : end + 1])
-        if self._in_trailer:
-            self._trailer(line)
-        else:
-            self._size(line)
-        return end + 1
-
-    def _size(self, line: bytes) -> None:
-        found = _CHUNK_LINE.fullmatch(line)
-        if found is None:
-            self._malformed()
-        self._left = int(found[1], 16)
-        self._in_chunk, self._in_trailer = self._left > 0, self._left == 0
-        self._excess = max(self._excess + len(line) - 16 - self._left, 0)
-        if self._excess > CHUNK_EXCESS_BYTES:
-            raise Refused("what stands around the chunks of the body is too long")
-
-    def _trailer(self, line: bytes) -> None:
-        self._trailer_bytes += len(line)
-        if line == b"\r\n":
-            self.ended = True
-        elif _TRAILER_LINE.fullmatch(line) is None:
-            self._malformed()
-
-    def _malformed(self) -> NoReturn:
-        raise Refused("the body is not chunked as it says")

@@ -13,9 +13,11 @@ from collections.abc import Awaitable, Sequence
 from typing import Any
 from urllib.parse import unquote
 
+from ninefold.runtime.http.chunks import Refused
 from ninefold.runtime.http.cycle import LEFT_BYTES, Asgi, Cycle, bare
+from ninefold.runtime.http.deadlines import Deadline
 from ninefold.runtime.http.direct import Direct, Door, is_direct
-from ninefold.runtime.http.framing import Head, Refused, Requests
+from ninefold.runtime.http.framing import Head, Requests
 
 HEAD_SECONDS = 30.0
 """Seconds that a head may take, from the connection or from its first byte."""
@@ -65,11 +67,11 @@ class Protocol(asyncio.Protocol):
         self._app_state = app_state
         self._door = door
         self._loop = _loop or asyncio.get_event_loop()
-        self.requests = Requests()
+        self.requests = Requests(door.known)
         self._cycle: Cycle | Direct | None = None
         self._advancing = False
         self._closing = False
-        self._timer: asyncio.TimerHandle | None = None
+        self._deadline = Deadline(self._loop, self._over)
         self._reading = True
         self._in_head = False
         self._silent = False
@@ -87,13 +89,16 @@ class Protocol(asyncio.Protocol):
         self._tls = _tls(transport)
         self._local = _address(transport.get_extra_info("sockname"))
         self._peer = _address(transport.get_extra_info("peername"))
+        self.peer = "" if self._peer is None else self._peer[0]
+        chain = None if self._tls is None else self._tls.get("client_cert_chain")
+        self.certificate = str(chain[0]) if isinstance(chain, list) and chain else None
         self._state.connections.add(self)
         self._end_in(HEAD_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._state.connections.discard(self)
         self._closing = True
-        self._forget_timer()
+        self._deadline.close()
         if self._untaken is not None:
             self._untaken.timer.cancel()
         if self._cycle is not None:
@@ -108,7 +113,7 @@ class Protocol(asyncio.Protocol):
             self._advance()
         else:
             self._cycle.came()
-        self.took()
+            self.took()
 
     def eof_received(self) -> bool:
         """A peer that says nothing more is still answered what it has asked."""
@@ -149,16 +154,6 @@ class Protocol(asyncio.Protocol):
     def is_taken(self) -> bool:
         """Whether the peer, or the machine for it, has taken all that was written."""
         return self._written.is_set()
-
-    @property
-    def peer(self) -> str:
-        return "" if self._peer is None else self._peer[0]
-
-    @property
-    def certificate(self) -> str | None:
-        """The client's own, in PEM, where it has one."""
-        chain = None if self._tls is None else self._tls.get("client_cert_chain")
-        return str(chain[0]) if isinstance(chain, list) and chain else None
 
     def run(self, head: Head, application: Asgi) -> None:
         """Let a request go on that takes its time."""
@@ -233,10 +228,11 @@ class Protocol(asyncio.Protocol):
 
     def _one(self) -> bool:
         """Begin the next request. False: it is not there, or it is not answered yet."""
-        if not self._read_past():
+        requests = self.requests
+        if not (requests.ended or self._read_past()):
             return False
         try:
-            head = self.requests.head() if self.requests.ended else None
+            head = requests.head() if requests.ended else None
         except Refused as refused:
             self._refuse(refused)
             return False
@@ -244,10 +240,10 @@ class Protocol(asyncio.Protocol):
             self._begin(head)
             return self._cycle is None
         # From its first byte on, a head is timed, and so is what is left of a body.
-        was, self._in_head = self._in_head, self.requests.waiting > 0 or not self.requests.ended
+        was, self._in_head = self._in_head, requests.waiting > 0 or not requests.ended
         if self._in_head and not was:
             self._end_in(HEAD_SECONDS)
-        elif not self._in_head and (was or self._timer is None):
+        elif not self._in_head and (was or self._deadline.at is None):
             self._end_in(IDLE_SECONDS)
         return False
 
@@ -264,7 +260,7 @@ class Protocol(asyncio.Protocol):
         return True
 
     def _begin(self, head: Head) -> None:
-        self._forget_timer()
+        self._deadline.at = None
         self._in_head = False
         core = self._door.core
         if core is not None and is_direct(head, self.requests):
@@ -321,7 +317,7 @@ class Protocol(asyncio.Protocol):
         if self._closing:
             return
         self._closing = True
-        self._forget_timer()
+        self._deadline.close()
         if self._untaken is not None:
             self._untaken.since = self._loop.time()  # what was said last may still be taken
         if self._transport.is_closing() or not self._transport.can_write_eof():
@@ -335,18 +331,19 @@ class Protocol(asyncio.Protocol):
         if not self._reading:
             self._reading = True
             self._transport.resume_reading()
-        self._timer = self._loop.call_later(LINGERING_SECONDS, self._transport.close)
+        self._deadline.put(LINGERING_SECONDS)
+
+    def _over(self) -> None:
+        """Nothing came in time; or enough has come behind the end."""
+        if self._closing:
+            self._transport.close()
+        else:
+            self._end()
 
     def _end_in(self, seconds: float) -> None:
-        self._forget_timer()
         if self._door.stopping:
             seconds = min(seconds, IDLE_SECONDS if self._in_head else STOPPING_IDLE_SECONDS)
-        self._timer = self._loop.call_later(seconds, self._end)
-
-    def _forget_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._deadline.put(seconds)
 
     def _look_again(self, untaken: _Untaken) -> None:
         untaken.timer = self._loop.call_later(LOOK_SECONDS, self._look, untaken)

@@ -293,7 +293,9 @@ def is_much(found: object, seconds: float) -> bool:
     size = 0
     for row in found:
         if isinstance(row, tuple):
-            size += sum([len(cell) for cell in row if isinstance(cell, str | bytes)])
+            for cell in row:
+                if type(cell) is str or type(cell) is bytes:
+                    size += len(cell)
             if size > AT_ONCE:
                 return True
     return False

@@ -93,7 +93,7 @@ def _read_operations(x: Exchange, call: Call, failures: list[Failure]) -> None:
     """Read the parameters that the operation has: what is chosen of the response, of a list what page, and filters."""
     operation = x.endpoint.any_operation if x.admission is None else x.admission.operation
     values = x.env["request"]["query"]
-    if isinstance(operation, Read | List) and operation.chooser is not None:
+    if isinstance(operation, (Read, List)) and operation.chooser is not None:
         x.env[environment.CHOSEN] = operation.chooser.switches(values)
     if isinstance(operation, List):
         call.page = operation.pages.read(values, x.query, failures, x.request)
