@@ -67,9 +67,11 @@ class Array(_Type, frozen=True, tag="array"):
 
 
 class Object(_Type, frozen=True, tag="object"):
-    """`members` are those whose types are known; an object may have others."""
+    """`members` are those whose types are known by name. An object may have others: of the type `others`, or, where
+    that is None, of any."""
 
     members: dict[str, Type] = msgspec.field(default_factory=dict)
+    others: Type | None = None
 
 
 class Row(_Type, frozen=True, tag="row"):
@@ -253,8 +255,8 @@ def json_reader(type_: Type) -> Callable[[object], Value]:
             read = timestamp
         case Array(items=items):
             read = _array_reader(items)
-        case Object(members=members):
-            read = _object_reader(members)
+        case Object():
+            read = _object_reader(type_)
         case Anything() | Row():
             return anything
         case Null():
@@ -281,13 +283,14 @@ def _array_reader(items: Type) -> Callable[[object], Value]:
     return read
 
 
-def _object_reader(members: dict[str, Type]) -> Callable[[object], Value]:
-    readers = {name: json_reader(type_) for name, type_ in members.items()}
+def _object_reader(type_: Object) -> Callable[[object], Value]:
+    readers = {name: json_reader(member) for name, member in type_.members.items()}
+    other = anything if type_.others is None else json_reader(type_.others)
 
     def read(value: object) -> Value:
         if type(value) is not dict:
             raise Invalid("type", "not an object")
-        return {text(name): _at(name, readers.get(name, anything), one) for name, one in value.items()}
+        return {text(name): _at(name, readers.get(name, other), one) for name, one in value.items()}
 
     return read
 
@@ -494,7 +497,7 @@ def from_schema(schema: object) -> Type:
         case "array":
             return Array(items=from_schema(schema.get("items")), nullable=nullable)
         case "object":
-            return Object(members=_members(schema), nullable=nullable)
+            return Object(members=_members(schema), others=_others(schema), nullable=nullable)
         case _:
             return Anything(nullable=nullable)
 
@@ -514,6 +517,13 @@ def _members(schema: dict[str, Any]) -> dict[str, Type]:
             elif name not in own and optional(members[name]) != optional(member):
                 members[name] = Anything(nullable=True)
     return members
+
+
+def _others(schema: dict[str, Any]) -> Type | None:
+    """The type of the members that `additionalProperties` is about, if it says of which type they are."""
+    stated = None if "patternProperties" in schema else schema.get("additionalProperties")
+    type_ = from_schema(stated) if isinstance(stated, dict) else None
+    return None if isinstance(type_, Anything) else type_
 
 
 def _parts(schema: dict[str, Any]) -> list[dict[str, Any]]:

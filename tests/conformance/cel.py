@@ -41,11 +41,12 @@ from ninefold.values import (
 
 FILES: Final = (
     "basic", "comparisons", "conversions", "dynamic", "fields", "fp_math", "integer_math", "lists", "logic", "macros",
+    "macros2",
     "parse", "plumbing", "string", "string_ext", "timestamps", "type_deduction",
 )  # fmt: skip
 """The files with something of our subset. The others are about messages of protocol buffers (`enums`, `namespace`,
 `proto2`, `proto2_ext`, `proto3`, `wrappers`), about libraries that we do not have (`bindings_ext`, `block_ext`,
-`encoders_ext`, `macros2`, `math_ext`, `network_ext`, `optionals`), or about values not known yet (`unknowns`)."""
+`encoders_ext`, `math_ext`, `network_ext`, `optionals`), or about values not known yet (`unknowns`)."""
 
 ERROR: Final = object()
 REFUSED: Final = object()
@@ -232,7 +233,6 @@ OUTSIDE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("`int('+1')`, `int(' 1')`, `bool('1')`", r"^bool\('"),
         ("U+0000 in text", r"\\(?:000|[xX]00|u0000|U00000000)"),
         ("names in backquotes", r"`"),
-        ("macros over the members of an object", r"""\}\.(?:exists|all|exists_one|filter|map)\(k(?:ey)?,"""),
     )
 )  # fmt: skip
 """What our subset leaves out, and how an expression shows that it needs it."""
@@ -243,7 +243,8 @@ OUTSIDE_BY_NAME: Final[Mapping[str, str]] = {
         (
             MIXED,
             "comparisons/eq_literal/not_eq_list_length comparisons/eq_literal/eq_mixed_types "
-            "comparisons/eq_literal/eq_list_elem_mixed_types logic/conditional/mixed_type "
+            "comparisons/eq_literal/eq_list_elem_mixed_types macros2/exists/list_elem_type_exhaustive "
+            "logic/conditional/mixed_type "
             "logic/AND/short_circuit_type_left logic/AND/short_circuit_type_right logic/OR/short_circuit_type_left "
             "logic/OR/short_circuit_type_right macros/exists/list_elem_type_exhaustive fields/in/empty",
         ),

@@ -199,8 +199,11 @@ class Reading:
     # ── Macros ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _comprehension(self, typed: Comprehension) -> Any:
-        items = needed(self.value(typed.range))
-        each = [self.also(**{typed.variable: item}) for item in items]
+        found = needed(self.value(typed.range))
+        pairs = sorted(found.items()) if isinstance(found, dict) else list(enumerate(found))
+        items = [item for _, item in pairs]
+        place = typed.place or "$place"
+        each = [self.also(**{place: at, typed.variable: item}) for at, item in pairs]
         match typed.macro:
             case "exists" | "all":
                 decisive, failed = typed.macro == "exists", False
@@ -222,6 +225,13 @@ class Reading:
                 return [one.value(typed.body) for one in chosen]
             case "flatMap":
                 return [value for one in each for value in needed(one.value(typed.body))]
+            case "sortBy":
+                keyed = [(one.value(typed.body), item) for item, one in zip(items, each, strict=True)]
+                return [item for _, item in sorted(keyed, key=lambda pair: (pair[0] is None, pair[0]))]
+            case "transformMap":
+                chosen = [one for one in each if typed.condition is None or truth(one.value(typed.condition))]
+                made = {one.names[place]: one.value(typed.body) for one in chosen}
+                return {name: value for name, value in made.items() if value is not None}
 
     # ── Operators and functions ───────────────────────────────────────────────────────────────────────────────
 
@@ -254,6 +264,8 @@ class Reading:
                 if isinstance(container, dict):
                     return container.get(index)
                 raise Fails("there is no such item")
+            case "names of":
+                return sorted(needed(self.value(arguments[0])))
             case "narrow":
                 return narrowed(self.value(arguments[0]), call.type)
             case "uuid" | "token" | "random":

@@ -38,8 +38,10 @@ def read(type_: Type, value: Any, at: Path = ()) -> Any:
             return text(value, at)
         case Array(items=items):
             return [read(items, item, (*at, index)) for index, item in enumerate(value)]
-        case Object(members=members):
-            return {name: read(members.get(name, Anything()), one, (*at, name)) for name, one in value.items()}
+        case Object(members=members, others=others):
+            return {
+                name: read(members.get(name, others or Anything()), one, (*at, name)) for name, one in value.items()
+            }
         case _:
             return anything(value, at)
 

@@ -5,13 +5,19 @@ from __future__ import annotations
 import pytest
 from tests.versions.test_unchanged import PAIRS
 
-from ninefold.expressions.ast import WITH_A_VARIABLE, Member, every
+from ninefold.expressions.ast import Member, every
+from ninefold.expressions.functions import VARIABLES
 from ninefold.language.expressions import Leaf
 from ninefold.language.fact import value_of
 from ninefold.pipeline import compile_document
 from ninefold.versions.derive import derive
 
-ASKING = [f"author.books.{function}(b, b.state == 'here')" for function in sorted(WITH_A_VARIABLE)]
+ASKING = [
+    f"author.books.{macro}({'i, ' * (count - 1)}b, b.state == 'here')"
+    for macro, counts in sorted(VARIABLES.items())
+    for count in sorted(set(counts.values()))
+    if macro != "transformMap"
+]
 KEEPING = [f"author.books.{kept}.map(b, b.state)" for kept in ("filter(b, true)", "sortBy(b, b.isbn)", "distinct()")]
 
 

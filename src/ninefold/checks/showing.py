@@ -13,7 +13,17 @@ from ninefold.checks.findings import Findings, reads_database
 from ninefold.checks.model import Vocabulary
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, MapLiteral, Member, Name, every
+from ninefold.expressions.ast import (
+    Ast,
+    Conditional,
+    Invocation,
+    ListLiteral,
+    MapLiteral,
+    Member,
+    Name,
+    every,
+    variables_of,
+)
 from ninefold.expressions.check import check
 from ninefold.expressions.functions import MACROS, overloads
 from ninefold.expressions.rows import is_as_it_was
@@ -151,13 +161,7 @@ def stated_at(content: Content, showing: Showing, *spans: Span) -> Content:
 
 def binds(ast: Ast, name: str) -> bool:
     """Whether a macro gives a variable this name."""
-    return any(
-        isinstance(each, Invocation)
-        and each.function in MACROS
-        and each.arguments[:1]
-        and is_name(each.arguments[0], name)
-        for each in every(ast)
-    )
+    return any(variable.name == name for each in every(ast) for variable in variables_of(each))
 
 
 def is_name(ast: Ast, name: str) -> bool:

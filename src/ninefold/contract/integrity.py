@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 from typing import Literal as Words
 
-from ninefold.contract.reach import MACROS, Graph
+from ninefold.contract.reach import Graph
 from ninefold.contract.survey import Survey, actions
 from ninefold.contract.writes import Change, changed_rows, of_effect
 from ninefold.diagnostics.frozen import dataclass
@@ -26,8 +26,9 @@ from ninefold.expressions.ast import (
     Name,
     Unary,
     every,
+    variables_of,
 )
-from ninefold.expressions.functions import NEW_EACH_TIME
+from ninefold.expressions.functions import MAKING_ARRAYS, NEW_EACH_TIME
 from ninefold.language.check import Check
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
@@ -138,11 +139,12 @@ class _Reading:
             case Invocation("all", None, (Name(resource),)) if resource in self.graph.resources:
                 self._note(resource, "all")
                 return frozenset({(resource, "all")})
-            case Invocation(macro, target, (Name(variable), *bodies)) if macro in MACROS and target is not None:
+            case Invocation(macro, target) if target is not None and (variables := variables_of(ast)):
                 items = self.rows(target, scope)
-                made = [self.rows(each, {**scope, variable: items}) for each in bodies]
+                inner = {**scope, **{each.name: _NONE for each in variables}, variables[-1].name: items}
+                made = [self.rows(each, inner) for each in ast.arguments[len(variables) :]]
                 kept = macro in ("filter", "sortBy")
-                return items if kept else made[-1] if made and macro in ("map", "flatMap") else _NONE
+                return items if kept else made[-1] if made and macro in MAKING_ARRAYS else _NONE
             case Invocation(function, target, arguments):
                 of_target = _NONE if target is None else self.rows(target, scope)
                 for each in arguments:

@@ -25,14 +25,14 @@ from ninefold.expressions.ast import (
     Member,
     Name,
     Unary,
+    variables_of,
 )
+from ninefold.expressions.functions import MAKING_ARRAYS
 from ninefold.language.expressions import Items, Leaf, Members, Template
 from ninefold.language.fact import StatedNone, value_of
 from ninefold.language.requests import Body
 from ninefold.language.resources import Field, Resource
 from ninefold.language.verbs import LOG, SUBSCRIPTION
-
-MACROS = frozenset({"exists", "exists_one", "all", "filter", "map", "flatMap", "sortBy"})
 
 
 @dataclass(frozen=True)
@@ -259,11 +259,14 @@ class Walk:
             case Invocation("all", None, (Name(resource),)) if resource in (*self.graph.resources, self.graph.log):
                 self.reach(resource)
                 return resource
-            case Invocation(macro, target, (Name(variable), *bodies)) if macro in MACROS and target is not None:
-                rows = self.read(target, roots)
-                inner = {**roots, variable: rows} if rows is not None else _without(roots, variable)
-                result = self.each(bodies, inner)
-                return rows if macro in ("filter", "sortBy") else result if macro in ("map", "flatMap") else None
+            case Invocation(macro, target) if target is not None and (variables := variables_of(call)):
+                rows, inner = self.read(target, roots), roots
+                for each in variables:
+                    inner = _without(inner, each.name)
+                if rows is not None:
+                    inner = {**inner, variables[-1].name: rows}
+                result = self.each(call.arguments[len(variables) :], inner)
+                return rows if macro in ("filter", "sortBy") else result if macro in MAKING_ARRAYS else None
             case Invocation(function, None, (argument,)):
                 resource_of_argument = self.read(argument, roots)
                 if resource_of_argument is not None and resource_of_argument in self.graph.resources:

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from ninefold.diagnostics.diagnostic import Code
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.functions import MACROS
+from ninefold.expressions.functions import VARIABLES
 
 DEEPEST: Final = 48
 """How deep the parts of an expression stand in each other. Every later stage recurses, and relies on it."""
@@ -261,12 +261,9 @@ def with_parts(ast: Ast, change: Callable[[Ast], Ast]) -> Ast:
             return replace(ast, condition=change(ast.condition), yes=change(ast.yes), no=change(ast.no))
 
 
-WITH_A_VARIABLE: Final = frozenset(MACROS) - {"has"}
-
-
 def variables_of(ast: Ast) -> tuple[Name, ...]:
     """The variables that a macro brings; none of what is no macro."""
-    if isinstance(ast, Invocation) and ast.function in WITH_A_VARIABLE and ast.target is not None:
-        first = ast.arguments[0] if ast.arguments else None
-        return (first,) if isinstance(first, Name) else ()
+    if isinstance(ast, Invocation) and ast.function in VARIABLES and ast.target is not None:
+        count = VARIABLES[ast.function].get(len(ast.arguments), 1)
+        return tuple(each for each in ast.arguments[:count] if isinstance(each, Name))
     return ()

@@ -32,7 +32,7 @@ from ninefold.expressions.check_functions import Functions
 from ninefold.expressions.check_operators import Operators
 from ninefold.expressions.reads import extent, needs_database
 from ninefold.expressions.rows import BEFORE, array_of, constant, identifier_through, is_as_it_was, narrowed
-from ninefold.expressions.scope import INFERRED, Scope, describe, fits, join
+from ninefold.expressions.scope import INFERRED, Scope, describe, fits, join, member_type
 from ninefold.expressions.tree import Call, Constant, MakeObject, Select, Typed, Variable
 from ninefold.values import (
     Anything,
@@ -49,6 +49,7 @@ from ninefold.values import (
     Timestamp,
     Type,
     json_reader,
+    optional,
     required,
 )
 
@@ -268,7 +269,7 @@ class _Checker(Operators, Functions):
         match operand.type:
             case Row(resource=resource):
                 return self._field(operand, resource, name, at, operand_ast)
-            case Object(members=members) if members and name not in members:
+            case Object(members=members, others=None) if members and name not in members:
                 what = f"`{operand_ast.name}`" if isinstance(operand_ast, Name) else "the object"
                 self._problem(
                     codes.NO_SUCH_FIELD,
@@ -280,8 +281,8 @@ class _Checker(Operators, Functions):
                     "not a member",
                 )
                 return None
-            case Object(members=members):
-                member = members.get(name, Anything(nullable=True))
+            case Object(members=members, others=others):
+                member = members.get(name) or optional(Anything() if others is None else others)
                 if isinstance(member, Digest):
                     self._problem(codes.SECRET, f"`{name}` is a secret", at, label="cannot be read")
                     return None
@@ -343,8 +344,9 @@ class _Checker(Operators, Functions):
             case Anything() if isinstance(index.type, Integer):
                 array = narrowed(operand, Array(items=Anything(nullable=True)))
                 return Call(function="[]", arguments=[array, index], type=Anything(nullable=True))
-            case Object() | Anything() if fits(index.type, Text()):
-                return Call(function="[]", arguments=[operand, narrowed(index, Text())], type=Anything(nullable=True))
+            case Object() | Anything() as object_ if fits(index.type, Text()):
+                member = member_type(object_) if isinstance(object_, Object) else Anything()
+                return Call(function="[]", arguments=[operand, narrowed(index, Text())], type=optional(member))
         self._problem(
             codes.WRONG_OPERANDS,
             f"`[]` does not take {describe(operand.type)} and {describe(index.type)}",

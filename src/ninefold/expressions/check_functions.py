@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions import codes
-from ninefold.expressions.ast import Ast, Index, Invocation, Literal, Member, Name
+from ninefold.expressions.ast import Ast, Index, Invocation, Literal, Member, Name, variables_of
 from ninefold.expressions.check_operators import Parts
-from ninefold.expressions.functions import MACROS, TABLE, Overload, overloads, resolve
+from ninefold.expressions.functions import MACROS, TABLE, VARIABLES, Overload, overloads, resolve
 from ninefold.expressions.operations import LONGEST_RANDOM, pattern
 from ninefold.expressions.rows import narrowed
-from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, PAGE_AT, describe, fits
-from ninefold.expressions.tree import All, Call, Comprehension, Constant, Select, Typed
+from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, PAGE_AT, describe, fits, member_type
+from ninefold.expressions.tree import All, Call, Comprehension, Constant, Macro, Select, Typed
 from ninefold.values import (
     Anything,
     Array,
@@ -32,7 +33,11 @@ from ninefold.values import (
     timestamp,
 )
 
-_COMPREHENSIONS: Final = frozenset(("exists", "exists_one", "all", "filter", "map", "flatMap", "sortBy"))
+_SPELT: Final[Mapping[str, Macro]] = {"existsOne": "exists_one", "transformList": "map"}
+"""Macros that are others by another name."""
+_MAKING: Final = ("map", "flatMap", "sortBy", "transformMap")
+"""Of which the last argument is a value, and no condition."""
+
 _SCALARS: Final = (Boolean, Integer, Number, Text, Timestamp, Duration)
 _ELSEWHERE: Final = {
     "len": "size",
@@ -60,7 +65,7 @@ class Functions(Parts):
 
     def _invocation(self, ast: Invocation) -> Typed | None:
         name, target, arguments = ast.function, ast.target, ast.arguments
-        if target is not None and name in _COMPREHENSIONS:
+        if target is not None and name in VARIABLES:
             return self._comprehension(ast, target)
         if name == "at" and isinstance(target, Name) and target.name == "page":
             return self._page_at(ast, target)
@@ -258,55 +263,77 @@ class Functions(Parts):
         return Call(function="has", arguments=[typed], type=Boolean())
 
     def _comprehension(self, ast: Invocation, target: Ast) -> Typed | None:
-        macro, arguments = ast.function, ast.arguments
-        counts = (2, 3) if macro == "map" else (2,)
-        if len(arguments) not in counts or not isinstance(arguments[0], Name):
-            self._problem(
-                codes.WRONG_ARGUMENTS,
-                f"`{macro}` takes a variable and an expression over it",
-                ast,
-                (f"for example `.{macro}(x, …)`",),
-            )
+        variables = variables_of(ast)
+        if VARIABLES[ast.function].get(len(ast.arguments)) != len(variables):
+            self._no_variable(ast)
             return None
-        variable = arguments[0]
-        range_ = self.typed(target)
-        if range_ is not None and isinstance(range_.type, Anything):
-            range_ = self._placed(narrowed(range_, Array(items=Anything(nullable=True))), target)
-        if range_ is not None and not isinstance(range_.type, Array):
-            self._problem(
-                codes.WRONG_ARGUMENTS,
-                f"`{macro}` is asked of an array, and this is {describe(range_.type)}",
-                target,
-                label=f"this is {describe(range_.type)}",
-            )
-            range_ = None
-        if variable.name in self.scope.variables or variable.name in self._locals:
-            self._problem(codes.NAME_TAKEN, f"`{variable.name}` is already the name of something else here", variable)
+        range_ = self._range(ast, target, variables)
+        if any(each.name in self.scope.variables or each.name in self._locals for each in variables):
+            taken = next(each for each in variables if each.name in self.scope.variables or each.name in self._locals)
+            self._problem(codes.NAME_TAKEN, f"`{taken.name}` is already the name of something else here", taken)
+            return None
+        if len({each.name for each in variables}) < len(variables):
+            self._problem(codes.NAME_TAKEN, "both variables have one name", variables[-1])
             return None
         if range_ is None:
             return None
-        assert isinstance(range_.type, Array)
-        self._locals[variable.name] = range_.type.items
+        if isinstance(range_.type, Object):
+            types: tuple[Type, Type] = (Text(), member_type(range_.type))
+        else:
+            assert isinstance(range_.type, Array)
+            types = (Integer(), range_.type.items)
+        bound = {each.name: type_ for each, type_ in zip(reversed(variables), reversed(types), strict=False)}
+        self._locals.update(bound)
         try:
-            return self._over(ast, macro, range_, range_.type, variable.name)
+            return self._over(ast, range_, variables)
         finally:
-            del self._locals[variable.name]
+            for name in bound:
+                del self._locals[name]
 
-    def _over(self, ast: Invocation, macro: str, range_: Typed, array: Array, variable: str) -> Typed | None:
-        """A macro, with its variable in scope."""
-        arguments, who = ast.arguments, f"`{ast.function}`"
-        condition = self._condition(arguments[1], who) if len(arguments) == 3 else None
-        if len(arguments) == 3 and condition is None:
+    def _no_variable(self, ast: Invocation) -> None:
+        name = ast.function
+        one = 1 in VARIABLES[name].values()
+        takes = "a variable and an expression over it" if one else "two variables and an expression over them"
+        example = f"for example `.{name}({'x' if one else 'k, x'}, …)`"
+        self._problem(codes.WRONG_ARGUMENTS, f"`{name}` takes {takes}", ast, (example,))
+
+    def _range(self, ast: Invocation, target: Ast, variables: tuple[Name, ...]) -> Typed | None:
+        """What a macro goes over: an array, or, with two variables, an object; with one, the names of its members."""
+        macro, range_ = ast.function, self.typed(target)
+        if range_ is not None and isinstance(range_.type, Anything):
+            wanted: Type = Object() if macro == "transformMap" else Array(items=Anything(nullable=True))
+            range_ = self._placed(narrowed(range_, wanted), target)
+        if range_ is None:
             return None
-        last = arguments[-1]
-        body = self.typed(last) if macro in ("map", "flatMap", "sortBy") else self._condition(last, who)
+        if isinstance(range_.type, Object) and len(variables) == 1:
+            return self._placed(Call(function="names of", arguments=[range_], type=Array(items=Text())), target)
+        if isinstance(range_.type, Object) or (isinstance(range_.type, Array) and macro != "transformMap"):
+            return range_
+        what = "an object" if macro == "transformMap" else "an array"
+        given = describe(range_.type)
+        message = f"`{macro}` is asked of {what}, and this is {given}"
+        self._problem(codes.WRONG_ARGUMENTS, message, target, label=f"this is {given}")
+        return None
+
+    def _over(self, ast: Invocation, range_: Typed, variables: tuple[Name, ...]) -> Typed | None:
+        """A macro, with its variables in scope."""
+        who, macro = f"`{ast.function}`", _SPELT.get(ast.function) or ast.function
+        *conditions, last = ast.arguments[len(variables) :]
+        condition = self._condition(conditions[0], who) if conditions else None
+        if conditions and condition is None:
+            return None
+        body = self.typed(last) if macro in _MAKING else self._condition(last, who)
+        if body is not None and macro == "transformMap":
+            body = self._value(body, last)
         if body is None:
             return None
         made: Type = Boolean()
         if macro == "filter":
-            made = required(array)
+            made = required(range_.type)
+        elif macro == "transformMap":
+            made = Object(others=None if isinstance(body.type, Anything) else required(body.type))
         elif macro == "sortBy":
-            made = required(array)
+            made = required(range_.type)
             if not isinstance(body.type, _SCALARS):
                 self._problem(
                     codes.WRONG_ARGUMENTS,
@@ -328,12 +355,12 @@ class Functions(Parts):
                 )
                 return None
             made = Array(items=body.type.items)
-        # `macro` is one of the names of the Literal: `_COMPREHENSIONS` holds the same.
         return Comprehension(
-            macro=macro,  # type: ignore[arg-type]
+            macro=macro,  # type: ignore[arg-type]  # `VARIABLES` and `_SPELT` have the names of the Literal
             range=range_,
-            variable=variable,
+            variable=variables[-1].name,
             body=body,
             type=made,
             condition=condition,
+            place=variables[0].name if len(variables) == 2 else None,
         )

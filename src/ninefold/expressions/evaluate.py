@@ -238,6 +238,8 @@ def _call(call: Call, model: Model) -> Evaluate:
             return _narrow(operand, call)
         case "fails", [operand]:
             return _fails(operand)
+        case "names of", [operand]:
+            return lambda env: sorted(needed(operand(env)))
         case "page.at", [before, at, after]:
             return lambda env: needed(before(env)) + escaped(str(needed(at(env)))) + needed(after(env))
         case "is of type", [operand, named]:

@@ -10,7 +10,7 @@ a value raises `EvaluationError`.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
@@ -355,15 +355,31 @@ NEVER_TWICE: Final = frozenset(each.name for each in TABLE if not each.repeats)
 
 MACROS: Final = {
     "has": "`has(a.b)`: whether it has a value",
-    "exists": "`a.exists(x, c)`: whether c is true of some x",
-    "all": "`a.all(x, c)`: whether c is true of each x",
-    "exists_one": "`a.exists_one(x, c)`: whether c is true of exactly one x",
+    "exists": "`a.exists(x, c)`, `a.exists(i, x, c)`: whether c is true of some x",
+    "all": "`a.all(x, c)`, `a.all(i, x, c)`: whether c is true of each x",
+    "exists_one": "`a.exists_one(x, c)`, `a.exists_one(i, x, c)`: whether c is true of exactly one x",
+    "existsOne": "the same",
     "filter": "`a.filter(x, c)`: those x of which c is true",
     "map": "`a.map(x, e)`, `a.map(x, c, e)`: e for each x (of which c is true)",
     "flatMap": "`a.flatMap(x, e)`: the items of the arrays e, one array after the other",
     "sortBy": "`a.sortBy(x, e)`: the same items in ascending order of e, nulls last; equal ones as they were",
+    "transformList": "`a.transformList(i, x, e)`, `a.transformList(i, x, c, e)`: e for each x (of which c is true)",
+    "transformMap": "`o.transformMap(k, x, e)`, `o.transformMap(k, x, c, e)`: the object with e in place of each "
+    "member x (of which c is true); a member without a value is left out",
 }
-"""Written like functions, but they have a variable of their own, or look at what they do not evaluate."""
+"""Written like functions, but they have variables of their own, or look at what they do not evaluate."""
+
+VARIABLES: Final[Mapping[str, Mapping[int, int]]] = {
+    **{name: {2: 1, 3: 2} for name in ("exists", "all", "exists_one", "existsOne")},
+    **{name: {2: 1} for name in ("filter", "flatMap", "sortBy")},
+    "map": {2: 1, 3: 1},
+    **{name: {3: 2, 4: 2} for name in ("transformList", "transformMap")},
+}
+"""The macros that have variables: of so many arguments, how many are. The last one is the item; the one before it is
+where that is, a position in an array or a name in an object."""
+
+MAKING_ARRAYS: Final = ("map", "flatMap", "transformList")
+"""Those that make an array of what their last argument gives."""
 
 SPECIAL: Final = {
     "==": "equal; null is equal to null only; a row is equal to itself",
@@ -373,7 +389,7 @@ SPECIAL: Final = {
     "!": "the opposite",
     "?:": "`c ? a : b`",
     "in": "an item of an array, or the name of a member of an object",
-    "[]": "`a[0]` of an array, `o['name']` of an object",
+    "[]": "`a[0]` of an array, `o['name']` or `o[k]` of an object",
 }
 """Operators that are no plain functions of their operands' values."""
 

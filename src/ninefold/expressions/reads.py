@@ -65,9 +65,9 @@ def _needs_database(typed: Typed, rows: frozenset[str], model: Model, known: dic
                 known[key] = False
                 known[key] = _needs_database(computed[1], frozenset(), model, known)
             return known[key]
-        case Comprehension(range=range_, variable=variable):
+        case Comprehension(range=range_, variables=own):
             stored = _needs_database(range_, rows, model, known)
-            inner = rows | {variable} if stored else rows - {variable}
+            inner = rows.union(own) if stored else rows.difference(own)
             return stored or any(
                 _needs_database(part, inner, model, known) for part in parts(typed) if part is not range_
             )

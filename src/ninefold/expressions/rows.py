@@ -279,9 +279,9 @@ class _Reading:
             case Select(operand=operand) if isinstance(operand.type, Row):
                 found = self.rows(operand, scope)
                 return frozenset().union(*(self._of_row(typed, resource, way) for resource, way in found))
-            case Comprehension(range=range_, variable=variable, body=body, condition=condition):
+            case Comprehension(range=range_, body=body, condition=condition):
                 items = self.rows(range_, scope)
-                inner = {**scope, variable: items}
+                inner = {**scope, **dict.fromkeys(typed.variables, _NONE), typed.variable: items}
                 if condition is not None:
                     self.rows(condition, inner)
                 made = self.rows(body, inner)

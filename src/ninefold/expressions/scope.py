@@ -166,11 +166,20 @@ def join(left: Type, right: Type) -> Type | None:
             items = join(a, b)
             return None if items is None else Array(items=items, nullable=left.nullable or right.nullable)
         case (Object(members=a), Object(members=b)):
-            return Object(members=_common(a, b), nullable=left.nullable or right.nullable)
+            others = None if left.others is None or right.others is None else join(left.others, right.others)
+            return Object(members=_common(a, b), others=others, nullable=left.nullable or right.nullable)
         case _:
             if required(left) != required(right):
                 return None
             return optional(left) if right.nullable else left
+
+
+def member_type(object_: Object) -> Type:
+    """The type of a member of which the name is not known."""
+    found = object_.others
+    for member in object_.members.values():
+        found = None if found is None else join(found, member)
+    return Anything(nullable=True) if found is None else found
 
 
 def _common(left: Mapping[str, Type], right: Mapping[str, Type]) -> dict[str, Type]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ninefold.expressions.scope import member_type
 from ninefold.expressions.sql_relations import (
     Binding,
     Bindings,
+    FirstRow,
     Key,
     ReferredRow,
     Relation,
@@ -19,7 +21,7 @@ from ninefold.expressions.sql_relations import (
 from ninefold.expressions.sql_rows import Rows
 from ninefold.expressions.tree import All, Call, Comprehension, MakeArray, Select, Typed
 from ninefold.sql.fragment import Fragment, identifier, join
-from ninefold.values import Anything, Array, Integer, Row
+from ninefold.values import Anything, Array, Integer, Object, Row, Text
 
 
 class Arrays(Rows):
@@ -49,8 +51,7 @@ class Arrays(Rows):
 
     def _quantifier(self, typed: Comprehension, scope: Bindings, positive: bool) -> Scalar:
         """`exists`, `all` and `exists_one`."""
-        items = self._settled(self.relation(typed.range, scope, ordered=False))
-        inner = {**scope, typed.variable: self._bindable(typed.range, items.element)}
+        items, inner = self._over(typed, scope, ordered=False)
         body = self.scalar(typed.body, inner, positive and typed.macro == "exists")
         unsure = body.fails or body.nullable
         if typed.macro == "exists" and (positive or not unsure):
@@ -83,6 +84,54 @@ class Arrays(Rows):
         if isinstance(element, Scalar) and isinstance(node.type, Array) and isinstance(node.type.items, Row):
             return ReferredRow(node.type.items.resource, element)
         return element
+
+    def _over(self, typed: Comprehension, scope: Bindings, ordered: bool = True) -> tuple[Relation, Bindings]:
+        """What a macro goes over, and what its variables are bound to."""
+        place = typed.place
+        is_stored = isinstance(typed.range, Select) and typed.range.through in ("field", "member")
+        if place is None:
+            items = self._settled(self.relation(typed.range, scope, ordered))
+            own: dict[str, Binding] = {}
+        elif isinstance(typed.range.type, Object) or is_stored or not self.reads_rows(typed.range, scope):
+            items = self._items(typed.range, self.scalar(typed.range, scope))
+            type_ = Text() if isinstance(typed.range.type, Object) else Integer()
+            own = {place: Scalar(items.order[0].text, type_)}
+        else:
+            items = self._numbered(self._settled(self.relation(typed.range, scope)))
+            own = {place: Scalar(items.order[0].text, Integer())}
+        return items, {**scope, **own, typed.variable: self._bindable(typed.range, items.element)}
+
+    def _numbered(self, items: Relation) -> Relation:
+        """The same, in the order of a column that says at which position each is."""
+        alias, element = self.fresh(), items.element
+        item: Binding
+        match element:
+            case TableRow():
+                columns, item = Fragment(f"{element.alias}.*"), replace(element, alias=alias)
+            case Scalar():
+                columns, item = element.text + " AS v", replace(element, text=Fragment(f"{alias}.v"))
+            case ReferredRow(identifier=known):
+                columns = known.text + " AS v"
+                item = replace(element, identifier=replace(known, text=Fragment(f"{alias}.v")))
+            case FirstRow():
+                raise AssertionError("one row is no item")
+        order = "ORDER BY " + join(", ", [key.ordering for key in items.order]) if items.order else Fragment("")
+        place = identifier("$place")
+        query = items.query(columns + ", row_number() OVER (" + order + f") - 1 AS {place}")
+        source = "(" + query + f") AS {alias}"
+        return Relation(source, item, (), (Key(Fragment(f"{alias}.{place}")),), items.failures, derived=True)
+
+    def _transformed(self, typed: Comprehension, scope: Bindings) -> Scalar:
+        """An object with other members of the same names."""
+        items, inner = self._over(typed, scope)
+        if typed.condition is not None:
+            items = self._filtered(items, typed.condition, inner)
+        name = inner[typed.variables[0]]
+        assert isinstance(name, Scalar)
+        items = self._settled(replace(items, element=self.scalar(typed.body, inner)))
+        member = self._of_binding(typed.body, items.element)
+        text = "(" + items.query(self.dialect.gather_members(name.text, member.text, member.type)) + ")"
+        return Scalar(unless(items.failures, text), typed.type, fails=bool(items.failures))
 
     def _gathered(self, typed: Typed, items: Relation) -> Scalar:
         """Several values as one array."""
@@ -122,8 +171,7 @@ class Arrays(Rows):
                     items = self.relation(expression, {name: row}, ordered)
                 return replace(items, failures=(*items.failures, *self._absent(typed, row)))
             case Comprehension(macro="filter"):
-                items = self._settled(self.relation(typed.range, scope, ordered))
-                inner = {**scope, typed.variable: self._bindable(typed.range, items.element)}
+                items, inner = self._over(typed, scope, ordered)
                 return self._filtered(items, typed.body, inner)
             case Comprehension(macro="map"):
                 return self._mapped(typed, scope, ordered)
@@ -142,15 +190,19 @@ class Arrays(Rows):
                 return replace(items, order=tuple(replace(key, descending=not key.descending) for key in items.order))
             case MakeArray(items=members):
                 return self._written(typed, members, scope)
+            case Call(function="names of", arguments=[object_]):
+                members_of = self._items(object_, self.scalar(object_, scope))
+                return replace(members_of, element=Scalar(members_of.order[0].text, Text()))
             case Call(function="+", arguments=[left, right]):
                 return self._together(typed, left, right, scope)
             case _:
                 return self._items(typed, self.scalar(typed, scope))
 
     def _items(self, typed: Typed, stored: Scalar) -> Relation:
-        """The items of an array that is one value."""
-        assert isinstance(typed.type, Array)
-        alias, type_ = self.fresh(), typed.type.items
+        """The items of an array that is one value, or the members of an object."""
+        assert isinstance(typed.type, Array | Object)
+        alias = self.fresh()
+        type_ = typed.type.items if isinstance(typed.type, Array) else member_type(typed.type)
         item = Scalar(self.dialect.item(alias, type_), type_, type_.nullable)
         failures = ("(" + stored.text + " IS NULL)",) if stored.fails or stored.nullable else ()
         return Relation(
@@ -164,8 +216,8 @@ class Arrays(Rows):
 
     def _sorted(self, typed: Comprehension, scope: Bindings) -> Relation:
         """In ascending order of a key; where it leaves items equal, in the order that they had."""
-        items = self._settled(self.relation(typed.range, scope))
-        key = self.scalar(typed.body, {**scope, typed.variable: self._bindable(typed.range, items.element)})
+        items, inner = self._over(typed, scope)
+        key = self.scalar(typed.body, inner)
         failures = (exists(items.query("1", key.is_broken)),) if key.fails else ()
         return replace(items, order=(*_ascending(key), *items.order), failures=(*items.failures, *failures))
 
@@ -188,8 +240,7 @@ class Arrays(Rows):
         return replace(items, where=(*items.where, asked.text), failures=(*items.failures, failure))
 
     def _mapped(self, typed: Comprehension, scope: Bindings, ordered: bool) -> Relation:
-        items = self._settled(self.relation(typed.range, scope, ordered))
-        inner = {**scope, typed.variable: self._bindable(typed.range, items.element)}
+        items, inner = self._over(typed, scope, ordered)
         if typed.condition is not None:
             items = self._filtered(items, typed.condition, inner)
         if isinstance(typed.body.type, Row):
@@ -198,8 +249,7 @@ class Arrays(Rows):
         return replace(items, element=self.scalar(typed.body, inner))
 
     def _flattened(self, typed: Comprehension, scope: Bindings, ordered: bool) -> Relation:
-        outer = self._settled(self.relation(typed.range, scope, ordered))
-        bindings = {**scope, typed.variable: self._bindable(typed.range, outer.element)}
+        outer, bindings = self._over(typed, scope, ordered)
         inner = self._settled(self.relation(typed.body, bindings, ordered))
         if inner.derived:
             raise self.refuse(typed.body, "the database does not join arrays that are themselves made by a query")

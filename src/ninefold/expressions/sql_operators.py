@@ -204,7 +204,7 @@ class Operators(Arrays):
 
     def _item(self, call: Call, array: Typed, index: Typed, scope: Bindings) -> Scalar:
         if not isinstance(array.type, Array):
-            raise self.refuse(call, "of which type the item is, is not stated")
+            return self.member(call, scope)
         if not (isinstance(array, Select) and array.through != "back") and self.reads_rows(array, scope):
             raise self.refuse(call, "the database reads items by position from a stored array only")
         stored, position, alias = self.scalar(array, scope), self.scalar(index, scope), self.fresh()
@@ -214,6 +214,23 @@ class Operators(Arrays):
         nullable = call.type.nullable
         failure = "(NOT " + exists(found.query("1")) + ")" if nullable else None
         return Scalar(text, call.type, nullable, True, failure)
+
+    def member(self, call: Call, scope: Bindings) -> Scalar:
+        """The member of an object whose name is worked out; no value where it has none of that name."""
+        object_, name = call.arguments
+        container, named, alias = self.scalar(object_, scope), self.scalar(name, scope), self.fresh()
+        found = Relation(
+            self.dialect.items(container.text, alias),
+            container,
+            ("(" + self.dialect.position(alias) + " = " + named.text + ")",),
+        )
+        text = "(" + found.query(self.dialect.item(alias, call.type)) + ")"
+        failures = tuple("(" + each.text + " IS NULL)" for each in (container, named) if each.fails or each.nullable)
+        if isinstance(object_.type, Anything):
+            is_object = self.dialect.json_is(container.text, "map")
+            text = "CASE WHEN " + is_object + " THEN " + text + " END"
+            failures = ("(NOT " + is_object + ")", *failures)
+        return Scalar(text, call.type, True, bool(failures), either(failures) if failures else None)
 
 
 def _is_json(type_: Type) -> bool:

@@ -120,6 +120,10 @@ class Parts(ABC):
     def relation(self, typed: Typed, scope: Bindings, ordered: bool = True) -> Relation:
         """The values of an array-typed expression. `ordered`: their order matters."""
 
+    @abstractmethod
+    def member(self, call: Call, scope: Bindings) -> Scalar:
+        """The member of an object, `o[k]`."""
+
     @contextmanager
     def inside(self, computed: str) -> Iterator[None]:
         """The expression of a computed field: its value is the same whoever reads it, so that it reads all rows."""
@@ -252,8 +256,9 @@ class Rows(Parts):
             return self.column(select, row, select.name)
         object_ = self.scalar(operand, scope)
         text = self.dialect.member(object_.text, select.name, select.type)
-        if text is None:
-            raise self.refuse(select, f"the database finds no member of the name `{select.name}`")
+        if text is None:  # a name that no path leads to is looked for among all names
+            named: list[Typed] = [operand, Constant(select.name, Text())]
+            return self.member(Call("[]", named, select.type), scope)
         fails, nullable = object_.fails or object_.nullable, select.type.nullable
         failure = "(" + object_.text + " IS NULL)" if fails and nullable else None
         if isinstance(object_.type, Anything):

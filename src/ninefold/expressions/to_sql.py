@@ -230,7 +230,9 @@ class _Writer(Operators):
                 return self._gathered(typed, self.relation(typed, scope))
             case Select():
                 return self._select(typed, scope, positive)
-            case Call(function="distinct" | "sort" | "reverse") | Call(function="+", type=Array()) | MakeArray():
+            case Comprehension(macro="transformMap"):
+                return self._transformed(typed, scope)
+            case Call(function="distinct" | "sort" | "reverse" | "names of" | "+", type=Array()) | MakeArray():
                 return self._gathered(typed, self.relation(typed, scope))
             case Call():
                 return self._call(typed, scope, positive)

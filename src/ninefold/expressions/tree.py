@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, assert_never
 
 import msgspec
 
-from ninefold.values import Anything, Array, Type
+from ninefold.values import Anything, Array, Integer, Text, Type
 
 
 class _Node(msgspec.Struct, frozen=True, tag_field="node", omit_defaults=True):
@@ -56,16 +56,25 @@ class Call(_Node, frozen=True, tag="call"):
     type: Type
 
 
-class Comprehension(_Node, frozen=True, tag="comprehension"):
-    """A macro over a list or over rows: `range.exists(variable, body)`."""
+Macro: TypeAlias = Literal["exists", "exists_one", "all", "filter", "map", "flatMap", "sortBy", "transformMap"]
 
-    macro: Literal["exists", "exists_one", "all", "filter", "map", "flatMap", "sortBy"]
+
+class Comprehension(_Node, frozen=True, tag="comprehension"):
+    """A macro over a list, over rows or over the members of an object: `range.exists(variable, body)`."""
+
+    macro: Macro
     range: Typed
     variable: str
     body: Typed
     type: Type
     condition: Typed | None = None
     """The filter of the three-argument `map(x, condition, body)`."""
+    place: str | None = None
+    """The variable that is where the item is: its position in a list, from 0, or its name in an object."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return (self.variable,) if self.place is None else (self.place, self.variable)
 
 
 class MakeArray(_Node, frozen=True, tag="array"):
@@ -124,7 +133,7 @@ def free_variables(typed: Typed) -> set[str]:
             inner = free_variables(typed.body)
             if typed.condition is not None:
                 inner |= free_variables(typed.condition)
-            return free_variables(typed.range) | (inner - {typed.variable})
+            return free_variables(typed.range) | inner.difference(typed.variables)
         case MakeArray():
             return set().union(*map(free_variables, typed.items))
         case MakeObject():
@@ -145,11 +154,11 @@ def rewrite(typed: Typed, change: Callable[[Typed], Typed | None]) -> Typed:
         case Call():
             return msgspec.structs.replace(typed, arguments=[rewrite(each, change) for each in typed.arguments])
         case Comprehension():
-            variable = typed.variable
+            own = typed.variables
 
             def within(node: Typed) -> Typed | None:
                 # The comprehension's own variable hides a root of the same name.
-                return node if isinstance(node, Variable) and node.name == variable else change(node)
+                return node if isinstance(node, Variable) and node.name in own else change(node)
 
             return msgspec.structs.replace(
                 typed,
@@ -176,27 +185,29 @@ def substitute(typed: Typed, root: str, by: Typed) -> Typed:
         match node:
             case Variable(name=name) if name == root:
                 return by
-            case Comprehension(variable=name, body=body, condition=condition) if name in read and name != root:
-                other = f"{name}'"
-                renamed = Variable(name=other, type=_item_of(node))
-                return rewrite(
-                    msgspec.structs.replace(
-                        node,
-                        variable=other,
-                        body=substitute(body, name, renamed),
-                        condition=None if condition is None else substitute(condition, name, renamed),
-                    ),
-                    change,
-                )
+            case Comprehension(variables=own) if taken := read.intersection(own) - {root}:
+                return rewrite(_renamed(node, min(taken)), change)
             case _:
                 return None
 
     return rewrite(typed, change)
 
 
-def _item_of(comprehension: Comprehension) -> Type:
-    items = comprehension.range.type
-    return items.items if isinstance(items, Array) else Anything()
+def _renamed(node: Comprehension, name: str) -> Comprehension:
+    """A macro with another name of one of its variables."""
+    other, range_ = f"{name}'", node.range.type
+    if name == node.place:
+        type_: Type = Integer() if isinstance(range_, Array) else Text()
+    else:
+        type_ = range_.items if isinstance(range_, Array) else Anything()
+    by = Variable(name=other, type=type_)
+    return msgspec.structs.replace(
+        node,
+        variable=other if name == node.variable else node.variable,
+        place=other if name == node.place else node.place,
+        body=substitute(node.body, name, by),
+        condition=None if node.condition is None else substitute(node.condition, name, by),
+    )
 
 
 _OPERATORS = ("||", "&&", "==", "!=", "<", "<=", ">", ">=", "in", "+", "-", "*", "/", "%")
@@ -223,8 +234,9 @@ def words(typed: Typed) -> str:
             return f"{function}{_inner(operand)}"
         case Call(function=function, arguments=arguments):
             return f"{function}({', '.join(map(words, arguments))})"
-        case Comprehension(macro=macro, range=range_, variable=variable, body=body, condition=condition):
-            inside = [variable, *([words(condition)] if condition is not None else []), words(body)]
+        case Comprehension(range=range_, variables=own, body=body, condition=condition):
+            macro = "transformList" if typed.macro == "map" and typed.place is not None else typed.macro
+            inside = [*own, *([words(condition)] if condition is not None else []), words(body)]
             return f"{_inner(range_)}.{macro}({', '.join(inside)})"
         case MakeArray(items=items):
             return f"[{', '.join(map(words, items))}]"

@@ -89,6 +89,9 @@ class Dialect(Protocol):
     def gather(self, item: Fragment, type_: Type, order: tuple[Fragment, ...]) -> Fragment:
         """The aggregate that makes an array of items in an order."""
 
+    def gather_members(self, name: Fragment, member: Fragment, type_: Type) -> Fragment:
+        """The aggregate that makes an object of members; one that is null is left out."""
+
     def gather_rows(self, cells: Sequence[Fragment], types: Sequence[Type], order: tuple[Fragment, ...]) -> Fragment:
         """The aggregate that makes an array of rows, each an array of its cells in the forms that they are stored in.
         A cell that is such an array itself is of the type `ROWS`."""

@@ -186,7 +186,8 @@ class SQLite:
         form = _OF_JSON.get(type(type_))
         if form is None or (isinstance(type_, Array) and not isinstance(type_.items, Anything)):
             return None
-        return None if isinstance(type_, Object) and type_.members else once((value,), template(form))
+        is_stated = isinstance(type_, Object) and bool(type_.members or type_.others)
+        return None if is_stated else once((value,), template(form))
 
     def as_json(self, value: Fragment, type_: Type) -> Fragment | None:
         match type_:
@@ -233,12 +234,12 @@ class SQLite:
         return "json_extract(" + object_ + f", '$.{name}')"
 
     def gather(self, item: Fragment, type_: Type, order: tuple[Fragment, ...]) -> Fragment:
-        if isinstance(type_, Boolean):
-            item = "json(CASE " + item + " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
-        elif isinstance(type_, Array | Object | Anything):
-            item = "json(" + item + ")"
         ordered = " ORDER BY " + join(", ", order) if order else Fragment("")
-        return "json_group_array(" + item + ordered + ")"
+        return "json_group_array(" + _in_json(item, type_) + ordered + ")"
+
+    def gather_members(self, name: Fragment, member: Fragment, type_: Type) -> Fragment:
+        made = "json_group_object(" + name + ", " + _in_json(member, type_) + ")"
+        return made + " FILTER (WHERE " + member + " IS NOT NULL)"
 
     def gather_rows(self, cells: Sequence[Fragment], types: Sequence[Type], order: tuple[Fragment, ...]) -> Fragment:
         ordered = " ORDER BY " + join(", ", order) if order else Fragment("")
@@ -267,6 +268,13 @@ class SQLite:
         )
         sum_ = "SELECT c, (h + (l >> 32)) * 4294967296 + (l & 4294967295) AS n FROM (" + (halves + source) + ")"
         return "SELECT CASE WHEN c AND typeof(n) = 'integer' THEN n END FROM (" + sum_ + ")"
+
+
+def _in_json(value: Fragment, type_: Type) -> Fragment:
+    """A value as it is put in JSON: SQLite has no booleans, and takes JSON for text where nothing says what it is."""
+    if isinstance(type_, Boolean):
+        return "json(CASE " + value + " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
+    return "json(" + value + ")" if isinstance(type_, Array | Object | Anything) else value
 
 
 def _cell(cell: Fragment, type_: Type) -> Fragment:

@@ -132,15 +132,12 @@ class Graph:
 
     def within(self, called: ast.Invocation, rows: Rows) -> Rows:
         """What names mean in what is asked of each item of a list."""
-        if called.target is None or called.function not in ast.WITH_A_VARIABLE:
+        variables = [each.name for each in ast.variables_of(called)]
+        if called.target is None or not variables:
             return rows
-        match called.arguments:
-            case (ast.Name(name), *_):
-                item = self.items(called.target, rows)
-                others = {each: row for each, row in rows.items() if each != name}
-                return others if item is None else {**others, name: item}
-            case _:
-                return rows
+        item = self.items(called.target, rows)
+        others = {each: row for each, row in rows.items() if each not in variables}
+        return others if item is None else {**others, variables[-1]: item}
 
 
 def graph_of(contract: Contract) -> Graph:
