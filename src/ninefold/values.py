@@ -546,22 +546,11 @@ def _kinds(schema: dict[str, Any]) -> set[str]:
     return set()
 
 
+_KINDS: Final = {type(None): "null", bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
+
+
 def _kind(value: object) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case _:
-            return "object"
+    return _KINDS.get(type(value), "object")
 
 
 def optional(type_: Type) -> Type:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.versions.test_unchanged import PAIRS
 
-from ninefold.expressions.ast import Member, every
-from ninefold.expressions.functions import VARIABLES
+from ninefold.expressions.ast import VARIABLES, Member, every
 from ninefold.language.expressions import Leaf
 from ninefold.language.fact import value_of
 from ninefold.pipeline import compile_document

@@ -13,6 +13,7 @@ from ninefold.contract.survey import Survey, actions
 from ninefold.contract.writes import Change, changed_rows, of_effect
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import (
+    MAKING_ARRAYS,
     Ast,
     Binary,
     Conditional,
@@ -28,7 +29,7 @@ from ninefold.expressions.ast import (
     every,
     variables_of,
 )
-from ninefold.expressions.functions import MAKING_ARRAYS, NEW_EACH_TIME
+from ninefold.expressions.functions import NEW_EACH_TIME
 from ninefold.language.check import Check
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression

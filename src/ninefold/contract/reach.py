@@ -13,6 +13,7 @@ from functools import cached_property
 from ninefold.contract.shared_types import types_in
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import (
+    MAKING_ARRAYS,
     Ast,
     Binary,
     Conditional,
@@ -27,7 +28,6 @@ from ninefold.expressions.ast import (
     Unary,
     variables_of,
 )
-from ninefold.expressions.functions import MAKING_ARRAYS
 from ninefold.language.expressions import Items, Leaf, Members, Template
 from ninefold.language.fact import StatedNone, value_of
 from ninefold.language.requests import Body

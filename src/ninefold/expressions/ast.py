@@ -5,13 +5,12 @@ Offsets are half-open, in code points from the start of the expression's text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
 from ninefold.diagnostics.diagnostic import Code
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.functions import VARIABLES
 
 DEEPEST: Final = 48
 """How deep the parts of an expression stand in each other. Every later stage recurses, and relies on it."""
@@ -259,6 +258,19 @@ def with_parts(ast: Ast, change: Callable[[Ast], Ast]) -> Ast:
             return replace(ast, left=change(ast.left), right=change(ast.right))
         case Conditional():
             return replace(ast, condition=change(ast.condition), yes=change(ast.yes), no=change(ast.no))
+
+
+VARIABLES: Final[Mapping[str, Mapping[int, int]]] = {
+    **{name: {2: 1, 3: 2} for name in ("exists", "all", "exists_one", "existsOne")},
+    **{name: {2: 1} for name in ("filter", "flatMap", "sortBy")},
+    "map": {2: 1, 3: 1},
+    **{name: {3: 2, 4: 2} for name in ("transformList", "transformMap")},
+}
+"""The macros that have variables: of so many arguments, how many are. The last one is the item; the one before it is
+where that is, a position in an array or a name in an object."""
+
+MAKING_ARRAYS: Final = ("map", "flatMap", "transformList")
+"""Those that make an array of what their last argument gives."""
 
 
 def variables_of(ast: Ast) -> tuple[Name, ...]:

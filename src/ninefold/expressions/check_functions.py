@@ -7,9 +7,9 @@ from typing import Final
 
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions import codes
-from ninefold.expressions.ast import Ast, Index, Invocation, Literal, Member, Name, variables_of
+from ninefold.expressions.ast import VARIABLES, Ast, Index, Invocation, Literal, Member, Name, variables_of
 from ninefold.expressions.check_operators import Parts
-from ninefold.expressions.functions import MACROS, TABLE, VARIABLES, Overload, overloads, resolve
+from ninefold.expressions.functions import MACROS, TABLE, Overload, overloads, resolve
 from ninefold.expressions.operations import LONGEST_RANDOM, pattern
 from ninefold.expressions.rows import narrowed
 from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, PAGE_AT, describe, fits, member_type

@@ -27,19 +27,16 @@ from ninefold.expressions.operations import (
     truth,
 )
 from ninefold.expressions.reads import NO_MODEL, computed_of, is_identifier, needs_database
-from ninefold.expressions.scope import Model
+from ninefold.expressions.scope import Model, cel_name
 from ninefold.expressions.tree import All, Call, Comprehension, Constant, MakeArray, MakeObject, Select, Typed, Variable
 from ninefold.values import (
     Anything,
     Array,
     Boolean,
-    Integer,
     Invalid,
-    Number,
     Object,
     Row,
     SQLiteValue,
-    Text,
     Type,
     Value,
     json_reader,
@@ -366,25 +363,6 @@ def _narrow(operand: Evaluate, call: Call) -> Evaluate:
 
 
 _CEL_NAMES: Final = {bool: "bool", int: "int", float: "double", str: "string", list: "list", dict: "map"}
-
-
-def cel_name(type_: Type) -> str | None:
-    """What CEL calls the values of a type that is known beforehand; None: they may be of any, or have no such name."""
-    match type_:
-        case Boolean():
-            return "bool"
-        case Integer():
-            return "int"
-        case Number():
-            return "double"
-        case Text():
-            return "string"
-        case Array():
-            return "list"
-        case Object():
-            return "map"
-        case _:
-            return None
 
 
 def _is_of_type(operand: Evaluate, named: Evaluate, type_: Type) -> Evaluate:

@@ -10,7 +10,7 @@ a value raises `EvaluationError`.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
@@ -368,18 +368,6 @@ MACROS: Final = {
     "member x (of which c is true); a member without a value is left out",
 }
 """Written like functions, but they have variables of their own, or look at what they do not evaluate."""
-
-VARIABLES: Final[Mapping[str, Mapping[int, int]]] = {
-    **{name: {2: 1, 3: 2} for name in ("exists", "all", "exists_one", "existsOne")},
-    **{name: {2: 1} for name in ("filter", "flatMap", "sortBy")},
-    "map": {2: 1, 3: 1},
-    **{name: {3: 2, 4: 2} for name in ("transformList", "transformMap")},
-}
-"""The macros that have variables: of so many arguments, how many are. The last one is the item; the one before it is
-where that is, a position in an array or a name in an object."""
-
-MAKING_ARRAYS: Final = ("map", "flatMap", "transformList")
-"""Those that make an array of what their last argument gives."""
 
 SPECIAL: Final = {
     "==": "equal; null is equal to null only; a row is equal to itself",

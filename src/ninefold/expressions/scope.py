@@ -137,6 +137,25 @@ _PLURALS: Final[Mapping[type, str]] = {
 }
 
 
+def cel_name(type_: Type) -> str | None:
+    """What CEL calls the values of a type that is known beforehand; None: they may be of any, or have no such name."""
+    match type_:
+        case Boolean():
+            return "bool"
+        case Integer():
+            return "int"
+        case Number():
+            return "double"
+        case Text():
+            return "string"
+        case Array():
+            return "list"
+        case Object():
+            return "map"
+        case _:
+            return None
+
+
 def fits(given: Type, wanted: Type) -> bool:
     """Whether a value of one type can stand where the other is wanted. That it may be null is no hindrance:
     null is an error where a value is needed. `Anything` fits everywhere, and is looked at when it is there."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ninefold.expressions.evaluate import cel_name
 from ninefold.expressions.functions import resolve
-from ninefold.expressions.scope import describe
+from ninefold.expressions.scope import cel_name, describe
 from ninefold.expressions.sql_arrays import Arrays
 from ninefold.expressions.sql_relations import Bindings, Relation, Scalar, either, exists, unless
 from ninefold.expressions.tree import Call, Constant, MakeArray, Select, Typed
