@@ -20,7 +20,7 @@ def contract(
     resources: Iterable[str] = (),
     states: Iterable[str] = (),
     endpoints: Iterable[str] = (),
-    authentication: str = "{schemes: none, permissions: {all others: anyone}, rows: any}",
+    authentication: str = "{schemes: none, permissions: {all others: anyone}, rows: all}",
     codes: Iterable[str] = (),
     limits: str = "{rates: none, body size: none, timeout: none}",
     events: str = " none",

@@ -61,7 +61,7 @@ endpoints:
 authentication:
   schemes: {key: {type: http, scheme: bearer, matches: person.token}}
   rows:
-    person: {key: any, anyone: any}
+    person: {key: true, anyone: true}
     note:   {key: "caller.person.role == 'staff' || note.owner == caller.person"}
   unseen rows: not found
   permissions: {POST /people: anyone, all others: key}

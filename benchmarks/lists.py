@@ -78,7 +78,7 @@ endpoints:
     responses: {200: {data: page.items}}
 authentication:
   schemes: {token: {type: http, scheme: bearer, matches: customer.token}}
-  rows: any
+  rows: all
   unseen rows: not found
   permissions: {POST /customers: anyone, all others: token}
 events: none

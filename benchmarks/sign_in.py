@@ -49,7 +49,7 @@ endpoints:
 authentication:
   schemes: {token: {type: http, scheme: bearer, issued to: user, lasts: P1D}}
   permissions: {all others: anyone}
-  rows: any
+  rows: all
 events: none
 errors: none
 limits: none

@@ -644,15 +644,15 @@ class Maker:
     def _authentication(self, endpoints: dict[str, Any], reads_caller: bool) -> dict[str, Any]:
         """`reads_caller`: something does, which nobody who is `anyone` alone may ask for."""
         if not self.schemes:
-            return {"schemes": NONE, "rows": "any", "permissions": {"all others": "anyone"}}
-        rows: Any = "any"
+            return {"schemes": NONE, "rows": "all", "permissions": {"all others": "anyone"}}
+        rows: Any = "all"
         everyone = [*self.schemes, "anyone"]
         if self.often(0.75):
             rows = {}
             for made in self.made.values():
                 rows[made.name] = {
-                    who: "any" if self.often(0.5) else self._of(who, made) for who in everyone if self.often(0.97)
-                } or "any"
+                    who: True if self.often(0.5) else self._of(who, made) for who in everyone if self.often(0.97)
+                } or "all"
         permissions: dict[str, Any] = {}
         for key in endpoints:
             if " /" in key and self.often(0.5):
@@ -669,14 +669,14 @@ class Maker:
         if made is None or self.often(0.5):
             return self.random.choice([*self.schemes, "anyone", everyone])
         if key.startswith("GET") and not key.endswith("}"):
-            return {who: self.random.choice(["any", "caller.user.level > 2"]) for who in self.schemes}
-        found = {who: "any" if self.often(0.3) else self._of(who, made) for who in everyone if self.often(0.7)}
+            return {who: self.random.choice([True, "caller.user.level > 2"]) for who in self.schemes}
+        found = {who: True if self.often(0.3) else self._of(who, made) for who in everyone if self.often(0.7)}
         return found if found.keys() - {"anyone"} else "anyone"
 
-    def _of(self, who: str, made: Made) -> str:
+    def _of(self, who: str, made: Made) -> str | bool:
         """A condition of rows, which of `anyone` reads no caller."""
         condition = self.condition(made, made.name)
-        return "any" if who == "anyone" and "caller" in condition else condition
+        return True if who == "anyone" and "caller" in condition else condition
 
     def _code(self, name: str, made: Made | None = None) -> str:
         texts = [] if made is None else [each for each, kind in made.kinds.items() if kind.type in ("string", "choice")]

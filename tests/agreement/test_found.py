@@ -23,7 +23,7 @@ def contract(
     resources: Mapping[str, Any], endpoints: Mapping[str, Any], errors: Any = NONE, **authentication: Any
 ) -> dict[str, Any]:
     common = {"media type": "application/json", "unknown members": "refused", "unknown parameters": "refused"}
-    who = {"schemes": NONE, "rows": "any", "permissions": {"all others": "anyone"}} | authentication
+    who = {"schemes": NONE, "rows": "all", "permissions": {"all others": "anyone"}} | authentication
     return {
         "purpose": "Something that was found.",
         "resources": {name: {"primary key": "id", **said} for name, said in resources.items()},
@@ -62,7 +62,7 @@ def test_a_reference_that_the_contract_gives_may_be_to_a_row_that_the_caller_doe
         {"user": {"fields": {"id": {"type": "string"}, "secret": KEYED}}, "item": {"fields": fields}},
         {"POST /items": {"does": "create item", "body": ["id", "owner"], "responses": {201: "item"}}},
         schemes={"key": {"type": "http", "scheme": "bearer", "matches": "user.secret"}},
-        rows={"user": {"key": "user.id == 'nobody'"}, "item": {"key": "any"}},
+        rows={"user": {"key": "user.id == 'nobody'"}, "item": {"key": True}},
         permissions={"all others": "key"},
         **{"unseen rows": "not found"},
     )
@@ -171,7 +171,7 @@ def test_nothing_is_told_of_values_below_a_row_that_is_not_seen(unseen: str) -> 
         {"user": {"fields": {"id": {"type": "string"}}}, "item": {"fields": fields}},
         {"POST /users/{owner.id}/items": post},
         {"error shape": NONE, "codes": {"no": {"status": 400}}, "precedence": ["check", "not found"]},
-        rows={"user": {"anyone": "user.id == 'bob'"}, "item": "any"},
+        rows={"user": {"anyone": "user.id == 'bob'"}, "item": "all"},
         **{"unseen rows": unseen},
     )
     (response,) = answers(said, [("user", {"id": "ann"})], give("POST", "/users/ann/items", {"id": "x"}))

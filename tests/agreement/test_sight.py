@@ -80,9 +80,9 @@ class Place:
             **{
                 "schemes": {"key": {"type": "http", "scheme": "bearer", "matches": "user.secret"}},
                 "rows": {
-                    "user": {"key": "any"},
-                    "box": {"key": "any"},
-                    "thing": {"key": "any"},
+                    "user": {"key": True},
+                    "box": {"key": True},
+                    "thing": {"key": True},
                     "item": {"key": "item.level <= caller.user.level"},
                 },
                 "unseen rows": "not found",
@@ -275,7 +275,7 @@ def events(kind: Mapping[str, Any]) -> dict[str, Any]:
         "parts": {"events": {"kinds": {"box.made": {"upon": "create box", **kind}}, "kept": "all", "delivery": NONE}},
         "authentication": {
             "rows": {
-                **{each: {"key": "any"} for each in ("user", "box", "thing", "event")},
+                **{each: {"key": True} for each in ("user", "box", "thing", "event")},
                 "item": {"key": "item.level <= caller.user.level"},
             }
         },
@@ -342,7 +342,7 @@ PLACES: Final[Mapping[tuple[Any, ...], Place]] = {
         {"GET /boxes": LIST},
         authentication={
             "rows": {
-                "user": {"key": "any"},
+                "user": {"key": True},
                 "item": {"key": "item.level <= caller.user.level"},
                 "box": {"key": f"box.n == {COUNT}"},
             }

@@ -21,7 +21,7 @@ class _None:
 NONE: Final = _None()
 
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_./+-]*")
-"""What needs no quotes. Words of the language, such as `any`, have none."""
+"""What needs no quotes. Words of the language, such as `all`, have none."""
 
 
 def written(contract: Mapping[str, Any]) -> str:

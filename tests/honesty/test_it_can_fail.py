@@ -71,8 +71,8 @@ def filled(node: Mapping, names: tuple[str, ...], value: str) -> Mapping:
     ("fact", "part", "names", "default"),
     [
         ("5 permissions > POST /orders/{id}/pay > staff", "authentication",
-         ("permissions", "POST /orders/{id}/pay", "staff"), "any"),
-        ("5 rows > order > key", "authentication", ("rows", "order", "key"), "any"),
+         ("permissions", "POST /orders/{id}/pay", "staff"), "true"),
+        ("5 rows > order > key", "authentication", ("rows", "order", "key"), "true"),
         ("5 unseen rows", "authentication", ("unseen rows",), "forbidden"),
         ("4 requests > unknown members", "endpoints", ("requests", "unknown members"), "ignored"),
         ("8 pages > default", "limits", ("pages", "default"), "1"),

@@ -46,11 +46,11 @@ class Hole:
 RULE = 'key: "order.customer == caller.customer"'
 
 HOLES = (
-    Hole("the row rule of a read", "GET /orders/{id}", "API1", RULE, "key: any"),
-    Hole("the row rule of a list", "GET /orders", "API1", RULE, "key: any"),
-    Hole("the row rule of an update", "PATCH /orders/{id}", "API1", RULE, "key: any"),
-    Hole("the row rule of a deletion", "DELETE /orders/{id}", "API1", RULE, "key: any"),
-    Hole("the row rule of a step", "POST /orders/{id}/place", "API1", RULE, "key: any"),
+    Hole("the row rule of a read", "GET /orders/{id}", "API1", RULE, "key: true"),
+    Hole("the row rule of a list", "GET /orders", "API1", RULE, "key: true"),
+    Hole("the row rule of an update", "PATCH /orders/{id}", "API1", RULE, "key: true"),
+    Hole("the row rule of a deletion", "DELETE /orders/{id}", "API1", RULE, "key: true"),
+    Hole("the row rule of a step", "POST /orders/{id}/place", "API1", RULE, "key: true"),
     Hole("what a row is that is not seen", "GET /orders/{id}", "API1", "rows: not found", "rows: forbidden"),
     Hole("who is to be known", "GET /orders/{id}", "API2", "{id}:         [key, staff]", "{id}: [key, staff, anyone]"),
     Hole(
@@ -74,7 +74,7 @@ HOLES = (
         "POST /orders/{id}/pay",
         "API5",
         "pay:    {staff: \"caller.role == 'billing'\"}",
-        "pay:    {key: any, staff: \"caller.role == 'billing'\"}",
+        "pay:    {key: true, staff: \"caller.role == 'billing'\"}",
     ),
     Hole(
         "the role",
@@ -150,7 +150,7 @@ def test_a_count_that_tells_of_others_is_found(tmp_path: Path) -> None:
     whole = ORDERS.replace(written, "responses: {200: {data: page.items, total: page.total}}")
     right, checked = read(whole)
     rule = 'key: "order.customer == caller.customer"'
-    wrong, _ = read(whole.replace(rule, "key: any"))
+    wrong, _ = read(whole.replace(rule, "key: true"))
     [list_] = (each for each in right.routes if each.key == "GET /orders" and isinstance(each, Served))
     [leaking] = (each for each in wrong.routes if each.key == "GET /orders" and isinstance(each, Served))
     admissions = tuple(map(counting_as, list_.admissions, leaking.admissions))

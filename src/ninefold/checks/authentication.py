@@ -31,7 +31,7 @@ from ninefold.expressions.reads import needs_database
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed, free_variables
 from ninefold.language import authentication as stated
-from ninefold.language.authentication import ANY, Every
+from ninefold.language.authentication import ALL, Every
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Name, Proposal, Shown, is_open, value_of
@@ -54,7 +54,7 @@ def certificate(
     matches = value_of(scheme.matches)
     if matches is None:
         return None
-    if matches.text == ANY:
+    if matches.text == ALL:
         return AnyCertificate()
     name, _, field_name = matches.text.partition(".")
     field = resources[name].fields.get(field_name) if name in resources else None

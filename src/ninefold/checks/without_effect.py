@@ -13,7 +13,7 @@ from ninefold.checks.lists import OF_ONE_ROW
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.language.authentication import ANY, Scheme
+from ninefold.language.authentication import ALL, Scheme
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Assignment
 from ninefold.language.fact import Fact, Shown, StatedNone, is_stated, value_of
@@ -309,7 +309,7 @@ def _scheme(scheme: Scheme, findings: Findings) -> None:
     matches = value_of(scheme.matches)
     if type_ is not None and type_.text != "mutualTLS":
         idle.append(("credential", scheme.credential, "is of `mutualTLS`"))
-    elif matches is not None and matches.text == ANY:
+    elif matches is not None and matches.text == ALL:
         idle.append(("credential", scheme.credential, "any certificate is taken"))
     if type_ is not None and type_.text != "apiKey":
         idle += ("in", scheme.location, "is of `apiKey`"), ("name", scheme.parameter, "is of `apiKey`")

@@ -12,7 +12,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Name
 from ninefold.language.actions import Action
-from ninefold.language.authentication import ANY, Admission, Every, Permission, Scheme
+from ninefold.language.authentication import ALL, Admission, Every, Permission, Scheme
 from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
@@ -361,7 +361,7 @@ class Survey:
         found = set()
         for scheme in self.schemes:
             if scheme.name in admitted:
-                if (matches := value_of(scheme.matches)) is not None and matches.text != ANY:
+                if (matches := value_of(scheme.matches)) is not None and matches.text != ALL:
                     found.add(matches.text.partition(".")[0])
                 if (issued_to := value_of(scheme.issued_to)) is not None:
                     found.add(issued_to.text)

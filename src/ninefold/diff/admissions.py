@@ -8,10 +8,9 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.conditions import Relation, relation
 from ninefold.diff.normal import Words
 from ninefold.expressions.ast import Ast, Literal
+from ninefold.language.authentication import ALL, ANYONE
 from ninefold.syntax.nodes import Mapping as MappingNode
 from ninefold.syntax.nodes import Node, Scalar, Sequence
-
-ANYONE = "anyone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +29,19 @@ def admitted(node: Node | None, words: Words, schemes: Collection[str]) -> Mappi
             return {}
         case Scalar() if node.says("none") or node.says("not shown"):
             return {}
-        case Scalar() if node.says("any"):
-            return dict.fromkeys((*schemes, ANYONE), (None, "any"))
+        case Scalar() if node.says(ALL):
+            return dict.fromkeys((*schemes, ANYONE), (None, "true"))
         case Scalar():
-            return {node.text: (None, "any")}
+            return {node.text: (None, "true")}
         case Sequence(items=items):
             return {who: found for item in items for who, found in admitted(item, words, schemes).items()}
         case MappingNode(entries=entries):
             found: dict[str, tuple[Ast | None, str]] = {}
             for entry in entries:
                 value = entry.value
-                if isinstance(value, Scalar) and not value.says("none"):
+                if isinstance(value, Scalar) and not (value.says("false") or value.says("none")):
                     text = value.text
-                    found[entry.name] = (None if value.says("any") else words.read(text) or _never(), text)
+                    found[entry.name] = (None if value.says("true") else words.read(text) or _never(), text)
             return found
 
 

@@ -11,10 +11,10 @@ from ninefold.language import key, leaves, shapes
 from ninefold.language.codes import RESERVED_NAME, TOO_MANY_SCHEMES, WRONG_WORD
 from ninefold.language.declaration import Each, When, asked, named, names, says, tells
 from ninefold.language.expressions import Assignment, Expression, assignments, expression
-from ninefold.language.fact import Fact, Name, Shown, value_of
+from ninefold.language.fact import Fact, Gap, Name, Shown, value_of
 from ninefold.language.key import Key, Kind, falling_back
 from ninefold.language.question import Question
-from ninefold.language.reading import Level, Reading, Slot, quoted
+from ninefold.language.reading import Level, Read, Reading, Slot, quoted
 from ninefold.language.records import of_entry
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 
@@ -38,7 +38,7 @@ ROWS = Question(
     "a row just created, or just signed in to, is always shown in that response")
 UNSEEN_ROWS = Question(
     "unseen rows", 5, "whether a row that the caller may not see is not found or forbidden", "blocks",
-    "the endpoints with a row rule", asked="if a row rule is not `any`")
+    "the endpoints with a row rule", asked="if a row rule hides rows")
 
 SCHEME_TYPES = ("http", "apiKey", "oauth2", "openIdConnect", "mutualTLS")
 """The types of OpenAPI's Security Scheme Object."""
@@ -46,8 +46,11 @@ SCHEME_TYPES = ("http", "apiKey", "oauth2", "openIdConnect", "mutualTLS")
 MOST_SCHEMES = 32
 """Each endpoint may admit each scheme, so what is made of a contract grows with their product."""
 
-ANY = "any"
-"""`matches: any`: every certificate of an authority that the operator trusts."""
+ALL = "all"
+"""`matches: all`: every certificate of an authority that the operator trusts; of rows: every caller, every row."""
+
+ANYONE = "anyone"
+"""Who comes without a credential."""
 
 
 def scheme_type(r: Reading, node: Node, slot: Slot) -> Name | None:
@@ -87,7 +90,7 @@ _DISCOVERED = f"{_NOT_NAMED}. Else the configuration of the issuer says"
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """A security scheme, in OpenAPI's words. `matches` is `resource.field`; of a certificate also `any`. `lasts` in
+    """A security scheme, in OpenAPI's words. `matches` is `resource.field`; of a certificate also `all`. `lasts` in
     microseconds."""
 
     name: str
@@ -178,8 +181,8 @@ class Scheme:
 
 
 def is_no_word(r: Reading, entry: Entry, _: Level) -> None:
-    """What admits every scheme, and who needs none, are words of the language."""
-    if entry.name in ("any", "anyone"):
+    """What stands for every scheme, and who needs none, are words of the language."""
+    if entry.name in (ALL, ANYONE):
         r.say(
             RESERVED_NAME,
             f"`{entry.name}` is a word of the language, and cannot be the name of a scheme",
@@ -208,7 +211,7 @@ def schemes(r: Reading, node: Node, slot: Slot) -> tuple[Scheme, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """`any`: every such caller, every row."""
+    """`true` of one kind of caller, or a line without a condition: every such caller, every row."""
 
     span: Span
 
@@ -218,7 +221,7 @@ Condition: TypeAlias = Every | Expression
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """`who` is a scheme's name or `anyone`."""
+    """`who` is a scheme's name or `anyone`; of none where the condition is `false`."""
 
     who: Name
     condition: Fact[Condition]
@@ -238,52 +241,59 @@ class RowRule:
     admits: Fact[tuple[Admission, ...]]
 
 
-_ADMISSION: shapes.Shape = shapes.OneOf((shapes.Word(("any",)), shapes.Expression()))
-ADMISSIONS: shapes.Shape = shapes.OneOf((
-    shapes.Word(("any", "anyone")), shapes.Name("a scheme"), shapes.ListOf(shapes.Name("a scheme")),
-    shapes.MappingOf("schemes to conditions")))
+_CONDITION: shapes.Shape = shapes.OneOf((shapes.Boolean(), shapes.Expression()))
+
+
+def _line_of(word: str) -> shapes.Shape:
+    return shapes.OneOf((
+        shapes.Word((word,)), shapes.Name("a scheme"), shapes.ListOf(shapes.Name("a scheme")),
+        shapes.MappingOf("schemes to conditions")))
+
+
+ADMISSIONS, _RULE = _line_of(ANYONE), _line_of(ALL)
 
 
 def permissions(r: Reading, node: Node, slot: Slot) -> tuple[Permission, ...] | None:
     if not isinstance(node, Mapping):
         r.wrong_shape(node, slot)
         return None
-    return tuple(Permission(*_line(r, entry)) for entry in node.entries)
+    return tuple(Permission(*_line(r, entry, ADMISSIONS, admissions)) for entry in node.entries)
 
 
 def rows(r: Reading, node: Node, slot: Slot) -> tuple[RowRule, ...] | Every | None:
-    if isinstance(node, Scalar) and node.says("any"):
+    if isinstance(node, Scalar) and node.says(ALL):
         return Every(node.span)
     if not isinstance(node, Mapping):
-        every = isinstance(node, Scalar) and node.text.casefold() in ("all", "every", "everyone", "anyone", "*")
-        r.wrong_shape(node, slot, help=("where every caller sees all rows, write `any`",) if every else ())
+        every = isinstance(node, Scalar) and node.text.casefold() in ("every", "everyone", ANYONE, "*")
+        r.wrong_shape(node, slot, help=("where every caller sees all rows, write `all`",) if every else ())
         return None
-    return tuple(RowRule(*_line(r, entry)) for entry in node.entries)
+    return tuple(RowRule(*_line(r, entry, _RULE, row_rule)) for entry in node.entries)
 
 
-def _line(r: Reading, entry: Entry) -> tuple[Name, Fact[tuple[Admission, ...]]]:
+_Admits: TypeAlias = tuple[Admission, ...]
+
+
+def _line(r: Reading, entry: Entry, shape: shapes.Shape, read: Read[_Admits]) -> tuple[Name, Fact[_Admits]]:
     """What a line is about, and whom it admits."""
-    slot = Slot(entry.name, ADMISSIONS)
-    return Name(entry.name, entry.key.span), r.fact(entry.value, slot, admissions, entry.proposed)
+    return Name(entry.name, entry.key.span), r.fact(entry.value, Slot(entry.name, shape), read, entry.proposed)
 
 
-def admissions(r: Reading, node: Node, slot: Slot) -> tuple[Admission, ...] | None:
-    """`key`, `[key, staff]`, `{staff: condition}`, or `any`: every scheme and `anyone`."""
+def row_rule(r: Reading, node: Node, slot: Slot) -> _Admits | None:
+    """As a line of permissions; or `all`: every scheme and `anyone`."""
+    if isinstance(node, Scalar) and node.says(ALL):
+        every: Shown[Condition] = Shown(Every(node.span), node.span)
+        return tuple(Admission(Name(who, node.span), every) for who in (*declared_schemes(r), ANYONE))
+    return admissions(r, node, slot)
+
+
+def admissions(r: Reading, node: Node, slot: Slot) -> _Admits | None:
+    """`key`, `[key, staff]` or `{staff: condition}`."""
     match node:
-        case Scalar() if node.says("any"):
-            every: Shown[Condition] = Shown(Every(node.span), node.span)
-            return tuple(Admission(Name(who, node.span), every) for who in (*declared_schemes(r), "anyone"))
         case Scalar():
             who = leaves.name(r, node, slot)
             return None if who is None else (Admission(who, Shown(Every(node.span), node.span)),)
         case Mapping():
-            return tuple(
-                Admission(
-                    Name(entry.name, entry.key.span),
-                    r.fact(entry.value, Slot(entry.name, _ADMISSION), condition, entry.proposed),
-                )
-                for entry in node.entries
-            )
+            return tuple(Admission(Name(entry.name, entry.key.span), _when(r, entry)) for entry in node.entries)
         case Sequence():
             found = [each for item in r.items(node, slot) or () for each in admissions(r, item, slot) or ()]
             leaves.once(r, tuple(each.who for each in found), slot.called)
@@ -297,18 +307,28 @@ def declared_schemes(r: Reading) -> tuple[str, ...]:
     return tuple(each.name for each in written.entries[:MOST_SCHEMES]) if isinstance(written, Mapping) else ()
 
 
+def _when(r: Reading, entry: Entry) -> Fact[Condition]:
+    """Which rows, or when; `false`: no row, and never."""
+    slot = Slot(entry.name, _CONDITION)
+    if isinstance(entry.value, Scalar) and entry.value.says("none"):
+        r.no_answer(entry.value, entry.name, "write `false`, `true` or an expression; or `not shown`")
+        return Gap(entry.value.span)
+    return r.fact(entry.value, slot, condition, entry.proposed, none="false")
+
+
 def condition(r: Reading, node: Node, slot: Slot) -> Condition | None:
-    """`any`, or an expression."""
-    if isinstance(node, Scalar) and node.says("any"):
+    """`true`, or an expression."""
+    if isinstance(node, Scalar) and node.says("true"):
         return Every(node.span)
     return expression(r, node, slot)
 
 
 _NO_ROWS = "endpoints that show, or find, rows of R are not served"
 _ROW_RULES: tuple[Key, ...] = (
-    key.asked(0, "RESOURCE", ADMISSIONS, ROWS.id, "Who sees which rows of the resource.", f"A gap: {_NO_ROWS}."),
-    key.asked(0, "RESOURCE.CALLER", _ADMISSION, ROWS.id,
-              "The rows that callers of one scheme, or `anyone`, see; `none`: no row.",
+    key.asked(0, "RESOURCE", _RULE, ROWS.id, "Who sees which rows of the resource; `all`: everyone sees all.",
+              f"A gap: {_NO_ROWS}."),
+    key.asked(0, "RESOURCE.CALLER", _CONDITION, ROWS.id,
+              "The rows that callers of one scheme, or `anyone`, see; `true`: all, `false`: none.",
               "A gap: endpoints by which such callers are shown, or find, rows of R are not served."),
 )
 _PERMISSIONS: tuple[Key, ...] = (
@@ -318,22 +338,22 @@ _PERMISSIONS: tuple[Key, ...] = (
         key.asked(0, "ENDPOINT", ADMISSIONS, CALLERS.id,
                   "Who may call the endpoint; it wins over `all others`; `none`: nobody.", "", says_none=True),
         5, "permissions.all others"),
-    key.asked_when(0, "ENDPOINT.CALLER", _ADMISSION, CALLERS.id, "nobody else is admitted by the line",
-                   "When callers of one scheme, or `anyone`, may call.",
+    key.asked_when(0, "ENDPOINT.CALLER", _CONDITION, CALLERS.id, "nobody else is admitted by the line",
+                   "When callers of one scheme, or `anyone`, may call; `true`: always, `false`: never.",
                    "A gap: E is not served. Else such callers may not call."),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Authentication:
-    """`rows` is `Every` for `rows: any`."""
+    """`rows` is `Every` for `rows: all`."""
 
     schemes: Fact[tuple[Scheme, ...]] | None = asked(
         "schemes", SCHEME, "How callers say who they are.", SCHEMES, "nothing is served", says_none=True, read=schemes,
         side="takes")
     rows: Fact[tuple[RowRule, ...] | Every] | None = asked(
-        "rows", shapes.OneOf((shapes.Word(("any",)), shapes.MappingOf("resources to who sees which rows"))),
-        "Which rows a caller may see at all; `any` where every caller sees all rows.", ROWS, _NO_ROWS,
+        "rows", shapes.OneOf((shapes.Word((ALL,)), shapes.MappingOf("resources to who sees which rows"))),
+        "Which rows a caller may see at all; `all` where every caller sees all rows.", ROWS, _NO_ROWS,
         read=rows, below=_ROW_RULES)
     unseen_rows: Fact[Name] | None = asked(
         "unseen rows", shapes.Word(("not found", "forbidden")), "What a row is that the caller may not see.",

@@ -147,6 +147,7 @@ CONDITIONS: Final[Mapping[str, str]] = {
 """A condition may be narrowed: `missing order` is `not found order`."""
 
 _ALL: Final = {"any": "all"}
+_TRUTHS: Final = {"any": "true", "none": "false"}
 
 WORDS: Final[Mapping[At, Mapping[str, str]]] = {
     (2, "RESOURCE.fields.FIELD.on delete"): {"refuse": "restrict", "clear": "set null"},
@@ -154,8 +155,9 @@ WORDS: Final[Mapping[At, Mapping[str, str]]] = {
     (5, "schemes.SCHEME.matches"): _ALL,
     (5, "rows"): _ALL,
     (5, "rows.RESOURCE"): _ALL,
-    (5, "rows.RESOURCE.CALLER"): {"any": "true", "none": "false"},
+    (5, "rows.RESOURCE.CALLER"): _TRUTHS,
     (5, "permissions.ENDPOINT"): {"any": "anyone"},
+    (5, "permissions.ENDPOINT.CALLER"): _TRUTHS,
     (8, "rates.RATE.algorithm"): {"gcra": "token bucket"},
     (9, "compatible"): {"add a filter": "add an optional parameter"},
 }

@@ -17,7 +17,7 @@ ROOTS: Final = frozenset(
 )
 """What an expression can read, or call, besides the resource by its own name."""
 
-RESOURCE_NAMES: Final = ROOTS | {"types", "terms", "any", "anyone", *PLACES, "body"}
+RESOURCE_NAMES: Final = ROOTS | {"types", "terms", "anyone", *PLACES, "body"}
 """Names that no resource can have."""
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -123,8 +123,8 @@ class Reading:
             message = f"{quoted(slot.called)} is {found}, not {describe(slot.shape)}"
             self.say(WRONG_SHAPE, message, Label(node.span), help=tuple(help) or meant(node, slot.shape))
 
-    def fact(self, node: Node, slot: Slot, read: Read[T], proposed: bool = False) -> Fact[T]:
-        """A value as a fact."""
+    def fact(self, node: Node, slot: Slot, read: Read[T], proposed: bool = False, none: str = "none") -> Fact[T]:
+        """A value as a fact. `none`: the word that says that there is none of it."""
         if isinstance(node, Scalar) and node.says("not shown"):
             return Gap(node.span)
         before = self._proposed, self._candidate, self._hole, self._touched
@@ -132,7 +132,7 @@ class Reading:
         self._proposed, self._candidate = False, self._candidate or proposed
         self._hole, self._touched = None, False
         stated: Shown[T] | StatedNone | None
-        if isinstance(node, Scalar) and node.says("none"):
+        if isinstance(node, Scalar) and node.says(none):
             stated = StatedNone(node.span)
         else:
             value = read(self, node, slot)
@@ -168,8 +168,12 @@ class Reading:
         if key.line is not None and not key.is_asked:
             label = "not to be told from what holds where it is left out"
             help = f"leave it out, and `{key.line[1]}` of part {key.line[0]} holds"
-        self.say(NO_ANSWER, f"{quoted(key.name)} is `none`", Label(value.span, label), help=(help,))
+        self.no_answer(value, key.name, help, label)
         return True
+
+    def no_answer(self, value: Node, called: str, help: str, label: str = "") -> None:
+        label = label or "it is asked for, and this is no answer"
+        self.say(NO_ANSWER, f"{quoted(called)} is `none`", Label(value.span, label), help=(help,))
 
     def leaves_open(self, place: Span) -> None:
         """What is read now depends on something that is a gap: the whole fact is one."""

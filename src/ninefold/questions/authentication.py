@@ -7,7 +7,7 @@ from typing import Any
 
 from ninefold.contract.survey import Survey
 from ninefold.language.authentication import (
-    ANY,
+    ALL,
     AUDIENCE,
     CALLERS,
     CREDENTIAL,
@@ -79,7 +79,7 @@ def _of_scheme(survey: Survey, scheme: Scheme) -> Iterator[OpenQuestion]:
 def _of_certificate(scheme: Scheme, naming: tuple[str, ...]) -> Iterator[OpenQuestion]:
     """Which of the many things that a certificate says is looked up, where it is."""
     matches = value_of(scheme.matches)
-    if matches is not None and matches.text != ANY and (at := unanswered(scheme.credential, scheme.span)):
+    if matches is not None and matches.text != ALL and (at := unanswered(scheme.credential, scheme.span)):
         text = f"what of the certificate of a caller of `{scheme.name}` is looked up in `{matches.text}`"
         yield blocking(CREDENTIAL, scheme.name, at, naming, text)
 
@@ -150,7 +150,7 @@ def _rows(survey: Survey) -> Iterator[OpenQuestion]:
 
 
 def _has_row_rule(survey: Survey, endpoint: Endpoint) -> bool:
-    """Whether an endpoint meets a row rule that is not `any`."""
+    """Whether an endpoint meets a row rule that hides rows."""
     for resource in survey.reach[endpoint.key].sees:
         for admission in survey.admitted(endpoint):
             rule = survey.row_rule(resource, admission.who.text)

@@ -10,7 +10,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
 from ninefold.language.actions import Action
-from ninefold.language.authentication import ANY, Admission, Authentication, Every
+from ninefold.language.authentication import ALL, Admission, Authentication, Every
 from ninefold.language.codes import NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.language.conditions import CONDITIONS_OF_GRANTS, parameter_of, split
 from ninefold.language.effects import Effect
@@ -268,7 +268,7 @@ class _Uses:
         for scheme in listed(part.schemes) or ():
             matches = one(scheme.matches)
             kind = one(scheme.type)
-            is_any = matches is not None and matches.text == ANY and kind is not None and kind.text == "mutualTLS"
+            is_any = matches is not None and matches.text == ALL and kind is not None and kind.text == "mutualTLS"
             if matches is None or is_any:
                 pass
             elif "." not in matches.text:

@@ -74,7 +74,7 @@ POST /notes/{id}/close: {does: close note, body: none, responses: {200: note}}
     """\
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {all others: anyone}
 ```""",
     """\

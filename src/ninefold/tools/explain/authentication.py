@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ninefold.contract.survey import actions
-from ninefold.language.authentication import ANY, Admission, Condition, Every, RowRule, Scheme
+from ninefold.language.authentication import ALL, Admission, Condition, Every, RowRule, Scheme
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.verbs import kind_of
@@ -96,7 +96,7 @@ def _named(name: Name) -> str:
 
 
 def _matched(name: Name) -> str:
-    if name.text == ANY:
+    if name.text == ALL:
         return "every certificate of an authority that the operator trusts"
     return f"`caller.{name.text.partition('.')[0]}` is the row whose `{name.text}` the credential is"
 

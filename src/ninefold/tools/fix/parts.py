@@ -92,10 +92,17 @@ def authentication(fix: Rewriting, facts: Mapping) -> None:
         for caller in entries_of(resource):
             fix.words(caller, former.word(5, "rows.RESOURCE.CALLER"))
     fix.words(facts.get("unseen rows"), words.condition)
-    if (permissions := facts.get("permissions")) is not None and isinstance(permissions.value, Scalar):
-        fix.words(permissions, former.word(5, "permissions.ENDPOINT"))
-    for line in entries_of(permissions):
-        fix.words(line, former.word(5, "permissions.ENDPOINT"))
+    every = [each.name for each in entries_of(facts.get("schemes"))]
+    for line in entries_of(facts.get("permissions")):
+        fix.words(line, lambda text: anyone(text, every))
+        for caller in entries_of(line):
+            fix.words(caller, former.word(5, "permissions.ENDPOINT.CALLER"))
+
+
+def anyone(text: str, schemes: list[str]) -> str:
+    """Whoever comes: with a credential of a scheme, where there are schemes, or without one."""
+    now = former.word(5, "permissions.ENDPOINT")(text)
+    return now if now == text or not schemes else f"[{', '.join((*schemes, now))}]"
 
 
 def events(fix: Rewriting, facts: Mapping) -> None:

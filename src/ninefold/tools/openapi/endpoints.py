@@ -225,6 +225,6 @@ def rows(service: Service) -> Json:
     if stated_rows is None:
         return {}
     if isinstance(stated_rows, Every):
-        return {"rows": "any"}
+        return {"rows": "all"}
     rules = {rule.resource.text: list(_admitted(value_of(rule.admits) or (), service)) for rule in stated_rows}
     return {"rows": rules, "unseen rows": service.checked.unseen_rows}
