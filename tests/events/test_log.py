@@ -52,12 +52,12 @@ GET /notes/{id}/history:
 """
 
 
-def with_log(contract: str = CONTRACT, kept: str = "P30D", rule: str = "any", unseen: str = "not found") -> str:
+def with_log(contract: str = CONTRACT, kept: str = "P30D", rule: str = "true", unseen: str = "not found") -> str:
     """A contract whose log can be read."""
     stream = "GET /events: {does: stream event, responses: {200: stream}}\n"
     for written, instead in (
         (stream, stream + ENDPOINTS.lstrip()),
-        ("  subscription: {token: any}\n", f"  subscription: {{token: any}}\n  event: {{token: {rule}}}\n"),
+        ("  subscription: {token: true}\n", f"  subscription: {{token: true}}\n  event: {{token: {rule}}}\n"),
         ("unseen rows: not found", f"unseen rows: {unseen}"),
         ("kept: P7D\n", f"kept: {kept}\n"),
     ):

@@ -56,7 +56,7 @@ def contract(reader: str, upon: str | None, versions: str) -> str:
             "POST /items": {"does": "create item", "body": ["id"], "responses": {201: "item"}},
             **({} if versions == THE_OLDER_ONE else {reader: READERS[reader]}),
         },
-        "authentication": {"schemes": NONE, "rows": "any", "permissions": {"all others": "anyone"}},
+        "authentication": {"schemes": NONE, "rows": "all", "permissions": {"all others": "anyone"}},
         "events": {
             "kinds": {"item.made": kind},
             **TOLD[reader],

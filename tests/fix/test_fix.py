@@ -146,6 +146,40 @@ POST /hooks: {does: create subscription, body: [url], check: {that: a || b, else
         id="endpoints",
     ),
     pytest.param(
+        "authentication",
+        """schemes:
+  key:   {type: http, scheme: bearer, matches: user.key}
+  press: {type: mutualTLS, matches: any}
+rows:
+  user: {key: any, anyone: none}
+  note: any
+unseen rows: missing
+permissions:
+  GET /notes: any
+  GET /users: {key: any, press: none}
+  all others: [key, anyone]
+""",
+        """schemes:
+  key:   {type: http, scheme: bearer, matches: user.key}
+  press: {type: mutualTLS, matches: all}
+rows:
+  user: {key: true, anyone: false}
+  note: all
+unseen rows: not found
+permissions:
+  GET /notes: [key, press, anyone]
+  GET /users: {key: true, press: false}
+  all others: [key, anyone]
+""",
+        id="authentication",
+    ),
+    pytest.param(
+        "authentication",
+        "rows: any\npermissions: {all others: any}\n",
+        "rows: all\npermissions: {all others: anyone}\n",
+        id="nobody is known",
+    ),
+    pytest.param(
         "events",
         """kinds: {order.paid: {upon: pay order, when: order.total > 0, payload: order}}
 log: {lasts: P1D}

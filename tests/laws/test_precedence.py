@@ -25,7 +25,7 @@ endpoints:
   requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
   produces: application/json
   POST /seats: {does: create seat, body: [name, row], responses: {201: seat}}
-authentication: {schemes: none, rows: any, permissions: {all others: anyone}}
+authentication: {schemes: none, rows: all, permissions: {all others: anyone}}
 errors:
   error shape: {media type: application/json, body: {code: error.code}}
   codes:

@@ -27,7 +27,7 @@ KEYWORDS: Final = sorted({key.name for key in VOCABULARY if not key.is_placehold
 
 NAMES: Final = (
     *("caller", "request", "now", "page", "page.items", "this", "each", "value", "before", "issued", "error", "event"),
-    *("stream", "subscription", "operator", "claims", "result", "all", "types", "terms", "any", "anyone", "none"),
+    *("stream", "subscription", "operator", "claims", "result", "all", "types", "terms", "anyone", "none"),
     *("all others", "not shown", "", " ", "a b", "a.b", "é", "💥", "null", "true", "1", "-1", "$", "$ref", "id"),
     *("select", "rowid", '"', "'", "`", "\n", "x" * 300, "__class__", "ninefold", "/", "{id}", "*", "~", "#/types/x"),
 )  # fmt: skip

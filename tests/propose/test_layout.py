@@ -164,7 +164,7 @@ resources:
 states: none
 endpoints:
   GET /notes/{id}: {does: read note, responses: {200: note}}
-authentication: {schemes: none, rows: any, permissions: {all others: anyone}}
+authentication: {schemes: none, rows: all, permissions: {all others: anyone}}
 events: none
 errors: not shown
 """

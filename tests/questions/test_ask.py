@@ -102,7 +102,7 @@ LINES = {
     "unknown parameters": (", unknown parameters: refused", "", "unknown parameters", "requests"),
     "where a credential is looked up": (", matches: customer.api_key", "", "credential", "key"),
     "an audience": (", audience: orders", "", "audience", "staff"),
-    "the rows of a scheme": (", staff: any}\n  order", "}\n  order", "rows", "customer"),
+    "the rows of a scheme": (", staff: true}\n  order", "}\n  order", "rows", "customer"),
     "unseen rows": ("unseen rows: not found\n", "", "unseen rows", "rows"),
     "a payload": ("{upon: pay order,     payload: order}", "{upon: pay order}", "payload", "order.paid"),
     "attempts": (", attempts: 8", "", "delivery", "webhooks"),
@@ -218,9 +218,9 @@ def test_a_created_row_needs_no_row_rule_and_a_listed_one_does(orders: str, aske
 def test_a_sign_in_needs_a_password_and_no_row_rule(conduit: str, asked: Asked) -> None:
     (only,) = asked(instead(conduit, ", minLength: 8, secret: password}", ", minLength: 8}"))
     assert (only.question.id, only.blocks) == ("readable", ("POST /users/login",))
-    rules = "rows: {user: {token: any}, article: {token: any, anyone: any}, comment: {token: any, anyone: any},\n" \
-        "       favorite: {token: any, anyone: any}, follow: {token: any, anyone: any}}"  # fmt: skip
-    found = asked(instead(conduit, "rows: any", rules))
+    rules = "rows: {user: {token: true}, article: {token: true, anyone: true}, comment: {token: true, anyone: true},\n" \
+        "       favorite: {token: true, anyone: true}, follow: {token: true, anyone: true}}"  # fmt: skip
+    found = asked(instead(conduit, "rows: all", rules))
     assert {each.subject for each in found} == {"user"}
     assert "POST /users/login" not in found[0].blocks
 

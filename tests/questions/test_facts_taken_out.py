@@ -26,7 +26,7 @@ ANSWERED_OTHERWISE = {
     "conduit": {
         "permissions": "`all others` speaks for the endpoint",
         "pages": "part 8 says it for the list",
-        "unseen rows": "every row rule is `any`",
+        "unseen rows": "no row rule hides rows",
     },
 }
 """Keys that a question asks for, and that an example states beyond what is asked of it."""

@@ -51,7 +51,7 @@ endpoints:
   POST /notes/{id}/send: {does: send note, body: none, responses: {200: note}}
 authentication:
   schemes: {key: {type: http, scheme: bearer, matches: person.key}}
-  rows: any
+  rows: all
   unseen rows: not found
   permissions: {GET /notes: anyone, all others: key}
 events:

@@ -114,16 +114,15 @@ def admitted(written: str) -> list[tuple[str, str]]:
     *_, others = value_of(contract(text).authentication.permissions) or ()
     admissions = value_of(others.admits) or ()
     conditions = [(each.who.text, value_of(each.condition)) for each in admissions]
-    return [(who, "any" if isinstance(what, Every) else what.text if what else "") for who, what in conditions]
+    return [(who, "true" if isinstance(what, Every) else what.text if what else "") for who, what in conditions]
 
 
 def test_who_may_call_is_written_in_several_ways() -> None:
-    assert admitted("key") == [("key", "any")]
-    assert admitted("[key, anyone]") == [("key", "any"), ("anyone", "any")]
-    assert admitted("any") == [("key", "any"), ("anyone", "any")]
-    assert admitted("{key: any}") == [("key", "any")]
+    assert admitted("key") == [("key", "true")]
+    assert admitted("[key, anyone]") == [("key", "true"), ("anyone", "true")]
+    assert admitted("{key: true, anyone: false}") == [("key", "true"), ("anyone", "")]
     assert admitted('{key: "caller.person.id > 1"}') == [("key", "caller.person.id > 1")]
-    assert admitted("[{key: now == now}, anyone]") == [("key", "now == now"), ("anyone", "any")]
+    assert admitted("[{key: now == now}, anyone]") == [("key", "now == now"), ("anyone", "true")]
 
 
 def test_rows_of_every_caller() -> None:

@@ -23,7 +23,7 @@ READ = document(PLAIN)
 WORDS = sorted(
     {key.name for key in VOCABULARY}
     | {word for key in VOCABULARY if isinstance(key.shape, Word) for word in key.shape.words}
-    | {"none", "not shown", "any", "GET /notes/{id}", "POST /x/:y", "note", "person.key", "create note", "P1D", "1 B"}
+    | {"none", "not shown", "all", "GET /notes/{id}", "POST /x/:y", "note", "person.key", "create note", "P1D", "1 B"}
     | {"", "~", "null", "-1", "1e999", "0x10", "1_000", "=", "[]", "{}", "\x00", "\ud7ff", "a" * 5000, "(" * 500}
 )
 

@@ -304,7 +304,7 @@ def test_a_certificate_is_read_or_is_none() -> None:
 
 def test_a_stream_is_its_certificates_as_of_now(tmp_path: Path) -> None:
     """A row that knows the certificate no more ends the stream of its press; its end ends any."""
-    text = PRESSES.replace("  GET /events:   {staff:", "  GET /events:   {press: any, staff:")
+    text = PRESSES.replace("  GET /events:   {staff:", "  GET /events:   {press: true, staff:")
     with working(tmp_path / "works", plan_of(text)) as works:
         issued, staff = works.press("Heidelberg"), works.authority.client("boss")
         with works.client(issued) as press, works.client(staff) as boss:

@@ -49,7 +49,7 @@ endpoints:
     responses: {200: "page.items.map(n, n.name)"}
   GET /given/{x}: {does: compute, path: {x: {type: string}}, responses: {200: {x: request.path.x}}}
   GET /events: {does: list event, sort: [position], responses: {200: "page.items.map(e, e.payload)"}}
-authentication: {schemes: none, rows: any, permissions: {all others: anyone}}
+authentication: {schemes: none, rows: all, permissions: {all others: anyone}}
 events:
   kinds:
     note.made: {upon: create note, payload: {name: note.name}}

@@ -182,7 +182,7 @@ endpoints:
     does: put seat
     body: {data: {name: seat.name, where: {hall: seat.hall, row: seat.row}}}
     responses: {replaced: {200: seat}}
-authentication: {schemes: none, rows: any, permissions: {all others: anyone}}
+authentication: {schemes: none, rows: all, permissions: {all others: anyone}}
 events: none
 errors:
   error shape: {media type: application/json, body: {fields: "error.fields.map(f, [f.pointer, f.name, f.rule])"}}

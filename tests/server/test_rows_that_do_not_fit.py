@@ -39,7 +39,7 @@ endpoints:
   produces: application/json
   POST /notes: {{does: create note, body: [id, text], responses: {{201: note}}}}
   GET /notes/{{id}}: {{does: read note, responses: {{200: note}}}}
-authentication: {{schemes: none, rows: any, permissions: {{all others: anyone}}}}
+authentication: {{schemes: none, rows: all, permissions: {{all others: anyone}}}}
 events: none
 errors:
   error shape: {{media type: application/json, body: {{code: error.code}}}}
