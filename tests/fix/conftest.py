@@ -13,4 +13,3 @@ def nothing_of_it_is_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(former, "IN_FORCE", {})
     monkeypatch.setattr(former, "BY_NAME", {})
     monkeypatch.setattr(former, "stays", lambda *_: False)
-    monkeypatch.setattr(former, "stays_word", lambda *_: False)

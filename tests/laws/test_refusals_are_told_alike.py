@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ninefold.language.authentication import ANYONE
 from ninefold.language.conditions import BY_NAME, NO_ENDPOINT, Step
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document
@@ -20,7 +21,7 @@ from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.served import refusals
 from ninefold.tools.explain.grounds import Grounds
 from ninefold.tools.explain.refusals import every_refusal
-from ninefold.tools.permissions.matrix import ANYONE, Verdict, matrix
+from ninefold.tools.permissions.matrix import Verdict, matrix
 from ninefold.trace.causes import Refusal as Told
 from ninefold.trace.identifier import Refused
 from ninefold.trace.nodes import conditions, editions

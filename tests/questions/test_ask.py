@@ -218,8 +218,7 @@ def test_a_created_row_needs_no_row_rule_and_a_listed_one_does(orders: str, aske
 def test_a_sign_in_needs_a_password_and_no_row_rule(conduit: str, asked: Asked) -> None:
     (only,) = asked(instead(conduit, ", minLength: 8, secret: password}", ", minLength: 8}"))
     assert (only.question.id, only.blocks) == ("readable", ("POST /users/login",))
-    rules = "rows: {user: {token: true}, article: {token: true, anyone: true}, comment: {token: true, anyone: true},\n" \
-        "       favorite: {token: true, anyone: true}, follow: {token: true, anyone: true}}"  # fmt: skip
+    rules = "rows: {user: {token: true}, article: all, comment: all, favorite: all, follow: all}"
     found = asked(instead(conduit, "rows: all", rules))
     assert {each.subject for each in found} == {"user"}
     assert "POST /users/login" not in found[0].blocks

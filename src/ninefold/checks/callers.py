@@ -22,7 +22,7 @@ from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Binary, Invocation, Literal, Member, Name, every
 from ninefold.expressions.ast import Name as NameAst
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
-from ninefold.language.authentication import Admission, Scheme
+from ninefold.language.authentication import ANYONE, Admission, Scheme
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression, expressions_in
 from ninefold.language.fact import Shown, StatedNone, is_open, value_of
@@ -112,9 +112,6 @@ def granted_type(endpoint: Endpoint, survey: Survey) -> Object | None:
 
 
 # ── Nobody ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-ANYONE = "anyone"
 
 
 def read_by_nobody(findings: Findings) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeAlias
 
 from ninefold.diagnostics.diagnostic import Label
@@ -244,13 +245,9 @@ class RowRule:
 _CONDITION: shapes.Shape = shapes.OneOf((shapes.Boolean(), shapes.Expression()))
 
 
-def _line_of(word: str) -> shapes.Shape:
-    return shapes.OneOf((
-        shapes.Word((word,)), shapes.Name("a scheme"), shapes.ListOf(shapes.Name("a scheme")),
-        shapes.MappingOf("schemes to conditions")))
-
-
-ADMISSIONS, _RULE = _line_of(ANYONE), _line_of(ALL)
+_LINE = (shapes.Name("a scheme"), shapes.ListOf(shapes.Name("a scheme")), shapes.MappingOf("schemes to conditions"))
+ADMISSIONS = shapes.OneOf((shapes.Word((ANYONE,)), *_LINE))
+_RULE = shapes.OneOf((shapes.Word((ALL,)), *_LINE))
 
 
 def permissions(r: Reading, node: Node, slot: Slot) -> tuple[Permission, ...] | None:
@@ -310,8 +307,7 @@ def declared_schemes(r: Reading) -> tuple[str, ...]:
 def _when(r: Reading, entry: Entry) -> Fact[Condition]:
     """Which rows, or when; `false`: no row, and never."""
     slot = Slot(entry.name, _CONDITION)
-    if isinstance(entry.value, Scalar) and entry.value.says("none"):
-        r.no_answer(entry.value, entry.name, "write `false`, `true` or an expression; or `not shown`")
+    if r.is_no_answer(replace(_ROW_RULES[1], path=entry.name), entry.value):
         return Gap(entry.value.span)
     return r.fact(entry.value, slot, condition, entry.proposed, none="false")
 

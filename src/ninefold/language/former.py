@@ -16,8 +16,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.language.cases import OTHERWISE
 from ninefold.language.conditions import BY_NAME
 from ninefold.language.errors import RULES
-from ninefold.language.leaves import words_of
-from ninefold.language.table import key_named, keys_under
+from ninefold.language.table import key_named
 from ninefold.language.verbs import VERBS as IN_FORCE
 from ninefold.syntax.nodes import PARTS, Document, Entry, Node, Scalar, Sequence
 from ninefold.syntax.nodes import Mapping as MappingNode
@@ -209,8 +208,6 @@ def _called(text: str, words: Mapping[str, str]) -> str:
 def word(part: int, path: str) -> Callable[[str], str]:
     """A word that is the value of a key, as it is called now."""
     words = WORDS[part, path]
-    if stays_word(part, path):
-        return lambda text: text
     return lambda text: words.get(text, text)
 
 
@@ -231,13 +228,6 @@ def stays(at: At) -> bool:
     if under == "messages":
         return name in RULES
     return name == OTHERWISE if under == "ENDPOINT.cases" else key_named(part, under, name) is not None
-
-
-def stays_word(part: int, path: str) -> bool:
-    """Whether one of the words that are to go at a key is in force. Those of part 5 go together."""
-    under, _, name = ("rows.RESOURCE" if part == 5 else path).rpartition(".")
-    key = key_named(part, under, name) or next((each for each in keys_under(part, under) if each.name == name), None)
-    return key is not None and not {"any", *WORDS[part, path]}.isdisjoint(words_of(key.shape))
 
 
 STAYS: Final = "\0"

@@ -168,12 +168,8 @@ class Reading:
         if key.line is not None and not key.is_asked:
             label = "not to be told from what holds where it is left out"
             help = f"leave it out, and `{key.line[1]}` of part {key.line[0]} holds"
-        self.no_answer(value, key.name, help, label)
+        self.say(NO_ANSWER, f"{quoted(key.name)} is `none`", Label(value.span, label), help=(help,))
         return True
-
-    def no_answer(self, value: Node, called: str, help: str, label: str = "") -> None:
-        label = label or "it is asked for, and this is no answer"
-        self.say(NO_ANSWER, f"{quoted(called)} is `none`", Label(value.span, label), help=(help,))
 
     def leaves_open(self, place: Span) -> None:
         """What is read now depends on something that is a gap: the whole fact is one."""

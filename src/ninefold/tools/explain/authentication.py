@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ninefold.contract.survey import actions
-from ninefold.language.authentication import ALL, Admission, Condition, Every, RowRule, Scheme
+from ninefold.language.authentication import ALL, ANYONE, Admission, Condition, Every, RowRule, Scheme
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.verbs import kind_of
@@ -13,8 +13,6 @@ from ninefold.refusals.requests import is_signed
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 from ninefold.tools.explain.told import told
-
-ANYONE = "anyone"
 
 
 def callers(g: Grounds, endpoint: Endpoint) -> list[Item]:

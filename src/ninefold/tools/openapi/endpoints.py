@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ninefold.language import authentication as stated
-from ninefold.language.authentication import Every
+from ninefold.language.authentication import ANYONE, Every
 from ninefold.language.fact import Fact, Name, value_of
 from ninefold.plan.routes import PathParameter, Segment
 from ninefold.syntax.nodes import Mapping, Node, Scalar
@@ -113,9 +113,6 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
     needed = [value.name for value in service.plan.operator if stated.key in value.blocks]
     if needed:
         yield "answered 501 without", [f"operator.{name}" for name in needed]
-
-
-ANYONE = "anyone"
 
 
 def security_schemes(service: Service) -> Json:

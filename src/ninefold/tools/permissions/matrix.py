@@ -18,7 +18,7 @@ from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.evaluate import holds
 from ninefold.expressions.tree import Call, Select, Typed, Variable, parts
-from ninefold.language.authentication import Every
+from ninefold.language.authentication import ANYONE, Every
 from ninefold.language.conditions import Step
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
@@ -54,9 +54,6 @@ def _reads_state_alone(typed: Typed, field: str, resource: str) -> bool:
             return False
         case _:
             return all(_reads_state_alone(part, field, resource) for part in parts(typed))
-
-
-ANYONE = "anyone"
 
 
 class Verdict(Enum):
