@@ -71,7 +71,7 @@ GET /notes/{id}: {does: read note, responses: {200: note}}
 ```yaml
 schemes:
   key: {type: http, scheme: bearer, matches: person.key}
-rows: any
+rows: all
 unseen rows: not found
 permissions:
   POST /people: anyone

@@ -46,7 +46,7 @@ GET /notes:  {does: list note, responses: {200: {data: page.items, next: page.ne
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {all others: anyone}
 ```
 

@@ -47,7 +47,7 @@ authentication:
     never: {type: http, scheme: never, issued to: writer, lasts: P30D}
     desk:  {type: http, scheme: basic, realm: Desk, matches: writer.email}
   permissions: {POST /writers: anyone, all others: [token, never, desk]}
-  rows: any
+  rows: all
 events: none
 errors: none
 limits: none

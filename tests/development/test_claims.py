@@ -24,7 +24,7 @@ authentication:
   schemes:
     staff: {type: openIdConnect, openIdConnectUrl: operator.issuer, audience: notes,
             caller: {role: claims.role, groups: claims.their_groups, is_admin: "claims.level > 3"}}
-  rows: any
+  rows: all
   unseen rows: not found
   permissions:
     GET /notes/{id}: staff

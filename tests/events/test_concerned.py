@@ -49,8 +49,8 @@ authentication:
   schemes:
     key: {type: http, scheme: bearer, matches: person.token}
   rows:
-    person: {key: any, anyone: any}
-    note:   {key: "caller.person.role == 'desk' || note.owner == caller.person", anyone: any}
+    person: {key: true, anyone: true}
+    note:   {key: "caller.person.role == 'desk' || note.owner == caller.person", anyone: true}
   unseen rows: not found
   permissions: {GET /events: key, all others: anyone}
 events:

@@ -79,14 +79,14 @@ authentication:
     token: {type: apiKey, in: header, name: X-Token, issuer: operator.issuer, keys: operator.keys, audience: notes,
             algorithms: [ES256], caller: {name: claims.sub}}
   rows:
-    person: {key: any, badge: any, basic: any, token: none, anyone: any}
-    member: {key: any, badge: any, basic: any, token: any, anyone: any}
+    person: {key: true, badge: true, basic: true, token: false, anyone: true}
+    member: {key: true, badge: true, basic: true, token: true, anyone: true}
     note:
       key:    SEEN
       badge:  SEEN
       basic:  SEEN
       token:  note.owner == caller.name
-      anyone: none
+      anyone: false
   unseen rows: not found
   permissions:
     GET /events:       [key, badge, basic, token]

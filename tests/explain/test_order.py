@@ -40,7 +40,7 @@ POST /seats: {does: create seat, body: [name, row], responses: {201: seat}}
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {all others: anyone}
 ```
 

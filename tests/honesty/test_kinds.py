@@ -46,7 +46,7 @@ endpoints:
     responses: {200: {at: page.start}}
 authentication:
   schemes: {key: {type: apiKey, in: header, name: X-Key, matches: user.key}}
-  rows: any
+  rows: all
   permissions: {all others: [key, anyone]}
 events: none
 errors:

@@ -36,7 +36,7 @@ endpoints:
   POST /lots/{lot.id}/bids: {does: create bid, body: [cents], responses: {201: {id: bid.id}}}
 authentication:
   schemes: none
-  rows: {lot: {anyone: "lot.title != 'hidden'"}, bid: {anyone: any}}
+  rows: {lot: {anyone: "lot.title != 'hidden'"}, bid: {anyone: true}}
   unseen rows: forbidden
   permissions: {POST /lots: anyone, "GET /lots/{id}": anyone, "POST /lots/{lot.id}/bids": anyone}
 events: none

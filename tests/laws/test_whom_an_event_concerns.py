@@ -60,8 +60,8 @@ endpoints:
 authentication:
   schemes: {key: {type: http, scheme: bearer, matches: person.token}}
   rows:
-    person: {key: any, anyone: any}
-    note:   {key: RULE, anyone: none}
+    person: {key: true, anyone: true}
+    note:   {key: RULE, anyone: false}
   unseen rows: not found
   permissions: {all others: key}
 events:

@@ -88,7 +88,7 @@ permissions:
   GET /notes:               [author, anyone]
   POST /notes/{id}/publish: {author: "note.author == caller.author", desk: not shown}
   DELETE /notes/{id}:       none
-  GET /notes/{id}:          any
+  GET /notes/{id}:          [author, desk, anyone]
 ```
 """
 

@@ -136,7 +136,7 @@ endpoints:
   DELETE /boards/{board.slug}/cards/{id}: {does: delete card}
 authentication:
   schemes: {key: {type: http, scheme: bearer, matches: user.key}}
-  rows: any
+  rows: all
   permissions: {POST /users: anyone, all others: key}
 """
 """Resources, endpoints and permissions, and nothing else."""

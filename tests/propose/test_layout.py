@@ -36,7 +36,7 @@ TAIL = """\
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {all others: anyone}
 ```
 

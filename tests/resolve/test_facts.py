@@ -128,7 +128,7 @@ def test_who_may_call_is_written_in_several_ways() -> None:
 def test_rows_of_every_caller() -> None:
     every = contract(PLAIN).authentication.rows
     assert isinstance(every, Shown) and isinstance(every.value, Every)
-    rows = contract(PLAIN.replace("rows: any", "rows: {note: any}")).authentication.rows
+    rows = contract(PLAIN.replace("rows: all", "rows: {note: all}")).authentication.rows
     assert isinstance(rows, Shown) and not isinstance(rows.value, Every)
     assert [each.who.text for each in value_of(rows.value[0].admits) or ()] == ["key", "anyone"]
 

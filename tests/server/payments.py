@@ -71,7 +71,7 @@ authentication:
     POST /accounts:  anyone
     GET /payments:   [token, anyone]
     all others:      token
-  rows: any
+  rows: all
   unseen rows: not found
 events: none
 errors:

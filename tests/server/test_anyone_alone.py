@@ -78,7 +78,7 @@ schemes:
   key:     {type: http, scheme: bearer, matches: user.key}
   query:   {type: apiKey, in: query, name: key, matches: user.key}
   desk:    {type: http, scheme: basic, realm: Notes, matches: user.name}
-rows: any
+rows: all
 permissions:
   POST /users:    anyone
   POST /sessions: anyone

@@ -62,7 +62,7 @@ GET /books/{id}:   {does: read book, responses: {200: book}}
 
 ```yaml
 schemes: none
-rows: {shelf: {anyone: any}, book: {anyone: "!book.hidden"}}
+rows: {shelf: {anyone: true}, book: {anyone: "!book.hidden"}}
 unseen rows: not found
 permissions: {all others: anyone}
 ```

@@ -38,7 +38,7 @@ endpoints:
     responses: {200: {made: uuid(), texts: page.items}}
 authentication:
   schemes: none
-  rows: any
+  rows: all
   permissions: {all others: anyone}
 events: none
 errors: none

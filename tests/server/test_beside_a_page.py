@@ -76,7 +76,7 @@ GET /collections/{collection.id}/places/:
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {all others: anyone}
 ```
 

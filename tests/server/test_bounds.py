@@ -79,7 +79,7 @@ GET /documents:
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {all others: anyone}
 ```
 

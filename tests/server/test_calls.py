@@ -102,7 +102,7 @@ POST /parcels/{id}/send:
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {all others: anyone}
 ```
 

@@ -92,7 +92,7 @@ schemes:
   press: {type: mutualTLS, credential: claims.fingerprint, matches: press.certificate}
   staff:
     type: mutualTLS
-    matches: any
+    matches: all
     caller:
       subject: claims.subject
       issuer:  claims.issuer
@@ -102,13 +102,13 @@ schemes:
       uri:     claims.san_uri
       ip:      claims.san_ip
 rows:
-  press: {press: "press == caller.press", staff: any, anyone: any}
-  job:   {press: "job.press == caller.press", staff: any}
+  press: {press: "press == caller.press", staff: true, anyone: true}
+  job:   {press: "job.press == caller.press", staff: true}
 unseen rows: not found
 permissions:
   POST /presses: anyone
   POST /jobs:    press
-  GET /jobs:     {press: any, staff: "caller.subject.startsWith('CN=boss')"}
+  GET /jobs:     {press: true, staff: "caller.subject.startsWith('CN=boss')"}
   GET /me:       staff
   GET /events:   {staff: "caller.issuer == 'CN=Test Authority'"}
 ```

@@ -98,8 +98,8 @@ GET /mine/{id}:
 schemes: {key: {type: apiKey, in: header, name: Key, matches: person.key}}
 permissions: {all others: [key], POST /people: [anyone]}
 rows:
-  person: {anyone: any, key: person == caller.person}
-  folder: {key: any}
+  person: {anyone: true, key: person == caller.person}
+  folder: {key: true}
   paper:  {key: "paper.folder.owner == caller.person"}
 unseen rows: not found
 ```

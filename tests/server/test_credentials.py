@@ -101,7 +101,7 @@ authentication:
     POST /clubs/{club.name}/keys: anyone
     POST /out: [badge, key]
     all others: [badge, key]
-  rows: {club: any, member: {badge: member == caller.member, key: member == caller.member, anyone: none}}
+  rows: {club: all, member: {badge: member == caller.member, key: member == caller.member, anyone: false}}
   unseen rows: not found
 events:
   kinds:

@@ -90,7 +90,7 @@ GET /events:           {does: stream event, responses: {200: stream}}
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 unseen rows: not found
 permissions: {all others: anyone}
 ```

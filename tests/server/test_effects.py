@@ -123,7 +123,7 @@ GET /entries:
 ```yaml
 schemes: none
 permissions: {all others: anyone}
-rows: any
+rows: all
 ```
 
 ## 6. Events

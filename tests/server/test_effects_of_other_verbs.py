@@ -160,7 +160,7 @@ permissions:
   POST /users: anyone
   POST /sessions: anyone
   all others: session
-rows: any
+rows: all
 ```
 
 ## 6. Events

@@ -144,7 +144,7 @@ GET /addresses:
 ```yaml
 schemes: none
 permissions: {all others: anyone}
-rows: any
+rows: all
 ```
 
 ## 6. Events
@@ -320,9 +320,9 @@ def test_many_items_are_no_many_statements(service: Running) -> None:
 
 
 def test_an_item_names_no_row_that_its_caller_does_not_see(tmp_path: Path) -> None:
-    rules = 'rows: {product: {anyone: "product.price > 1"}, order: any, line: any, address: any}\n'
+    rules = 'rows: {product: {anyone: "product.price > 1"}, order: all, line: all, address: all}\n'
     rules += "unseen rows: not found"
-    with running(tmp_path / "shop.db", CONTRACT.replace("rows: any", rules)) as service:
+    with running(tmp_path / "shop.db", CONTRACT.replace("rows: all", rules)) as service:
         for id, price in (("tea", 3), ("secret", 1)):
             assert service.http.post("/products", json={"id": id, "price": price}).status_code == 201
         ordered(service, ("tea", 2))

@@ -77,7 +77,7 @@ permissions:
   POST /people: anyone
   DELETE /shelves/{name}: {token: "shelf.note != 'kept'"}
   all others: token
-rows: {person: {token: any, anyone: any}, shelf: {token: shelf.owner == caller.person}, mark: {token: any}}
+rows: {person: {token: true, anyone: true}, shelf: {token: shelf.owner == caller.person}, mark: {token: true}}
 unseen rows: forbidden
 ```
 

@@ -65,7 +65,7 @@ endpoints:
     requests: {media type: application/x-www-form-urlencoded}
     body: none
     responses: {204: none}
-authentication: {schemes: none, rows: any, permissions: {all others: anyone}}
+authentication: {schemes: none, rows: all, permissions: {all others: anyone}}
 events: none
 errors:
   error shape:

@@ -90,8 +90,8 @@ authentication:
        scopes: orders.read, granted: client.scopes}
     desk: {type: http, scheme: basic, realm: Desk, matches: client.name}
   rows:
-    order: {app: order.client == caller.client, first: any}
-    client: any
+    order: {app: order.client == caller.client, first: true}
+    client: all
   unseen rows: not found
   permissions:
     all others: anyone

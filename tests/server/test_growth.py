@@ -70,7 +70,7 @@ POST /w/{{id}}/also:
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {{all others: anyone}}
 ```
 

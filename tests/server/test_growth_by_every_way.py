@@ -105,7 +105,7 @@ authentication:
     badge: {type: apiKey, in: header, name: X-Badge, issued to: client, lasts: PT1H}
     app:
       {type: http, scheme: bearer, realm: Notes, issued to: client, lasts: PT1H, scopes: [all], granted: client.scopes}
-  rows: {client: {badge: any, app: any, anyone: any}, note: {badge: any, app: any, anyone: any}}
+  rows: {client: {badge: true, app: true, anyone: true}, note: {badge: true, app: true, anyone: true}}
   unseen rows: not found
   permissions: {all others: anyone}
 events: none

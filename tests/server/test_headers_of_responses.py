@@ -69,7 +69,7 @@ GET /w: {{does: list w, sort: id, pages: {{by: none}}, {shown(of_pages)}}}
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {{all others: anyone}}
 ```
 

@@ -117,7 +117,7 @@ ENDPOINTS
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {all others: anyone}
 ```
 

@@ -47,7 +47,7 @@ endpoints:
     does: delete all thing
     query: {followed: "all(thing).exists(t, t.label.contains(thing.label + value))"}
     responses: {204: none}
-authentication: {schemes: none, rows: any, permissions: {all others: anyone}}
+authentication: {schemes: none, rows: all, permissions: {all others: anyone}}
 events: none
 errors:
   error shape: {media type: application/json, body: {code: error.code}}

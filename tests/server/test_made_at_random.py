@@ -88,7 +88,7 @@ PUT /named/{name}: {does: put named, body: none, responses: {created: {201: name
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {all others: anyone}
 ```
 
@@ -166,7 +166,7 @@ endpoints:
     responses: {200: page.items}
 authentication:
   schemes: none
-  rows: any
+  rows: all
   permissions: {all others: anyone}
 events: none
 errors:

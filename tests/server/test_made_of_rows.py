@@ -92,7 +92,7 @@ PUT /products/{product.id}/tags/{text}:
 ```yaml
 schemes: none
 permissions: {all others: anyone}
-rows: any
+rows: all
 ```
 
 ## 6. Events

@@ -72,7 +72,7 @@ endpoints:
   POST /notes/{id}/close: {does: close note, body: none, responses: {200: note}}
 authentication:
   schemes: none
-  rows: any
+  rows: all
   permissions: {all others: anyone}
 events: none
 errors:

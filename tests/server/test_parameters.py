@@ -166,7 +166,7 @@ endpoints:
     responses: {200: {deleted: page.total}}
 authentication:
   schemes: none
-  rows: any
+  rows: all
   permissions: {all others: anyone}
 events: none
 errors:

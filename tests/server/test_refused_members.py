@@ -263,7 +263,7 @@ ENDPOINTS
 
 ```yaml
 schemes: {badge: {type: apiKey, in: header, name: X-Badge, issued to: u, lasts: PT1H}}
-rows: any
+rows: all
 permissions:
 PERMISSIONS
   all others: anyone

@@ -143,7 +143,7 @@ POST /seeds:          {does: create seed, body: [plant], responses: {201: seed}}
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {all others: anyone}
 ```
 
@@ -433,7 +433,7 @@ GET /me:       {does: read member, where: member == caller.member, responses: {2
 
 ```yaml
 schemes: {key: {type: http, scheme: bearer, matches: member.key}}
-rows: any
+rows: all
 unseen rows: not found
 permissions: {POST /members: anyone, GET /me: key}
 ```

@@ -63,7 +63,7 @@ schemes:
     algorithms: [RS256]
     scopes: [notes.read, notes.write, notes.delete]
     caller: {user: claims.sub}
-rows: any
+rows: all
 unseen rows: not found
 permissions:
   POST /notes:        {app: "'notes.write' in caller.scopes"}

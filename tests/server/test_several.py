@@ -155,7 +155,7 @@ schemes:
 permissions:
   GET /me: token
   all others: anyone
-rows: any
+rows: all
 ```
 
 ## 6. Events

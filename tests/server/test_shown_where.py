@@ -88,7 +88,7 @@ GET /events: {{does: stream event, responses: {{200: stream}}}}
 schemes: {{key: {{type: apiKey, in: header, name: Key, matches: person.key}}}}
 permissions: {{all others: [key], POST /people: [anyone]}}
 rows:
-  person: {{anyone: any, key: any}}
+  person: {{anyone: true, key: true}}
   deal:   {{key: "deal.owner == caller.person || deal.kind != 'sale'"}}
 unseen rows: not found
 ```

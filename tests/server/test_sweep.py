@@ -101,7 +101,7 @@ DELETE /notes:
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {all others: anyone}
 ```
 

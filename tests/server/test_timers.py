@@ -85,7 +85,7 @@ POST /loans/{id}/renew:  {does: renew loan, body: none, responses: {200: loan}}
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {all others: anyone}
 ```
 

@@ -64,7 +64,7 @@ POST /v: {{does: compute, body: {{$ref: "#/types/v"}}, responses: {{200: {{{IN_R
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {{all others: anyone}}
 ```
 
