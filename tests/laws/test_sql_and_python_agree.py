@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import HealthCheck, event, given, settings
+from tests.laws.databases import EACH, asked
 from tests.laws.worlds import MODEL, SCOPE, Loaded, World, expressions, typed_of, worlds
 from tests.slices import examples
 
-from ninefold.expressions.evaluate import ROWS, EvaluationError, binder, compile
+from ninefold.expressions.evaluate import ROWS, EvaluationError, compile
 from ninefold.expressions.to_sql import sql_problem, to_sql
 from ninefold.expressions.tree import Select, Typed, rewrite
-from ninefold.sql.fragment import Fragment
+from ninefold.sql.dialect import Dialect
 from ninefold.values import Row, from_sqlite
 
 ERROR = object()
@@ -44,25 +45,23 @@ def plain(value: Any) -> Any:
     return value
 
 
-def in_sql(world: World, fragment: Fragment) -> list[Any]:
-    """The value for each item, as SQLite has it."""
-    env = world.env()
-    binds = [binder(bound, MODEL)(env) for bound in fragment.binds]
-    query = f'SELECT {fragment.text} FROM "item" ORDER BY "id"'
-    return [row[0] for row in world.database().execute(query, binds)]
+def in_sql(world: World, typed: Typed, dialect: Dialect, condition: bool = False) -> list[Any]:
+    """The value for each item, as a database has it."""
+    fragment = to_sql(typed, model=MODEL, rows={"item": "item"}, dialect=dialect, condition=condition)
+    return asked(dialect, world.tables(), fragment, world.env(), MODEL, 'FROM "item" ORDER BY "id"')
 
 
+@EACH
 @RELAXED
 @given(expressions(), worlds())
-def test_sql_and_python_agree_on_every_value(text: str, world: World) -> None:
+def test_sql_and_python_agree_on_every_value(dialect: Dialect, text: str, world: World) -> None:
     typed = typed_of(text, SCOPE)
     problem = sql_problem(typed, ("item",), model=MODEL)
     if problem is not None:
         event(problem.message)
         return
     request, rows = world.loaded()
-    value = in_sql(world, to_sql(typed, model=MODEL, rows={"item": "item"}))
-    truth = in_sql(world, to_sql(typed, model=MODEL, rows={"item": "item"}, condition=True))
+    value, truth = in_sql(world, typed, dialect), in_sql(world, typed, dialect, condition=True)
     for item, stored, true in zip(rows["item"], value, truth, strict=True):
         expected = in_python(typed, {**request, "item": item, ROWS: rows})
         found = from_sqlite(typed.type, stored)

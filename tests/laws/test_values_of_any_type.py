@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import apsw
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
+from tests.laws.databases import EACH, Table, asked
 from tests.laws.test_sql_and_python_agree import ERROR
 from tests.laws.worlds import INTEGERS, NUMBERS, TEXTS, typed_of
 from tests.slices import examples
 
-from ninefold.expressions.evaluate import EvaluationError, binder, compile
+from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.scope import Model, ResourceShape, Scope
 from ninefold.expressions.to_sql import sql_problem, to_sql
+from ninefold.sql.dialect import Dialect
 from ninefold.values import (
     Anything,
     Array,
@@ -26,7 +27,6 @@ from ninefold.values import (
     Type,
     Value,
     from_sqlite,
-    to_sqlite,
 )
 
 ANY: Final = Anything(nullable=True)
@@ -176,12 +176,13 @@ def typed_if_any(text: str) -> Any:
         return None
 
 
+@EACH
 @settings(
     max_examples=examples(600), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 @given(conditions(), rows(), VALUES, st.lists(VALUES, max_size=3), TEXTS)
 def test_what_is_compared_is_the_same(
-    text: str, row: dict[str, Value], free: Value, several: list[Value], word: str
+    dialect: Dialect, text: str, row: dict[str, Value], free: Value, several: list[Value], word: str
 ) -> None:
     typed = typed_if_any(text)
     if typed is None:
@@ -198,19 +199,12 @@ def test_what_is_compared_is_the_same(
         event(f"not in SQL: {problem.message}")
         return
     event("compared")
-    found = in_sql(text, row, env, condition=False)
+    found = in_sql(dialect, text, row, env, condition=False)
     assert from_sqlite(typed.type, found) == (None if expected is ERROR else expected), (text, row, env, expected)
-    assert (in_sql(text, row, env, condition=True) == 1) is (expected is True), (text, row, env, expected)
+    assert (in_sql(dialect, text, row, env, condition=True) == 1) is (expected is True), (text, row, env, expected)
 
 
-def in_sql(text: str, row: dict[str, Value], env: dict[str, Any], condition: bool) -> Any:
-    """The value as SQLite has it, of the one row as it is stored."""
-    connection = apsw.Connection(":memory:")
-    kinds = {Boolean: "INTEGER", Integer: "INTEGER", Number: "REAL"}
-    columns = ", ".join(f'"{name}" {kinds.get(type(type_), "TEXT")}' for name, type_ in FIELDS.items())
-    connection.execute(f"CREATE TABLE r ({columns}) STRICT")
-    stored = [to_sqlite(type_, {"id": 1, **row}[name]) for name, type_ in FIELDS.items()]
-    connection.execute(f"INSERT INTO r VALUES ({', '.join('?' for _ in stored)})", stored)
-    fragment = to_sql(typed_of(text, SCOPE), model=MODEL, rows={"r": "r"}, condition=condition)
-    binds = [binder(bound, MODEL)(env) for bound in fragment.binds]
-    return next(connection.execute(f"SELECT {fragment.text} FROM r", binds))[0]
+def in_sql(dialect: Dialect, text: str, row: dict[str, Value], env: dict[str, Any], condition: bool) -> Any:
+    """The value as a database has it, of the one row as it is stored."""
+    fragment = to_sql(typed_of(text, SCOPE), model=MODEL, rows={"r": "r"}, dialect=dialect, condition=condition)
+    return asked(dialect, [Table("r", FIELDS, [{"id": 1, **row}])], fragment, env, MODEL, "FROM r")[0]

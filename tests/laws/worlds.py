@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import apsw
 from hypothesis import strategies as st
+from tests.laws.databases import Table
 
 from ninefold.expressions.ast import Problem
 from ninefold.expressions.check import check
@@ -29,7 +29,6 @@ from ninefold.values import (
     Text,
     Timestamp,
     Type,
-    to_sqlite,
 )
 
 LINE: Final = Object(
@@ -212,19 +211,13 @@ class World:
     request: dict[str, Any]
     caller: dict[str, Any]
 
-    def database(self) -> apsw.Connection:
-        """The rows in SQLite, as the service stores them."""
-        connection = apsw.Connection(":memory:")
-        for table, fields, rows in (("owner", OWNER, self.owners), ("item", ITEM, self.items)):
-            stored = {name: type_ for name, type_ in fields.items() if (table, name) not in COMPUTED}
-            columns = ", ".join(f'"{name}" {_column(type_)}' for name, type_ in stored.items())
-            connection.execute(f'CREATE TABLE "{table}" ({columns}) STRICT')
-            marks = ", ".join("?" for _ in stored)
-            connection.executemany(
-                f'INSERT INTO "{table}" VALUES ({marks})',
-                [[to_sqlite(type_, row[name]) for name, type_ in stored.items()] for row in rows],
-            )
-        return connection
+    def tables(self) -> list[Table]:
+        """The rows as the service stores them."""
+        made = []
+        for name, fields, rows in (("owner", OWNER, self.owners), ("item", ITEM, self.items)):
+            stored = {each: type_ for each, type_ in fields.items() if (name, each) not in COMPUTED}
+            made.append(Table(name, stored, rows))
+        return made
 
     def env(self) -> dict[str, Any]:
         """The request's environment as a statement's binds see it: the caller's row is loaded, and no other."""
@@ -250,18 +243,6 @@ class World:
         if "owner" in caller:
             caller["owner"] = owners[caller["owner"]]
         return {**self.request, "caller": caller}, {"item": items, "owner": list(owners.values())}
-
-
-def _column(type_: Type) -> str:
-    match type_:
-        case Boolean() | Integer():
-            return "INTEGER"
-        case Number():
-            return "REAL"
-        case Row(resource="item"):
-            return "INTEGER"
-        case _:
-            return "TEXT"
 
 
 # ── Expressions ───────────────────────────────────────────────────────────────────────────────────────────

@@ -1,0 +1,478 @@
+"""PostgreSQL's SQL, 15 or newer.
+
+Text compares by code point (`COLLATE "C"`, whatever the database's own order). JSON is kept as the text that it is: a
+`jsonb` would put members into another order, and write `1e300` with all of its digits. What takes more than an
+operator is a function of `FUNCTIONS`, which each database of ours has: PostgreSQL ends a statement with an error where
+the language says that there is no value (overflow, a division by zero).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from ninefold.sql.dialect import ROWS, Dialect, once, template
+from ninefold.sql.fragment import PLACEHOLDER, Fragment, join
+from ninefold.values import (
+    LONGEST_TEXT,
+    WHITE_SPACE,
+    Anything,
+    Array,
+    Boolean,
+    Digest,
+    Duration,
+    Integer,
+    Null,
+    Number,
+    Object,
+    Row,
+    SQLiteValue,
+    Text,
+    Timestamp,
+    Type,
+)
+
+_BY_CODE_POINT: Final = ' COLLATE "C"'
+
+
+def stored_form(type_: Type) -> str:
+    """What a value of a type is stored as; of a row, that of its primary key has to be asked for."""
+    match type_:
+        case Boolean():
+            return "boolean"
+        case Integer() | Duration():
+            return "bigint"
+        case Number():
+            return "double precision"
+        case Digest():
+            return "bytea"
+        case Text() | Timestamp() | Array() | Object() | Anything() | Null() | Row():
+            return "text" + _BY_CODE_POINT
+
+
+def bound(type_: Type) -> str:
+    """The place of a value that is bound, by whose type PostgreSQL knows what the statement is."""
+    form, _, collation = stored_form(type_).partition(" COLLATE ")
+    cast = f"CAST(? AS {form})"
+    # In parentheses: what follows may be an operator that binds closer.
+    return f"({cast} COLLATE {collation})" if collation else cast
+
+
+def with_types(text: str, types: Sequence[Type]) -> str:
+    """A text in which each place of a bind, one `?` for each, says the type of what is bound."""
+    texts = text.split(PLACEHOLDER)
+    return texts[0] + "".join(bound(type_) + each for type_, each in zip(types, texts[1:], strict=True))
+
+
+_PLACE: Final = re.compile(r"\?(\d*)")
+
+
+def numbered(text: str) -> str:
+    """A text with `$1`, `$2` … in the place of `?` or, where it names one twice, `?1`, `?2` … A `?` without a number
+    has the one after the greatest before it, as in SQLite."""
+    greatest = 0
+
+    def number(found: re.Match[str]) -> str:
+        nonlocal greatest
+        own = int(found[1]) if found[1] else greatest + 1
+        greatest = max(greatest, own)
+        return f"${own}"
+
+    return _PLACE.sub(number, text)
+
+
+def fitted(binds: Sequence[SQLiteValue], forms: Sequence[str]) -> list[SQLiteValue]:
+    """Values in the form that SQLite stores (`ninefold.values`), as PostgreSQL's types of them."""
+    return [
+        value if value is None or (fit := _FITTED.get(form)) is None else fit(value)
+        for value, form in zip(binds, forms, strict=True)
+    ]
+
+
+_FITTED: Final[Mapping[str, Callable[[Any], SQLiteValue]]] = {"bool": bool, "float8": float}
+
+
+_AS_INTEGER: Final = "CASE WHEN {} BETWEEN -9223372036854775808 AND 9223372036854775807 THEN ({})::bigint END"
+
+
+def _whole(numeric: str) -> str:
+    return f"SELECT {_AS_INTEGER.replace('{}', 'n')} FROM (SELECT {numeric} AS n) AS found"
+
+
+def _in_sql(name: str, takes: str, gives: str, body: str, null: str = "STRICT") -> str:
+    return (
+        f'CREATE OR REPLACE FUNCTION "${name}"({takes}) RETURNS {gives} LANGUAGE sql IMMUTABLE {null} PARALLEL SAFE'
+        f" AS $$ {body} $$"
+    )
+
+
+def _in_steps(name: str, takes: str, gives: str, body: str) -> str:
+    return (
+        f'CREATE OR REPLACE FUNCTION "${name}"({takes}) RETURNS {gives} LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE'
+        f" AS $$ {body} $$"
+    )
+
+
+def _number(name: str, operator: str, small: str) -> str:
+    """Arithmetic of doubles. What is too large is none; what is too small is 0, of which PostgreSQL makes an error
+    (`small`: where that is the cause)."""
+    return _in_steps(
+        name,
+        "a double precision, b double precision",
+        "double precision",
+        f"BEGIN RETURN a {operator} b; EXCEPTION WHEN division_by_zero THEN RETURN NULL;"
+        f" WHEN numeric_value_out_of_range THEN RETURN CASE WHEN {small} THEN 0 END; END",
+    )
+
+
+FUNCTIONS: Final[tuple[str, ...]] = (
+    *(
+        _in_sql(name, "a bigint, b bigint", "bigint", _whole(f"a::numeric {operator} b"))
+        for name, operator in (("add", "+"), ("subtract", "-"), ("multiply", "*"))
+    ),
+    _in_sql("divide", "a bigint, b bigint", "bigint", _whole("div(a::numeric, nullif(b, 0))")),
+    _in_sql(
+        "modulo",
+        "a bigint, b bigint",
+        "bigint",
+        "SELECT CASE WHEN b = -1 AND a = -9223372036854775808 THEN NULL ELSE a % nullif(b, 0) END",
+    ),
+    _number("add", "+", "FALSE"),
+    _number("subtract", "-", "FALSE"),
+    _number("multiply", "*", "abs(a) < 1 OR abs(b) < 1"),
+    _number("divide", "/", "abs(a) < abs(b)"),
+    _in_sql(
+        "integer",
+        "x double precision",
+        "bigint",
+        "SELECT CASE WHEN x > -9223372036854775808.0 AND x < 9223372036854775808.0 THEN trunc(x)::bigint END",
+    ),
+    # ── Times ──
+    _in_sql(
+        "microseconds", "t text", "bigint", "SELECT (extract(epoch FROM left(t, 26)::timestamp) * 1000000)::bigint"
+    ),
+    _in_sql(
+        "timestamp",
+        "n numeric",
+        "text",
+        "SELECT CASE WHEN n BETWEEN -62135596800000000 AND 253402300799999999 THEN to_char(timestamp '1970-01-01'"
+        " + make_interval(days => floor(n / 86400000000)::integer,"
+        " secs => ((n - floor(n / 86400000000) * 86400000000) / 1000000)::double precision),"
+        " 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"') END",
+    ),
+    # ── Text ──
+    _in_sql(
+        "replace",
+        "t text, old text, new text",
+        "text",
+        "SELECT CASE WHEN old <> '' AND length(t) + (length(t) - length(replace(t, old, ''))) / nullif(length(old), 0)"
+        f" * (length(new) - length(old))::bigint <= {LONGEST_TEXT} THEN replace(t, old, new) END",
+    ),
+    # ── JSON ──
+    # A double as JSON: with a point or an exponent, so that it is a double again.
+    _in_sql(
+        "json",
+        "x double precision",
+        "json",
+        "SELECT (CASE WHEN x::text ~ '^-?[0-9]+$' THEN x::text || '.0' ELSE x::text END)::json",
+    ),
+    # The exact value of a double: a cast has 15 digits.
+    _in_steps(
+        "exact",
+        "x double precision",
+        "numeric",
+        "DECLARE whole double precision := x; doubled integer := 0; found numeric; BEGIN"
+        " IF abs(x) < 9007199254740992 THEN RETURN x::text::numeric; END IF;"
+        " WHILE abs(whole) >= 9007199254740992 LOOP whole := whole / 2; doubled := doubled + 1; END LOOP;"
+        " found := whole::bigint::numeric; FOR i IN 1..doubled LOOP found := found * 2; END LOOP; RETURN found; END",
+    ),
+    # What is written is compared: 9.2e18 is the double, and not these two digits.
+    _in_steps(
+        "compared",
+        "t text",
+        "jsonb",
+        "DECLARE found json := t::json; BEGIN"
+        " IF t !~ '[0-9][eE]|[0-9]{16}' THEN RETURN t::jsonb; END IF;"
+        " CASE json_typeof(found)"
+        " WHEN 'object' THEN RETURN coalesce((SELECT jsonb_object_agg(e.key, \"$compared\"(e.value::text))"
+        " FROM json_each(found) AS e), '{}');"
+        " WHEN 'array' THEN RETURN coalesce((SELECT jsonb_agg(\"$compared\"(e.value::text) ORDER BY e.place)"
+        " FROM json_array_elements(found) WITH ORDINALITY AS e(value, place)), '[]');"
+        " WHEN 'number' THEN RETURN to_jsonb(CASE WHEN t ~ '[.eE]' THEN \"$exact\"(t::double precision)"
+        " ELSE t::numeric END);"
+        " ELSE RETURN t::jsonb; END CASE; END",
+    ),
+    _in_sql(
+        "kind",
+        "t text",
+        "text",
+        "SELECT CASE json_typeof(t::json) WHEN 'boolean' THEN 'bool' WHEN 'string' THEN 'string' WHEN 'array' THEN"
+        " 'list' WHEN 'object' THEN 'map' WHEN 'null' THEN 'null_type' WHEN 'number' THEN"
+        " CASE WHEN t ~ '[.eE]' THEN 'double' ELSE 'int' END END",
+    ),
+    _in_sql(
+        "integer of json",
+        "t text",
+        "bigint",
+        "SELECT CASE WHEN json_typeof(t::json) <> 'number' THEN NULL WHEN t !~ '[.eE]' THEN t::bigint"
+        " WHEN t::double precision >= -9223372036854775808.0 AND t::double precision < 9223372036854775808.0"
+        " AND trunc(t::double precision) = t::double precision THEN t::double precision::bigint END",
+    ),
+    _in_sql(
+        "double of json",
+        "t text",
+        "double precision",
+        "SELECT CASE WHEN json_typeof(t::json) = 'number' THEN t::double precision END",
+    ),
+    _in_sql(
+        "items",
+        "t text",
+        "TABLE (place bigint, name text, item json)",
+        "SELECT e.place - 1, NULL, e.value FROM json_array_elements(CASE json_typeof(t::json) WHEN 'array' THEN t::json"
+        " END) WITH ORDINALITY AS e(value, place) UNION ALL SELECT NULL, e.key, e.value FROM"
+        " json_each(CASE json_typeof(t::json) WHEN 'object' THEN t::json END) AS e",
+    ),
+)  # fmt: skip
+"""The statements that make the functions by which values mean the same here."""
+
+
+_MICROSECONDS: Final = '"$microseconds"({0})'
+
+_TEMPLATES: Final[Mapping[str, str]] = {
+    **{
+        f"{name}_{kind}": f'"${name}"({{0}}, {{1}})'
+        for name in ("add", "subtract", "multiply", "divide")
+        for kind in ("integer", "number", *(("duration",) if name in ("add", "subtract") else ()))
+    },
+    "negate_integer": '"$subtract"(0::bigint, {0})',
+    "modulo_integer": '"$modulo"({0}, {1})',
+    "negate_number": "(0 - {0})",
+    "add_text": "({0} || {1})",
+    "add_timestamp_duration": f'"$timestamp"({_MICROSECONDS}::numeric + {{1}})',
+    "add_duration_timestamp": f'"$timestamp"({_MICROSECONDS.replace("{0}", "{1}")}::numeric + {{0}})',
+    "subtract_timestamp_duration": f'"$timestamp"({_MICROSECONDS}::numeric - {{1}})',
+    "subtract_timestamp": f"({_MICROSECONDS} - {_MICROSECONDS.replace('{0}', '{1}')})",
+    "size_text": "length({0})::bigint",
+    "contains": "(strpos({0}, {1}) > 0)",
+    "starts_with": "starts_with({0}, {1})",
+    "ends_with": "(right({0}, length({1})) = {1})",
+    "lower_ascii": f"lower({{0}}{_BY_CODE_POINT})",
+    "upper_ascii": f"upper({{0}}{_BY_CODE_POINT})",
+    "trim": "btrim({0}, E'" + "".join(f"\\u{ord(each):04x}" for each in WHITE_SPACE) + "')",
+    "index_of": "(strpos({0}, {1}) - 1)::bigint",
+    "substring_from": "CASE WHEN {1} BETWEEN 0 AND length({0}) THEN substr({0}, {1}::integer + 1) END",
+    "substring": "CASE WHEN 0 <= {1} AND {1} <= {2} AND {2} <= length({0})"
+    " THEN substr({0}, {1}::integer + 1, ({2} - {1})::integer) END",
+    "replace": '"$replace"({0}, {1}, {2})',
+    "string_text": "{0}",
+    "string_integer": "{0}::text",
+    "string_boolean": "{0}::text",
+    "string_timestamp": "{0}",
+    "int_integer": "{0}",
+    "int_number": '"$integer"({0})',
+    "int_timestamp": f"floor({_MICROSECONDS}::numeric / 1000000)::bigint",
+    "double_number": "{0}",
+    "double_integer": "{0}::double precision",
+    "bool_boolean": "{0}",
+    "timestamp_timestamp": "{0}",
+    "timestamp_integer": '"$timestamp"({0}::numeric * 1000000)',
+    "duration_duration": "{0}",
+    "full_year_timestamp": "substr({0}, 1, 4)::bigint",
+    "month_timestamp": "(substr({0}, 6, 2)::bigint - 1)",
+    "date_timestamp": "substr({0}, 9, 2)::bigint",
+    "day_of_month_timestamp": "(substr({0}, 9, 2)::bigint - 1)",
+    "day_of_week_timestamp": "extract(dow FROM left({0}, 10)::date)::bigint",
+    "day_of_year_timestamp": "(extract(doy FROM left({0}, 10)::date)::bigint - 1)",
+    "hours_timestamp": "substr({0}, 12, 2)::bigint",
+    "minutes_timestamp": "substr({0}, 15, 2)::bigint",
+    "seconds_timestamp": "substr({0}, 18, 2)::bigint",
+    "milliseconds_timestamp": "substr({0}, 21, 3)::bigint",
+    "hours_duration": "({0} / 3600000000)",
+    "minutes_duration": "({0} / 60000000)",
+    "seconds_duration": "({0} / 1000000)",
+    "milliseconds_duration": "({0} % 1000000 / 1000)",
+    **{
+        f"{id}_{kind}": f"({{0}}{collation} {symbol} {{1}})"
+        for id, symbol in (("less", "<"), ("less_equal", "<="), ("greater", ">"), ("greater_equal", ">="))
+        for kinds, collation in (
+            (("boolean", "integer", "number", "duration"), ""),
+            (("text", "timestamp"), _BY_CODE_POINT),
+        )
+        for kind in kinds
+    },
+}
+_PATH_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAMELESS: Final = ' AS "$found"'
+
+
+class PostgreSQL:
+    """`Dialect`. Overflow is looked for in each function."""
+
+    name = "postgresql"
+    true, false = "TRUE", "FALSE"
+    nothing, nameless, alike = f"(SELECT 1){_NAMELESS}", _NAMELESS, " IS NOT DISTINCT FROM "
+    overflowing = frozenset[str]()
+
+    def __init__(self) -> None:
+        self._functions: Final = {id: template(text, _NAMELESS) for id, text in _TEMPLATES.items()}
+
+    def function(self, id: str, arguments: tuple[Fragment, ...]) -> Fragment | None:
+        build = self._functions.get(id)
+        return None if build is None else build(arguments)
+
+    def whole(self, integer: Fragment) -> Fragment:
+        return integer
+
+    def same(self, left: Fragment, right: Fragment) -> Fragment:
+        return "(" + left + self.alike + right + ")"
+
+    def same_json(self, left: Fragment, right: Fragment) -> Fragment:
+        return '("$compared"(' + left + f"){self.alike}" + '"$compared"(' + right + "))"
+
+    def json_is(self, value: Fragment, name: str) -> Fragment:
+        return '(coalesce("$kind"(' + value + f"), 'null_type') = '{name}')"
+
+    def of_json(self, value: Fragment, type_: Type) -> Fragment | None:
+        match type_:
+            case Boolean():
+                form = "CASE \"$kind\"({0}) WHEN 'bool' THEN {0}::boolean END"
+            case Integer():
+                return '"$integer of json"(' + value + ")"
+            case Number():
+                return '"$double of json"(' + value + ")"
+            case Text():
+                form = "CASE \"$kind\"({0}) WHEN 'string' THEN ({0}::json #>> '{}')" + _BY_CODE_POINT + " END"
+            case Array(items=Anything()):
+                form = "CASE \"$kind\"({0}) WHEN 'list' THEN {0} END"
+            case Object(members={}):
+                form = "CASE \"$kind\"({0}) WHEN 'map' THEN {0} END"
+            case _:
+                return None
+        return once((value,), template(form, _NAMELESS), _NAMELESS)
+
+    def as_json(self, value: Fragment, type_: Type) -> Fragment | None:
+        match type_:
+            case Boolean() | Integer():
+                return "(" + value + ")::text"
+            case Number():
+                return '"$json"(' + value + ")::text"
+            case Text() | Timestamp():
+                return "to_json(" + value + ")::text"
+            case _:
+                return None
+
+    def choose(self, condition: Fragment, yes: Fragment, no: Fragment) -> Fragment:
+        return "CASE " + condition + " WHEN TRUE THEN " + yes + " WHEN FALSE THEN " + no + " END"
+
+    def is_true(self, condition: Fragment) -> Fragment:
+        return "(" + condition + " IS TRUE)"
+
+    def items(self, array: Fragment, alias: str) -> Fragment:
+        return '"$items"(' + array + f") AS {alias}"
+
+    def item(self, alias: str, type_: Type) -> Fragment:
+        return _of_json(Fragment(f"{alias}.item"), type_)
+
+    def position(self, alias: str) -> Fragment:
+        return Fragment(f"{alias}.place")
+
+    def named(self, alias: str, value: Fragment, type_: Type) -> Fragment:
+        return f"({alias}.name = " + value + ")" if isinstance(type_, Text | Timestamp) else Fragment(self.false)
+
+    def rows(self, array: Fragment, columns: Sequence[tuple[str, Type]]) -> Fragment:
+        cells = ["place"]
+        for index, (_, type_) in enumerate(columns):
+            cell = f"item ->> {index}"
+            match type_:
+                case Boolean():
+                    cells.append(f"({cell})::integer::boolean")
+                case Digest():
+                    cells.append(f"decode({cell}, 'hex')")
+                case _:
+                    cells.append(f"({cell})::{stored_form(type_)}")
+        return "SELECT " + ", ".join(cells) + ' FROM "$items"(' + array + f"){_NAMELESS}"
+
+    def length(self, array: Fragment) -> Fragment:
+        return "json_array_length((" + array + ")::json)::bigint"
+
+    def member(self, object_: Fragment, name: str, type_: Type) -> Fragment | None:
+        if _PATH_NAME.fullmatch(name) is None:
+            return None
+        return _of_json("((" + object_ + f")::json -> '{name}')", type_)
+
+    def gather(self, item: Fragment, type_: Type, order: tuple[Fragment, ...]) -> Fragment:
+        return _array(_json(item, type_), order)
+
+    def gather_rows(self, cells: Sequence[Fragment], types: Sequence[Type], order: tuple[Fragment, ...]) -> Fragment:
+        row = "array_to_json(ARRAY[" + join(", ", map(_cell, cells, types)) + "]::json[])"
+        return _array(row, order)
+
+    def array_of(self, cells: Sequence[Fragment]) -> Fragment:
+        return "array_to_json(ARRAY[" + join(", ", ("to_json(" + cell + ")" for cell in cells)) + "]::json[])::text"
+
+    def object_of(self, cells: Sequence[tuple[str, Fragment]]) -> Fragment:
+        return "json_build_object(" + join(", ", (f"'{name}', " + cell for name, cell in cells)) + ")::text"
+
+    def item_of(self, array: Fragment, position: int, type_: Type) -> Fragment:
+        return _of_column("((" + array + f")::json -> {position})", type_)
+
+    def member_of(self, object_: Fragment, name: str, type_: Type) -> Fragment:
+        return _of_column("((" + object_ + f")::json -> '{name}')", type_)
+
+    def later(self, one: Fragment, other: Fragment) -> Fragment:
+        return once((one, other), template("CASE WHEN {0} >= {1} THEN {0} WHEN {0} < {1} THEN {1} END"), _NAMELESS)
+
+    def total(self, column: str, source: Fragment) -> Fragment:
+        sum_ = f"SELECT coalesce(sum({column}), 0) AS n, count(*) = count({column}) AS c FROM "
+        return (
+            f"SELECT CASE WHEN c THEN {_AS_INTEGER.replace('{}', 'n')} END FROM (" + (sum_ + source) + f"){_NAMELESS}"
+        )
+
+
+def _of_json(json: Fragment, type_: Type) -> Fragment:
+    """A value of a type, from JSON that is of it."""
+    match type_:
+        case Anything() | Array() | Object():
+            return "nullif((" + json + ")::text, 'null')"
+        case _:
+            return _of_column(json, type_)
+
+
+def _of_column(json: Fragment, type_: Type) -> Fragment:
+    """What a column held, from JSON that was made of it: JSON is a text in it."""
+    text = "(" + json + " #>> '{}')"
+    form = stored_form(type_)
+    return (
+        text + _BY_CODE_POINT if form.startswith("text") else f"CAST({text.text} AS {form})" + Fragment("", text.binds)
+    )
+
+
+def _json(value: Fragment, type_: Type) -> Fragment:
+    match type_:
+        case Array() | Object() | Anything():
+            return "(" + value + ")::json"
+        case Number():
+            return '"$json"(' + value + ")"
+        case _:
+            return "to_json(" + value + ")"
+
+
+def _cell(cell: Fragment, type_: Type) -> Fragment:
+    match type_:
+        case Digest():
+            return "to_json(encode(" + cell + ", 'hex'))"
+        case Number():
+            return '"$json"(' + cell + ")"
+        case _ if type_ == ROWS:
+            return "(" + cell + ")::json"
+        case _:
+            return "to_json(" + cell + ")"
+
+
+def _array(item: Fragment, order: tuple[Fragment, ...]) -> Fragment:
+    ordered = " ORDER BY " + join(", ", order) if order else Fragment("")
+    return "coalesce(array_to_json(array_agg(" + item + ordered + "))::text, '[]')"
+
+
+POSTGRESQL: Final[Dialect] = PostgreSQL()

