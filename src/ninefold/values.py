@@ -7,8 +7,8 @@
 | number    | a finite double         | float                 | REAL              | double precision         |
 | text      | a string without U+0000 | str                   | TEXT              | text collate "C"         |
 | timestamp | RFC 3339, UTC, 6 digits | str, the same text    | TEXT, the same    | text collate "C"         |
-| array     | array                   | list                  | TEXT, JSON        | jsonb                    |
-| object    | object                  | dict                  | TEXT, JSON        | jsonb                    |
+| array     | array                   | list                  | TEXT, JSON        | text, the same           |
+| object    | object                  | dict                  | TEXT, JSON        | text, the same           |
 | row       | the primary key's form   | the primary key's form | the primary key's  | the primary key's         |
 | digest    | never                   | bytes, SHA-256        | BLOB              | bytea                    |
 

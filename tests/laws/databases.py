@@ -17,6 +17,7 @@ from ninefold.expressions.scope import Model
 from ninefold.sql import postgresql
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment
+from ninefold.sql.plpgsql import FUNCTIONS
 from ninefold.sql.postgresql import POSTGRESQL
 from ninefold.sql.sqlite import SQLITE
 from ninefold.values import Boolean, Integer, Number, Row, Type, to_sqlite
@@ -75,7 +76,7 @@ def _connected() -> tuple[asyncio.AbstractEventLoop, Any]:
 
     loop = asyncio.new_event_loop()
     connection = loop.run_until_complete(asyncpg.connect(server.database()))
-    for statement in postgresql.FUNCTIONS:
+    for statement in FUNCTIONS:
         loop.run_until_complete(connection.execute(statement))
     return loop, connection
 

@@ -133,7 +133,20 @@ def main(where: Path) -> None:
         shutil.chown(where, "nobody", "nogroup")
     # An order of texts that is the database's own may be any: what is by code point says so.
     locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"] if VERSION != "16" else []
-    made = [str(found / "initdb"), "-D", str(data), "-U", "ninefold", "-A", "trust", "-N", "-E", "UTF8", "--locale=C", *locale]
+    made = [
+        str(found / "initdb"),
+        "-D",
+        str(data),
+        "-U",
+        "ninefold",
+        "-A",
+        "trust",
+        "-N",
+        "-E",
+        "UTF8",
+        "--locale=C",
+        *locale,
+    ]
     subprocess.run(made, check=True, cwd="/", **UNPRIVILEGED)
     options = [f"--{name}={value}" for name, value in SETTINGS.items()]
     command = [str(found / "postgres"), "-D", str(data), "-k", str(where), *options]
