@@ -24,6 +24,7 @@ from ninefold import pipeline
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.render import render
+from ninefold.diagnostics.source import Source
 from ninefold.operator.audit import Audit
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.routes import Blocked, Served
@@ -133,7 +134,7 @@ class Service:
             raise ValueError(f"the contract calls no function {unknown[0]}; the functions that it calls: {names}")
         if reason := unfit(self.plan, called):
             raise ValueError(reason)
-        return Application(self.plan, database, given, observe, called)
+        return Application(self.plan, database, given, observe, called, self.loaded.source)
 
 
 def load(path: str | PathLike[str], *, accept_proposals: bool = False) -> Service:
@@ -177,8 +178,10 @@ class Application:
         operator: Mapping[str, str],
         observe: Observe | None = None,
         functions: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
+        contract: Source | None = None,
     ) -> None:
         self._plan = plan
+        self._contract = contract
         self._url = database
         self._operator = operator
         self._observe = observe
@@ -215,9 +218,9 @@ class Application:
 
     def _opened(self) -> app.Application:
         if self._running is None:
-            opening = open_sqlite(
-                self._url, self._plan.schema, stated_rows(self._plan, Caller(self._operator)), Audit(self._plan.stored)
-            )
+            audit = Audit(self._plan.stored, contract=self._contract)
+            begin = stated_rows(self._plan, Caller(self._operator))
+            opening = open_sqlite(self._url, self._plan.schema, begin, audit)
             if isinstance(opening, DatabaseRefusal):
                 raise DatabaseRefused(opening)
             service = ready(self._plan, opening.database.key("cursors"), self._operator, functions=self._functions)

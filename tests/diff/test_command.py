@@ -10,6 +10,9 @@ import pytest
 from tests.contracts import ROOT
 
 from ninefold.cli import main
+from ninefold.cli.document import compiled
+from ninefold.operator.audit import Audit
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 ORDERS = ROOT / "examples" / "orders.md"
 REQUESTS = ROOT / "examples" / "orders.http"
@@ -85,6 +88,21 @@ def test_each_format_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture
     main(["diff", str(ORDERS), new, "--format", "markdown"])
     told = capsys.readouterr().out
     assert told.startswith("### Contract: 1 breaking, 1 look") and "| **breaking** |" in told
+
+
+def test_a_database_is_a_side_as_it_was_served(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loaded, database = compiled(ORDERS.name, ORDERS.read_bytes()), str(tmp_path / "orders.db")
+    assert loaded.plan is not None
+    opening = open_sqlite(database, loaded.plan.schema, judge=Audit(loaded.plan.stored, contract=loaded.source))
+    assert isinstance(opening, Opened)
+    # Also while it is served.
+    assert main(["diff", "--database", database, str(ORDERS), "--fail-on", "any"]) == 0
+    assert main(["diff", "--database", database, changed(tmp_path, LOST_EDGE)]) == 1
+    assert f"was {database}:{ORDERS.name}:" in capsys.readouterr().out
+    opening.database.close()
+    assert main(["diff", "--database", str(tmp_path / "other.db"), str(ORDERS)]) == 2
+    assert main(["diff", "--database", database, str(ORDERS), str(ORDERS)]) == 2
+    assert main(["diff", str(ORDERS)]) == 2
 
 
 def git(folder: Path, *arguments: str) -> None:

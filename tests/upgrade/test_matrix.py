@@ -88,7 +88,8 @@ def answered(name: str, *decisions: str) -> upgrade.Decide:
     assert checked is not None and not read.diagnostics
 
     def outcome(stored: Schema) -> Outcome:
-        found, diagnostics = decide(read.value, stored, plan(name).schema, made(checked))
+        checks = [rule.name for each in plan(name).stored for rule in each.rules]
+        found, diagnostics = decide(read.value, stored, plan(name).schema, made(checked), checks)
         assert not diagnostics, [each.message for each in diagnostics]
         return found
 

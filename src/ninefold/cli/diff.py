@@ -23,6 +23,7 @@ from ninefold.diff.report import of_audience, results, summary, to_json, to_mark
 from ninefold.diff.verdicts import VERDICTS
 from ninefold.diff.witness import showing
 from ninefold.pipeline import Loaded
+from ninefold.runtime.store.whole import NotUpgraded, contract_of
 
 Old: TypeAlias = Annotated[
     str, Parameter(help="The contract as it was: a file, `REF:PATH` of git, or `-`.", allow_leading_hyphen=True)
@@ -35,9 +36,10 @@ New: TypeAlias = Annotated[
 
 def diff(
     old: Old,
-    new: New,
+    new: New | None = None,
     /,
     *,
+    database: Annotated[str | None, Parameter(show_default=False)] = None,
     requests: Annotated[Sequence[str], Parameter(negative=())] = (),
     settings: Settings = (),
     format: Literal["text", "json", "sarif", "markdown"] = "text",
@@ -62,9 +64,12 @@ def diff(
         ninefold diff old.md new.md
         ninefold diff main:contract.md contract.md --format markdown
         ninefold diff old.md new.md --requests requests.http
+        ninefold diff --database orders.db orders.md
 
     Parameters
     ----------
+    database
+        A database in place of OLD: the contract that it was last served with. A service may run meanwhile.
     requests
         A file of requests, or a directory of `.http` files; may come several times. They are told to OLD in order, and
         the first that a difference answers otherwise shows it.
@@ -80,7 +85,10 @@ def diff(
     fail_on
         From what on the exit status is 1, the gravest first: breaking, look, opens, any difference; or never.
     """
-    before, after = _whole(old), _whole(new)
+    if (new is None) is (database is None):
+        raise Unusable("two contracts are compared", "ninefold diff OLD NEW, or ninefold diff --database URL CONTRACT")
+    before = _whole(old) if database is None else _served(database)
+    after = _whole(old if new is None else new)
     if before.plan is None or after.plan is None:
         for each in (before, after):
             if each.plan is None:
@@ -97,6 +105,15 @@ def diff(
 
 def _whole(name: str) -> Loaded:
     return compiled(name, bytes_of(name))
+
+
+def _served(database: str) -> Loaded:
+    """The contract that a database was last served with. Raises Unusable."""
+    try:
+        name, text = contract_of(database)
+    except NotUpgraded as error:
+        raise Unusable(str(error), *error.help) from None
+    return compiled(f"{database}:{name}", text.encode())
 
 
 def _showing(old: Loaded, requests: Sequence[str], settings: Sequence[str]) -> Showing | None:

@@ -36,6 +36,7 @@ from ninefold.cli.sockets import bound, guard_of, tls_context, url
 from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
+from ninefold.diagnostics.source import Source
 from ninefold.operator.audit import Audit, Counted
 from ninefold.operator.port import Guard, Metrics, application
 from ninefold.operator.rows import Caller, stated_rows
@@ -136,6 +137,7 @@ def serve(
     issuers_usable(plan, values)
     serving = _Serving(
         plan,
+        loaded.source,
         visible(file),
         values,
         functions_of(plan, functions),
@@ -159,6 +161,7 @@ class _Serving:
     """What is served, as `serve` was called."""
 
     plan: ServicePlan
+    source: Source
     document: str
     values: Mapping[str, str]
     functions: Mapping[str, Callable[..., Any]]
@@ -174,7 +177,7 @@ class _Serving:
     def over(self, path: str, service_socket: socket, operator_socket: socket, door: Guard) -> None:
         """Serve over a database until a signal ends it. Raises Unusable where the database cannot be used."""
         plan = self.plan
-        audit = Audit(plan.stored)
+        audit = Audit(plan.stored, contract=self.source)
         opening = open_sqlite(path, plan.schema, stated_rows(plan, Caller(self.values, self.sources)), audit)
         if isinstance(opening, Refused):
             raise Unusable(opening.message, *opening.help, details=opening.details)

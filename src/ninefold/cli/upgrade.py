@@ -17,6 +17,7 @@ from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.source import Source
 from ninefold.operator.audit import Audit
 from ninefold.plan.schema import Schema
+from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import undo as undo_
 from ninefold.runtime.store import upgrade as store
 from ninefold.runtime.store.upgrade import Judged, Rehearsed
@@ -103,7 +104,8 @@ def upgrade(
         if drop:
             return _dropped(undo_.drop(path, drop))
         wanted = loaded.plan.schema
-        decided, judge = _decide(file, decisions, wanted, loaded.checked), Audit(loaded.plan.stored, inf)
+        decided = _decide(file, decisions, loaded.plan, loaded.checked)
+        judge = Audit(loaded.plan.stored, inf, loaded.source)
         if apply:
             done = store.upgrade(path, wanted, backup, decided, judge)
         else:
@@ -121,10 +123,11 @@ def _told(done: Rehearsed, format: Literal["text", "json"], file: str, applied: 
     return 0 if done.goes else 1
 
 
-def _decide(file: str, named: Path | None, wanted: Schema, checked: Checked | None) -> store.Decide:
+def _decide(file: str, named: Path | None, plan: ServicePlan, checked: Checked | None) -> store.Decide:
     """What is decided in a document, and by the contract itself. Raises Unusable where that document cannot be read, or
     decides what cannot be."""
-    given = {} if checked is None else made(checked)
+    wanted, given = plan.schema, {} if checked is None else made(checked)
+    checks = [rule.name for each in plan.stored for rule in each.rules]
     beside = Path(file).with_suffix(".upgrade.yaml")
     path = named or (beside if file != "-" and beside.exists() else None)
     if path is None:
@@ -135,7 +138,7 @@ def _decide(file: str, named: Path | None, wanted: Schema, checked: Checked | No
     _sound((*outcome.diagnostics, *document.diagnostics), source)
 
     def decided(stored: Schema) -> Outcome:
-        found, diagnostics = decide(document.value, stored, wanted, given)
+        found, diagnostics = decide(document.value, stored, wanted, given, checks)
         _sound(diagnostics, source)
         return found
 

@@ -11,11 +11,14 @@ from ninefold.checked.operations import SortKeys
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.compile.credentials import issued_to, scoped
+from ninefold.compile.perspective import CONTRACT, Perspective
 from ninefold.compile.subscribers import subscribers
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.rows import unwritten
+from ninefold.expressions.tree import Select, Typed, Variable, free_variables, words
 from ninefold.plan.environment import ENTERED_COLUMN
-from ninefold.plan.schema import Column, Held, Index, Machine, Reference, Schema, Stored, Table
+from ninefold.plan.schema import Column, Held, Index, Machine, Reference, Rule, Schema, Stored, Table
 from ninefold.plan.statement import ResultColumn
+from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import identifier
 from ninefold.values import Boolean, Integer, Number, Text, Timestamp
 
@@ -170,17 +173,30 @@ _SAYS_NOTHING = frozenset(
 """Keywords that no value breaks (JSON Schema 2020-12 Validation, 9)."""
 
 
-def stored(checked: Checked) -> Iterator[Stored]:
+def stored(checked: Checked, dialect: Dialect) -> Iterator[Stored]:
+    perspective = Perspective(checked, CONTRACT, dialect)
     for resource in checked.resources.values():
-        fields = [] if resource.log or resource.subscriptions else [*_held(resource)]
-        if fields:
+        if resource.log or resource.subscriptions:
+            continue
+        fields, rules = [*_held(resource)], [*_rules(resource, perspective)]
+        if fields or rules:
             columns = [*resource.primary_key, *(each.column.name for each in fields)]
             # SQLite's own count of rows goes by three names, of which a field may take some (https://sqlite.org/rowidtable.html).
             row = next(name for name in ("rowid", "_rowid_", "oid") if name not in map(str.lower, resource.fields))
-            names = ", ".join([row, *map(identifier, columns)])
+            names = ", ".join([row, *map(identifier, columns), *(text for _, text in rules)])
             select = f"SELECT {names} FROM {identifier(resource.name)} WHERE {row} > ? ORDER BY {row} LIMIT ?"
             hidden = any(resource.fields[name].sensitive for name in resource.primary_key)
-            yield Stored(resource.name, select, len(resource.primary_key), tuple(fields), not hidden)
+            told = tuple(rule for rule, _ in rules)
+            yield Stored(resource.name, select, len(resource.primary_key), tuple(fields), not hidden, told)
+
+
+def _rules(resource: Resource, perspective: Perspective) -> Iterator[tuple[Rule, str]]:
+    """What has to hold of every row, each with its SQL. Not what reads the time: it may hold today and not tomorrow."""
+    for each in resource.invariants:
+        holds = perspective.holds(unwritten(each.that), {resource.name: resource.name})
+        if not any(map(free_variables, holds.binds)):
+            name = f"{resource.name}.check" if each.code is None else f"{resource.name}.check.{each.code}"
+            yield Rule(name, words(each.that), holds.binds), f"({holds.text}) IS TRUE"
 
 
 def _held(resource: Resource) -> Iterator[Held]:

@@ -44,5 +44,5 @@ def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
         records=records(checked, dialect),
         timers=tuple(timers(checked, dialect)),
         operator_operations=tuple(operator_operations(checked, dialect)),
-        stored=tuple(stored(checked)),
+        stored=tuple(stored(checked, dialect)),
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from hashlib import sha256
+from itertools import chain
 from time import monotonic
 from typing import Any
 
@@ -17,7 +18,8 @@ import jsonschema_rs
 import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.plan.schema import Held
+from ninefold.diagnostics.source import Source
+from ninefold.expressions.evaluate import binder
 from ninefold.plan.schema import Stored as StoredRows
 from ninefold.runtime.messages.schemas import refuse_to_fetch
 from ninefold.runtime.store import record
@@ -37,18 +39,22 @@ Select = Callable[[str, Sequence[Stored]], Sequence[Row]]
 
 @dataclass
 class Misfits:
-    """The rows that do not fit one field: how many, and the primary keys of the first."""
+    """The rows that do not fit one field, or break one `check`: how many, and the primary keys of the first."""
 
     name: str
+    check: str | None = None
     count: int = 0
     rows: list[str] = field(default_factory=list)
 
     @property
     def words(self) -> str:
         """No value of a row is in them."""
-        fit = "1 row does not fit" if self.count == 1 else f"{self.count:,} rows do not fit"
         more = ", …" if self.count > len(self.rows) > 0 else ""
         named = f": {', '.join(self.rows)}{more}" if self.rows else ""
+        if self.check is not None:
+            broken = "1 row breaks" if self.count == 1 else f"{self.count:,} rows break"
+            return f"{broken} `{self.name}`, which is `{self.check}`{named}"
+        fit = "1 row does not fit" if self.count == 1 else f"{self.count:,} rows do not fit"
         return f"{fit} `{self.name}` any more{named}"
 
 
@@ -75,36 +81,40 @@ class Counted:
 
 class Audit:
     """What `plan.stored` says of the rows of a database, judged when it is opened
-    (`ninefold.runtime.store.protocol.Judge`). `counted`: what came of it. `seconds`: inf where somebody waits for the
-    whole of it."""
+    (`ninefold.runtime.store.protocol.Judge`), and noted with them: the `contract` that they are served with. `counted`:
+    what came of it. `seconds`: inf where somebody waits for the whole of it."""
 
-    def __init__(self, stored: Sequence[StoredRows], seconds: float = SECONDS) -> None:
+    def __init__(self, stored: Sequence[StoredRows], seconds: float = SECONDS, contract: Source | None = None) -> None:
         self.counted = Counted()
         self._stored = stored
         self._seconds = seconds
+        self._contract = contract
 
     def __call__(self, session: Session, left: Collection[str] = ()) -> tuple[Unfit, ...]:
         """Rows that nobody decided to leave; where there are any, nothing is noted."""
         noted = record.fit(session)
         fit = _Fit() if noted is None else msgspec.json.decode(noted, type=_Fit)
-        wanted = {_name(each, held): _digest(held) for each in self._stored for held in each.fields}
+        wanted = {name: digest for each in self._stored for name, digest in _digests(each)}
         known = {name for name, digest in wanted.items() if fit.known.get(name) == digest}
         may_be_left = {name for name, digest in wanted.items() if name in left or fit.left.get(name) == digest}
         self.counted = found = counted(self._stored, session.run, self._seconds, known)
         unknown = {name for name, _ in found.unfinished}
         of_unknown = [
-            name for each in self._stored if each.resource in unknown for held in each.fields
-            if (name := _name(each, held)) not in known
-        ]  # fmt: skip
-        unfit = [Unfit(each.name, each.words) for each in found.fields if each.name not in may_be_left]
+            name for each in self._stored if each.resource in unknown for name, _ in _digests(each) if name not in known
+        ]
+        unfit = [
+            Unfit(each.name, each.words, each.check is None) for each in found.fields if each.name not in may_be_left
+        ]
         if not may_be_left.issuperset(of_unknown):
-            unfit += [Unfit(of_unknown[0], words) for words in found.cut()]
+            unfit += [Unfit(of_unknown[0], words, True) for words in found.cut()]
         if not unfit:
             misfits = {each.name for each in found.fields}
             after = _Fit(
                 {name: digest for name, digest in wanted.items() if name not in misfits and name not in of_unknown},
                 {name: digest for name, digest in wanted.items() if name in misfits or name in of_unknown},
             )
+            if self._contract is not None:
+                record.note_contract(session, self._contract.name, self._contract.text)
             if after != fit:
                 record.note_fit(session, msgspec.json.encode(after, order="deterministic"))
         return tuple(unfit)
@@ -118,12 +128,14 @@ class _Fit(msgspec.Struct, frozen=True):
     left: Mapping[str, str] = {}
 
 
-def _name(stored: StoredRows, held: Held) -> str:
-    return f"{stored.resource}.{held.column.name}"
-
-
-def _digest(held: Held) -> str:
-    return sha256(msgspec.json.encode(held.schema, order="deterministic")).hexdigest()[:16]
+def _digests(stored: StoredRows) -> Iterator[tuple[str, str]]:
+    """Of each field and of each `check` by which it is known whether it is another; several may have one name."""
+    found = dict[str, bytes]()
+    for held in stored.fields:
+        found[stored.named(held)] = msgspec.json.encode(held.schema, order="deterministic")
+    for rule in stored.rules:
+        found[rule.name] = found.get(rule.name, b"") + rule.words.encode() + b"\0"
+    return ((name, sha256(each).hexdigest()[:16]) for name, each in found.items())
 
 
 def counted(
@@ -159,21 +171,27 @@ class _Counting:
                 Misfits(name),
             )
             for number, held in enumerate(stored.fields)
-            if (name := _name(stored, held)) not in known
+            if (name := stored.named(held)) not in known
+        ]
+        self._binds = tuple(binder(each)({}) for rule in stored.rules for each in rule.binds)
+        self._rules = [
+            (1 + stored.key + len(stored.fields) + number, Misfits(rule.name, rule.words))
+            for number, rule in enumerate(stored.rules)
+            if rule.name not in known
         ]
 
     @property
     def looks(self) -> bool:
         """Whether there is anything that has to be looked at."""
-        return bool(self._fields)
+        return bool(self._fields or self._rules)
 
     @property
     def misfits(self) -> Iterator[Misfits]:
-        return (misfits for *_, misfits in self._fields)
+        return chain((misfits for *_, misfits in self._fields), (misfits for _, misfits in self._rules))
 
     def goes_on(self, select: Select, end: float) -> bool:
         """Whether there may be more rows."""
-        rows = select(self._stored.select, (self._after, _BATCH))
+        rows = select(self._stored.select, (*self._binds, self._after, _BATCH))
         for row in rows:
             if monotonic() > end:
                 return True
@@ -187,6 +205,12 @@ class _Counting:
             stored: Any = row[at]
             if stored is None or validator.is_valid(stored if read is None else read(stored)):
                 continue
-            misfits.count += 1
-            if self._stored.shown and len(misfits.rows) < NAMED:
-                misfits.rows.append("/".join(map(str, row[1 : 1 + self._stored.key])) or "its one row")
+            self._note(misfits, row)
+        for at, misfits in self._rules:
+            if not row[at]:
+                self._note(misfits, row)
+
+    def _note(self, misfits: Misfits, row: Row) -> None:
+        misfits.count += 1
+        if self._stored.shown and len(misfits.rows) < NAMED:
+            misfits.rows.append("/".join(map(str, row[1 : 1 + self._stored.key])) or "its one row")

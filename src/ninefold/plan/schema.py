@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from ninefold.expressions.tree import Typed
 from ninefold.plan.statement import ResultColumn
 from ninefold.values import Type
 
@@ -103,13 +104,27 @@ class Held(msgspec.Struct, frozen=True):
     schema: dict[str, Any]
 
 
+class Rule(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A `check` of a resource, by its code (`room.check.too_small`; without one `room.check`) and in words. `binds`:
+    constants, one for each `?` of its column."""
+
+    name: str
+    words: str
+    binds: tuple[Typed, ...] = ()
+
+
 class Stored(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The rows of a resource. `select` gives as many as its second bind says of those behind its first, a row by
-    SQLite's own count: that count, the primary key in `key` columns, then the values of `fields`. `shown`: the
-    primary key may be told."""
+    """The rows of a resource. `select`, after the binds of its rules, gives as many as its last bind says of those
+    behind the one before, a row by SQLite's own count: that count, the primary key in `key` columns, the values of
+    `fields`, then whether it keeps each of `rules`. `shown`: the primary key may be told."""
 
     resource: str
     select: str
     key: int
     fields: tuple[Held, ...]
     shown: bool = True
+    rules: tuple[Rule, ...] = ()
+
+    def named(self, field: Held) -> str:
+        """A field as it is told of: `order.note`."""
+        return f"{self.resource}.{field.column.name}"

@@ -42,11 +42,12 @@ class Session(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """Rows do not fit a field (`order.note`) as the contract has it now, or it is not known whether they do: a sentence
-    says how many, and which."""
+    """Rows do not fit a field (`order.note`) as the contract has it now, or break a `check`, or it is not known whether
+    they do: a sentence says how many, and which."""
 
-    field: str
+    name: str
     words: str
+    is_field: bool
 
 
 Judge: TypeAlias = Callable[[Session, Collection[str]], tuple[Unfit, ...]]

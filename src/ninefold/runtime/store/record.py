@@ -7,6 +7,7 @@ The table is called `$ninefold`, a name that no resource can have, and holds a v
 | `shape` | the stored shape, JSON                                       |
 | `key`   | 32 random bytes, from which keys are derived for one use each |
 | `fit`   | which schemas the rows are known to fit, JSON (`ninefold.operator.audit`) |
+| `contract` | the contract that it was last served with: its name, a NUL, and its text, compressed by zlib |
 | `room`  | for a moment: bytes by which it is tried whether anything can be written |
 
 and, once it has been upgraded, a row for each time in `$ninefold_upgrades`: when, where its backup is, and what tells
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+import zlib
 
 import apsw
 
@@ -126,6 +128,22 @@ def fit(session: Session) -> bytes | None:
 
 def note_fit(session: Session, fit: bytes) -> None:
     session.run(f"INSERT OR REPLACE INTO {_TABLE} VALUES ('fit', ?)", (fit,))
+
+
+def contract(connection: apsw.Connection) -> tuple[str, str] | None:
+    """The name and the text of the contract that the database was last served with; None: it was with none that is
+    kept. Raises apsw.Error."""
+    found = connection.execute(f"SELECT value FROM {_TABLE} WHERE name = 'contract'").fetchall()
+    if not found or not isinstance(found[0][0], bytes):
+        return None
+    name, _, text = zlib.decompress(found[0][0]).decode().partition("\0")
+    return name, text
+
+
+def note_contract(session: Session, name: str, text: str) -> None:
+    kept = zlib.compress(f"{name}\0{text}".encode())
+    if not session.run(f"SELECT 1 FROM {_TABLE} WHERE name = 'contract' AND value = ?", (kept,)):
+        session.run(f"INSERT OR REPLACE INTO {_TABLE} VALUES ('contract', ?)", (kept,))
 
 
 def derive(key: bytes, name: str) -> bytes:

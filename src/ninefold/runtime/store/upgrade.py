@@ -94,9 +94,10 @@ def all_fit(session: Session, left: Collection[str]) -> tuple[Unfit, ...]:
 
 
 def _unfit(found: Unfit) -> Judged:
-    field = found.field
-    write = (f"{{set: {field}, is: …, where: …}}", f"{{leave: {field}}}")
-    return Judged(Change("question", f"field `{field}`", "", by="upgrade", write=write), (found.words,))
+    name, resource = found.name, found.name.split(".")[0]
+    field = name if found.is_field else f"{resource}.…"
+    write = (f"{{set: {field}, is: …, where: …}}", f"{{leave: {name}}}")
+    return Judged(Change("question", f"`{name}`", "", by="upgrade", write=write), (found.words,))
 
 
 @dataclass(frozen=True, slots=True)

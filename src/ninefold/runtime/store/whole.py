@@ -13,7 +13,7 @@ import msgspec
 
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record
-from ninefold.runtime.store.connections import STATEMENTS, WAIT
+from ninefold.runtime.store.connections import STATEMENTS, WAIT, words
 from ninefold.runtime.store.file import Held, Lock, NotBuilt, database_path, lock
 from ninefold.upgrade.shape import decode_shape
 
@@ -81,6 +81,25 @@ def shape_of(connection: apsw.Connection, path: Path) -> Schema:
         return decode_shape(found.shape)
     except msgspec.DecodeError:
         raise NotUpgraded(f"the shape that is stored in {path} cannot be read") from None
+
+
+def contract_of(url: str) -> tuple[str, str]:
+    """The name and the text of the contract that a database was last served with, also while it is served. Raises
+    NotUpgraded."""
+    path = there(url)
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            connection.set_busy_timeout(WAIT)
+            shape_of(connection, path)
+            found = record.contract(connection)
+        finally:
+            connection.close()
+    except apsw.Error as error:
+        raise NotUpgraded(f"the database {path} cannot be read: {words(error)}") from None
+    if found is None:
+        raise NotUpgraded(f"the database {path} keeps no contract", help=("`serve` notes it when it starts",))
+    return found
 
 
 def check_sound(connection: apsw.Connection, path: Path) -> None:

@@ -3,7 +3,7 @@ then is compared as it would have been without."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -64,11 +64,16 @@ def _reads_the_row_alone(typed: Typed, resource: str) -> bool:
 
 
 def decide(
-    decided: Decided, stored: Schema, wanted: Schema, given: Made = MappingProxyType({})
+    decided: Decided,
+    stored: Schema,
+    wanted: Schema,
+    given: Made = MappingProxyType({}),
+    checks: Collection[str] = (),
 ) -> tuple[Outcome, tuple[Diagnostic, ...]]:
     """What is decided over a database of shape `stored` that is to serve the schema `wanted`; what of it cannot be.
-    `given`: what the contract decides itself, for the rows of which nothing else is decided."""
-    deciding = _Deciding(stored, wanted)
+    `given`: what the contract decides itself, for the rows of which nothing else is decided. `checks`: those of its
+    resources, by their names (`room.check.too_small`)."""
+    deciding = _Deciding(stored, wanted, checks)
     made_for = decided.made_for
     if made_for is not None and made_for.text != digest(stored):
         message = f"this was written for a database of the shape {made_for.text}, and this one is of {digest(stored)}"
@@ -102,7 +107,8 @@ def decide(
 class _Deciding:
     """`reads`: of each table what `old` has, by the names of before."""
 
-    def __init__(self, stored: Schema, wanted: Schema) -> None:
+    def __init__(self, stored: Schema, wanted: Schema, checks: Collection[str]) -> None:
+        self.checks = checks
         self.stored = shape(stored)
         self.tables = {table.name: table for table in self.stored.tables}
         self.wanted = {table.name: table for table in wanted.tables}
@@ -304,11 +310,11 @@ class _Deciding:
             self.steps.append(steps.RemoveRows(table.name, where, dict(self._reads[table.name])))
 
     def leave(self, each: Leave) -> None:
-        fields = _fields(self.wanted)
-        if each.field.text in fields:
-            self.left.append(each.field.text)
+        known = {**_fields(self.wanted), **dict.fromkeys(self.checks)}
+        if each.about.text in known:
+            self.left.append(each.about.text)
         else:
-            self._unknown("the contract has no field", each.field, fields)
+            self._unknown("the contract has no field and no check", each.about, known)
 
     # What they have in common
 

@@ -74,9 +74,9 @@ class RemoveRows:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Rows that do not fit a field as the contract has it now stay as they are."""
+    """Rows that do not fit a field as the contract has it now, or break one of its checks, stay as they are."""
 
-    field: nodes.Scalar
+    about: nodes.Scalar
 
 
 @dataclass(frozen=True, slots=True)
