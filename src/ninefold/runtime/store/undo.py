@@ -46,7 +46,7 @@ def undo(url: str, lose_writes: bool = False) -> tuple[Path, Path]:
             again = path.with_name(f".{path.name}.again")
             shutil.copy2(backup, again)
             flush(again)
-            os.replace(path, aside)
+            _beside(path, aside)
             os.replace(again, path)
             flush(path)
         except apsw.Error as error:
@@ -55,6 +55,15 @@ def undo(url: str, lose_writes: bool = False) -> tuple[Path, Path]:
             reason = (error.strerror or str(error)).lower()
             raise NotUpgraded(f"the backup of {path} cannot be put back: {reason}") from None
     return backup, aside
+
+
+def _beside(path: Path, aside: Path) -> None:
+    """A second name for what is there, so that there is a database at every moment: a service that starts where there
+    is none begins with nothing."""
+    try:
+        os.link(path, aside)
+    except OSError:  # a file system without links
+        shutil.copy2(path, aside)
 
 
 def _since(connection: apsw.Connection, stored: Schema, backup: Path) -> Iterator[str]:
