@@ -85,22 +85,32 @@ def diff(
     fail_on
         From what on the exit status is 1, the gravest first: breaking, look, opens, any difference; or never.
     """
-    if (new is None) is (database is None):
-        raise Unusable("two contracts are compared", "ninefold diff OLD NEW, or ninefold diff --database URL CONTRACT")
-    before = _whole(old) if database is None else _served(database)
-    after = _whole(old if new is None else new)
+    before, after = _sides(old, new, database)
     if before.plan is None or after.plan is None:
-        for each in (before, after):
-            if each.plan is None:
-                show(each.diagnostics, each.source, sys.stderr)
-        remark("there is no verdict: a side has errors")
-        return 2
+        return _no_verdict(before, after)
     difference = compared(before, after, _showing(before, requests, settings))
     found = of_audience(difference.findings, audience, part)
     _say(difference, found, format, everything=all)
     if difference.promise.is_open and fail_on != "never":
         return 2
     return _status(found, fail_on)
+
+
+def _sides(old: str, new: str | None, database: str | None) -> tuple[Loaded, Loaded]:
+    """Raises Unusable."""
+    if new is not None and database is None:
+        return _whole(old), _whole(new)
+    if new is None and database is not None:
+        return _served(database), _whole(old)
+    raise Unusable("two contracts are compared", "ninefold diff OLD NEW, or ninefold diff --database URL CONTRACT")
+
+
+def _no_verdict(*sides: Loaded) -> int:
+    for each in sides:
+        if each.plan is None:
+            show(each.diagnostics, each.source, sys.stderr)
+    remark("there is no verdict: a side has errors")
+    return 2
 
 
 def _whole(name: str) -> Loaded:

@@ -126,8 +126,7 @@ def serve(
     loaded = load(file, accept_proposals)
     told = (found for found in loaded.diagnostics if found.code.severity is not Severity.NOTE)
     show(told, loaded.source, sys.stderr)
-    plan = loaded.plan
-    if plan is None:
+    if (plan := loaded.plan) is None:
         return 1
     if not plan.routes:
         say(to_text(loaded.contract, loaded.open_questions))

@@ -103,13 +103,12 @@ def upgrade(
             return _undone(*undo_.undo(path, lose_writes))
         if drop:
             return _dropped(undo_.drop(path, drop))
-        wanted = loaded.plan.schema
         decided = _decide(file, decisions, loaded.plan, loaded.checked)
         judge = Audit(loaded.plan.stored, inf, loaded.source)
         if apply:
-            done = store.upgrade(path, wanted, backup, decided, judge)
+            done = store.upgrade(path, loaded.plan.schema, backup, decided, judge)
         else:
-            done = store.preview(path, wanted, decided, judge)
+            done = store.preview(path, loaded.plan.schema, decided, judge)
     except NotUpgraded as error:
         raise Unusable(str(error), *error.help, details=error.details) from None
     return _told(done, format, file, apply) if write is None else _written(write, done)

@@ -39,7 +39,6 @@ from ninefold.values import Boolean, Digest, Object, Row, Type, optional
 
 OLD: Final = "old"
 
-
 Made: TypeAlias = Mapping[tuple[str, str], Typed]
 """What the contract gives to a field of a new row, and could give to one that is there already (`made`)."""
 
@@ -98,10 +97,8 @@ def decide(
         deciding.give(resource, field, value)
     after = structs.replace(deciding.stored, tables=tuple(deciding.tables.values()))
     count = len(decided.decisions)
-    outcome = Outcome(
-        tuple(deciding.steps), after, tuple(deciding.lost), count, tuple(deciding.left), tuple(deciding.given)
-    )
-    return outcome, tuple(deciding.found)
+    lost, left, given_to = tuple(deciding.lost), tuple(deciding.left), tuple(deciding.given)
+    return Outcome(tuple(deciding.steps), after, lost, count, left, given_to), tuple(deciding.found)
 
 
 class _Deciding:
