@@ -174,7 +174,7 @@ def test_undoing_that_is_killed_leaves_the_old_or_the_new(path: Path, tmp_path: 
 
         return work
 
-    found = []
+    found = list[str]()
     while True:
         for each in path.parent.iterdir():
             if each.is_file():
