@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.upgrade.test_decided import DECISIONS, decided
 from tests.upgrade.test_shapes import FIRST, GOES, dump, path, with_schema
 
