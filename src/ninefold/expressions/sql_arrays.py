@@ -205,9 +205,9 @@ class Arrays(Rows):
         type_ = typed.type.items if isinstance(typed.type, Array) else member_type(typed.type)
         item = Scalar(self.dialect.item(alias, type_), type_, type_.nullable)
         failures = ("(" + stored.text + " IS NULL)",) if stored.fails or stored.nullable else ()
-        return Relation(
-            self.dialect.items(stored.text, alias), item, order=(Key(self.dialect.position(alias)),), failures=failures
-        )
+        is_array = isinstance(typed.type, Array)
+        place = self.dialect.position(alias) if is_array else self.dialect.name_of(alias)
+        return Relation(self.dialect.items(stored.text, alias), item, order=(Key(place),), failures=failures)
 
     def _row_order(self, node: Typed, row: TableRow) -> tuple[Key, ...]:
         """Rows are in the order of their primary keys."""

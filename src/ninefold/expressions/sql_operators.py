@@ -221,7 +221,7 @@ class Operators(Arrays):
         found = Relation(
             self.dialect.items(container.text, alias),
             container,
-            ("(" + self.dialect.position(alias) + " = " + named.text + ")",),
+            (self.dialect.named(alias, named.text, named.type),),
         )
         text = "(" + found.query(self.dialect.item(alias, call.type)) + ")"
         failures = tuple("(" + each.text + " IS NULL)" for each in (container, named) if each.fails or each.nullable)

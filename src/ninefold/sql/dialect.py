@@ -73,6 +73,9 @@ class Dialect(Protocol):
     def position(self, alias: str) -> Fragment:
         """Its position in the array, from 0."""
 
+    def name_of(self, alias: str) -> Fragment:
+        """Of an object, the name of the member that a row of `items` stands for."""
+
     def named(self, alias: str, value: Fragment, type_: Type) -> Fragment:
         """Whether the row of `items` is of the member of an object that a value names."""
 

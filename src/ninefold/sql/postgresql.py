@@ -232,6 +232,9 @@ class PostgreSQL:
     def position(self, alias: str) -> Fragment:
         return Fragment(f"{alias}.place")
 
+    def name_of(self, alias: str) -> Fragment:
+        return Fragment(f"({alias}.name{_BY_CODE_POINT})")
+
     def named(self, alias: str, value: Fragment, type_: Type) -> Fragment:
         return f"({alias}.name = " + value + ")" if isinstance(type_, Text | Timestamp) else Fragment(self.false)
 
@@ -258,6 +261,10 @@ class PostgreSQL:
 
     def gather(self, item: Fragment, type_: Type, order: tuple[Fragment, ...]) -> Fragment:
         return _array(_json(item, type_), order)
+
+    def gather_members(self, name: Fragment, member: Fragment, type_: Type) -> Fragment:
+        made = "json_object_agg(" + name + ", " + _json(member, type_) + ") FILTER (WHERE " + member + " IS NOT NULL)"
+        return "coalesce((" + made + ")::text, '{}')"
 
     def gather_rows(self, cells: Sequence[Fragment], types: Sequence[Type], order: tuple[Fragment, ...]) -> Fragment:
         row = "array_to_json(ARRAY[" + join(", ", map(_cell, cells, types)) + "]::json[])"

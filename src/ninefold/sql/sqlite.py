@@ -213,6 +213,9 @@ class SQLite:
     def position(self, alias: str) -> Fragment:
         return Fragment(f"{alias}.key")
 
+    def name_of(self, alias: str) -> Fragment:
+        return Fragment(f"{alias}.key")
+
     def named(self, alias: str, value: Fragment, type_: Type) -> Fragment:
         return f"({alias}.key = " + value + ")"
 
