@@ -178,9 +178,9 @@ def references(n: int) -> str:
 
 def types_in_types(n: int) -> str:
     """Shared types that each refer twice to the one before."""
-    made = ["  types:", "    t0: {fields: {a: {type: string}}}"]
+    made = ["  types:", "    t0: {type: object, properties: {a: {type: string}}}"]
     made += [
-        f'    t{i}: {{fields: {{a: {{$ref: "#/types/t{i - 1}"}}, b: {{$ref: "#/types/t{i - 1}"}}}}}}'
+        f'    t{i}: {{type: object, properties: {{a: {{$ref: "#/types/t{i - 1}"}}, b: {{$ref: "#/types/t{i - 1}"}}}}}}'
         for i in range(1, n)
     ]
     made += _resource("item", [f'value: {{$ref: "#/types/t{n - 1}"}}'])
@@ -196,7 +196,7 @@ def types(n: int) -> str:
     made = ["  types:"]
     for i in range(n):
         of = f'$ref: "#/types/t{i - 1}"' if i % 7 else "type: string"
-        made.append(f"    t{i}: {{fields: {{a: {{{of}}}, b: {{type: integer, minimum: {i}}}}}}}")
+        made.append(f"    t{i}: {{type: object, properties: {{a: {{{of}}}, b: {{type: integer, minimum: {i}}}}}}}")
     ends = []
     for i in range(n // 2):
         made += _resource(f"r{i}", [f'value: {{$ref: "#/types/t{2 * i}"}}'])

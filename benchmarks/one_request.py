@@ -37,14 +37,14 @@ Keeps documents.
 ```yaml
 types:
   numbers:
-    fields:
+    type: object
+    properties:
       numbers: {type: array, items: {type: integer}}
       square:  {type: array, items: {type: integer}}
       cube:    {type: array, items: {type: integer}}
       texts:   {type: array, items: {type: string}}
       text:    {type: string}
       mixed:   {type: array, items: {type: [integer, string, object, array, boolean, 'null']}}
-    required: []
 document:
   primary key: id
   fields:

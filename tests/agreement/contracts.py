@@ -62,7 +62,7 @@ class Maker:
                 resources[name]["required"] = made.required
         if any("$ref" in said for made in self.made.values() for said in made.fields.values()):
             members = {"w": {"type": "integer", "minimum": 0}, "h": {"type": ["number", "null"]}}
-            resources["types"] = {"size": {"fields": members, "required": ["w"]}}
+            resources["types"] = {"size": {"type": "object", "properties": members, "required": ["w"]}}
         states = {name: NONE if made.machine is None else made.machine for name, made in self.made.items()}
         has_states = any(made.machine for made in self.made.values())
         authentication = self._authentication(endpoints, "caller" in f"{resources}{states}{endpoints}")

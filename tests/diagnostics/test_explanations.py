@@ -33,7 +33,8 @@ BYTES = {"NF0101": b"# caf\xe9\n", "NF0102": b"#" * ((1 << 20) + 1)}
 """Documents in Markdown for wrong examples that are no text, or too much of it."""
 
 TYPES: dict[str, object] = {
-    f"t{n}": {"fields": {name: {"$ref": f"#/types/t{n - 1}"} for name in "ab" if n}} for n in range(17)
+    f"t{n}": {"type": "object", "properties": {name: {"$ref": f"#/types/t{n - 1}"} for name in "ab" if n}}
+    for n in range(17)
 }
 
 LAMPS: dict[str, object] = {

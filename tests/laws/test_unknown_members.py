@@ -49,7 +49,8 @@ def contract(random: Random, members: str) -> Contract:
     types: dict[str, Any] = {}
     for name in ("one", "two"):
         fields = {each: schema(random, 2) for each in NAMES if random.random() < 0.7} or {"a": {"type": "integer"}}
-        types[name] = {"fields": fields, "required": [next(iter(fields))] if random.random() < 0.3 else []}
+        types[name] = {"type": "object", "properties": fields}
+        types[name] |= {"required": [next(iter(fields))]} if random.random() < 0.3 else {}
     fields = {f"f{number}": schema(random, 2, tuple(types)) for number in range(FIELDS)}
     said = {
         "resources": {

@@ -93,13 +93,16 @@ def given(
         field_ = fields[leaf.field]
         value = at(document, leaf.pointer)
         if value is ABSENT:
-            if _is_needed(field_, endpoint) and isinstance(at(document, leaf.pointer[:-1]), dict):
+            of_type = leaf.beside is not None and leaf.beside.required
+            if (of_type or _is_needed(field_, endpoint)) and isinstance(at(document, leaf.pointer[:-1]), dict):
                 broken.append(Broken("body", leaf.pointer, "required"))
             continue
         rules: list[tuple[Path, str]] = (
             [(leaf.pointer, "immutable")] if field_.immutable and endpoint.verb != "create" else []
         )
         rules += broken_rules(field_.schema, value, leaf.pointer)
+        rules += () if leaf.beside is None else broken_rules(leaf.beside.schema, value, leaf.pointer)
+        rules = [*dict.fromkeys(rules)]
         if not rules and checked.requests_of(endpoint).unknown_members == "ignored":
             value = only_named(field_.schema, value)
             rules += broken_rules(field_.schema, value, leaf.pointer)

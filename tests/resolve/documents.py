@@ -34,7 +34,8 @@ resources:
       pages: {type: array, items: {$ref: "#/types/page"}}
   types:
     page:
-      fields: {number: {type: integer}}
+      type: object
+      properties: {number: {type: integer}}
       required: [number]
 states:
   note:

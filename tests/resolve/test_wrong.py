@@ -26,7 +26,7 @@ CASES = [
     ("{201: note}", "note", "NF0303", "note", "`{200: note}`"),
     ("{state: true}", "{state: false}", "NF0303", "false", ""),
     ("{state: true}", "{state: yes}", "NF0303", "yes", ""),
-    ("fields: {number: {type: integer}}", "fields: {number: integer}", "NF0303", "integer", ""),
+    ("properties: {number: {type: integer}}", "properties: {number: integer}", "NF0303", "integer", ""),
     # Words
     ("by: cursor", "by: cursors", "NF0304", "cursors", "did you mean `cursor`?"),
     ("algorithm: token bucket", "algorithm: bucket", "NF0304", "bucket", "did you mean `token bucket`?"),
@@ -89,7 +89,6 @@ CASES = [
     ("required: [text]", "required: [text]\n    unique: [[text, ownr]]", "NF0312", "ownr", "did you mean `owner`?"),
     ("references: person", "references: persn", "NF0312", "persn", "did you mean `person`?"),
     ("#/types/page", "#/types/pge", "NF0312", '"#/types/pge"', "did you mean `page`?"),
-    ("required: [number]", "required: [numbr]", "NF0312", "numbr", "did you mean `number`?"),
     ("initial: draft", "initial: drft", "NF0312", "drft", "did you mean `draft`?"),
     ("to: sent", "to: snt", "NF0312", "snt", "did you mean `sent`?"),
     ("does: read note", "does: read nte", "NF0312", "nte", "did you mean `note`?"),

@@ -21,7 +21,7 @@ Keeps documents.
 
 ```yaml
 types:
-  given: {fields: {n: {type: array, items: {type: integer}}, t: {type: string}}, required: []}
+  given: {type: object, properties: {n: {type: array, items: {type: integer}}, t: {type: string}}, required: []}
 document:
   primary key: id
   fields:

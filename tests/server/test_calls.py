@@ -40,12 +40,14 @@ parcel:
   required: [weight, price]
 types:
   wanted:
-    fields:
+    type: object
+    properties:
       weight:  {type: number}
       country: {type: string}
     required: [weight]
   quoted:
-    fields:
+    type: object
+    properties:
       price: {type: integer, minimum: 0}
       days:  {type: [integer, "null"]}
     required: [price]

@@ -59,12 +59,13 @@ task:
   required: [title, due]
 types:
   several_tasks:
-    fields:
+    type: object
+    properties:
       ids:    {type: array, items: {type: integer}}
       title:  {type: string}
       reason: {type: string, minLength: 3}
     required: [reason]
-  sum: {fields: {numbers: {type: array, items: {type: integer}}}, required: [numbers]}
+  sum: {type: object, properties: {numbers: {type: array, items: {type: integer}}}, required: [numbers]}
 ```
 
 ## 3. States and transitions

@@ -60,12 +60,14 @@ address:
     default: {type: boolean}
 types:
   wanted_line:
-    fields:
+    type: object
+    properties:
       product:  {type: string}
       quantity: {type: integer}
     required: [product]
   wanted_order:
-    fields:
+    type: object
+    properties:
       note:  {type: string}
       lines: {type: array, minItems: 1, items: {$ref: "#/types/wanted_line"}}
     required: [lines]

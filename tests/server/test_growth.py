@@ -35,7 +35,7 @@ w:
     u:  {{type: string, on create: "''"}}
     l:  {{type: array, items: {{type: string}}, on create: "['x']"}}
 types:
-  texts: {{fields: {{v: {{type: string}}, l: {{type: array, items: {{type: string}}}}}}}}
+  texts: {{type: object, properties: {{v: {{type: string}}, l: {{type: array, items: {{type: string}}}}}}}}
 ```
 
 ## 3. States and transitions

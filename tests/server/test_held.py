@@ -89,7 +89,7 @@ w:
     state: {state: true}
 FIELDS
 types:
-  any: {fields: {v: {type: [string, number, boolean, array, object]}}, required: [v]}
+  any: {type: object, properties: {v: {type: [string, number, boolean, array, object]}}, required: [v]}
 LOOSE
 ```
 

@@ -227,11 +227,15 @@ t:
     k: {type: integer}
     n: {type: integer}
 types:
-  bounded: {fields: {m: {type: integer, minimum: 1}}, required: [m]}
-  nested:  {fields: {o: {$ref: "#/types/bounded"}}, required: [o]}
-  listed:  {fields: {a: {type: array, minItems: 1, items: {type: integer, minimum: 1}}}, required: [a]}
+  bounded: {type: object, properties: {m: {type: integer, minimum: 1}}, required: [m]}
+  nested:  {type: object, properties: {o: {$ref: "#/types/bounded"}}, required: [o]}
+  listed:
+    type: object
+    properties: {a: {type: array, minItems: 1, items: {type: integer, minimum: 1}}}
+    required: [a]
   both:
-    fields:
+    type: object
+    properties:
       b: {type: object, properties: {m: {type: integer}}, allOf: [{$ref: "#/types/bounded"}, {minProperties: 1}]}
     required: [b]
 ```

@@ -76,7 +76,8 @@ seed:
 
 types:
   about:
-    fields:
+    type: object
+    properties:
       soil:  {type: string, enum: [clay, sand, loam]}
       notes: {type: object}
       tags:  {type: array, items: {type: string}, maxItems: 3}

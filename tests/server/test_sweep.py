@@ -42,12 +42,14 @@ note:
     under: {references: note, inverse: notes, on delete: cascade}
 types:
   relabelling:
-    fields:
+    type: object
+    properties:
       kind:  {const: label}
       label: {type: string}
     required: [kind, label]
   pricing:
-    fields:
+    type: object
+    properties:
       kind:  {const: price}
       cents: {type: integer}
     required: [kind, cents]

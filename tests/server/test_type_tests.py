@@ -43,7 +43,7 @@ w:
     id:  {{type: integer, on create: serial()}}
     any: {ANY}
 types:
-  v: {{fields: {{v: {ANY}}}}}
+  v: {{type: object, properties: {{v: {ANY}}}}}
 ```
 
 ## 3. States and transitions

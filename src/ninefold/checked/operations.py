@@ -51,16 +51,8 @@ def fixed_path(segments: tuple[Segment, ...]) -> tuple[str | None, ...]:
 
 
 @dataclass(frozen=True)
-class BodyLeaf:
-    """The value at `pointer` (member names from the root) is the field's."""
-
-    pointer: tuple[str, ...]
-    field: str
-
-
-@dataclass(frozen=True)
 class BodyMember:
-    """A member of the body that is no field: `request.body.NAME`."""
+    """A member of a shared type that is the body; of what is no field, `request.body.NAME` is the value."""
 
     name: str
     type: Type
@@ -68,6 +60,16 @@ class BodyMember:
     required: bool
     place: Place
     rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True)
+class BodyLeaf:
+    """The value at `pointer` (member names from the root) is the field's. `beside`: what the type that is the body says
+    of it, beside its field."""
+
+    pointer: tuple[str, ...]
+    field: str
+    beside: BodyMember | None = None
 
 
 @dataclass(frozen=True)

@@ -242,11 +242,9 @@ class Rules:
 
     def _of_type(self, name: str, path: tuple[str, ...]) -> Iterator[Rule]:
         shared = self.findings.contract.shared_types.bounded.get(name)
-        if shared is not None:
-            for field, schema in value_of(shared.fields) or ():
-                yield from self._of_schema(schema.node, schema.json, (*path, field.text))
-            for field in value_of(shared.required) or ():
-                yield self._rule((*path, field.text), "required", field.span)
+        schema = None if shared is None else value_of(shared.schema)
+        if schema is not None:
+            yield from self._of_schema(schema.node, schema.json, path)
 
 
 # ── What cannot be stored ────────────────────────────────────────────────────────────────────────────────────────────
@@ -297,7 +295,8 @@ def _unbounded(findings: Findings) -> None:
             findings.say(TYPE_IN_ITSELF, message, Label(each.span, "has no greatest depth"))
     told = {each.name for each in findings.contract.resources.types if each.name not in types.bounded} - types.endless
     for each in findings.contract.resources.types:
-        within = {name for _, schema in value_of(each.fields) or () for name in types_in(schema.json)}
+        own = value_of(each.schema)
+        within = set(() if own is None else types_in(own.json))
         if each.name in told and not within & (told | types.endless):
             message = f"with the types that it refers to, a value of `{each.name}` is too large"
             at_most = f"{MOST_PARTS:,} schemas, and {DEEPEST} types within each other"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from ninefold.checked.operations import BodyConstant, BodyLeaf, BodyMember, PathName, Segment
 from ninefold.checked.resources import Resource, Rule
 from ninefold.checks.assignments import Rules
-from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
+from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_A_BODYS_TYPE, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
 from ninefold.contract.service import Contract
+from ninefold.contract.shared_types import PREFIX, own_members
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -20,6 +21,7 @@ from ninefold.language import endpoints as stated
 from ninefold.language import requests
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template, expressions_in
 from ninefold.language.fact import Shown, StatedNone, value_of
+from ninefold.language.json_schema import TELLING
 from ninefold.language.verbs import kind_of
 from ninefold.values import from_schema
 
@@ -51,6 +53,7 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
     changing = not any(kind_of(action.verb).is_given_once for action in value_of(endpoint.does) or ())
     members = body_members(endpoint, resource, findings)
     others = {each.name for each in members or ()}
+    said = {each.name: each for each in _every_member(endpoint, findings) or ()}
     for each in named:
         field = resource.fields.get(each.field)
         if field is not None and field.called is None:
@@ -71,7 +74,7 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
         elif field.name in leaves:
             findings.say(NOT_A_BODY, f"the body gives `{field.name}` twice", Label(each.span, "again"))
         else:
-            leaves[field.name] = BodyLeaf(each.pointer, field.name)
+            leaves[field.name] = BodyLeaf(each.pointer, field.name, said.get(each.field))
             _lost(each, resource, findings)
     if named and not leaves and all(_is_hidden(each, resource) for each in named):
         message = f"the body of `{endpoint.key}` names no field that is there"
@@ -132,38 +135,61 @@ def body_members(
 ) -> tuple[BodyMember, ...] | None:
     """The members of a shared type that is the body, of which the resource has no such field: they are read as
     `request.body.NAME`. Without a resource these are all. None: some part of the type is a gap."""
-    body = value_of(endpoint.body)
-    patch = value_of(endpoint.patch)
-    if body is None or body.reference is None or (patch is not None and patch.text == "json-patch"):
-        return ()
-    contract = findings.contract
-    name, found = body.reference.text.removeprefix("#/types/"), []
-    if name in contract.shared_types.open:
-        return None
-    shared = contract.shared_types.by_name.get(name)
-    if shared is not None:
-        needed = {each.text for each in value_of(shared.required) or ()}
-        for field, schema in value_of(shared.fields) or ():
-            if resource is None or field.text not in resource.fields:
-                inlined, place = findings.schemas.inlined(schema.json), findings.place(field.span)
-                found.append(BodyMember(field.text, from_schema(inlined), inlined, field.text in needed, place))
+    patch, every = value_of(endpoint.patch), _every_member(endpoint, findings)
+    if every is None or (patch is not None and patch.text == "json-patch"):
+        return () if patch is not None and patch.text == "json-patch" else None
+    return tuple(each for each in every if resource is None or each.name not in resource.fields)
+
+
+def _every_member(endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyMember, ...] | None:
+    """All members of a shared type that is the body; None: some part of the type is a gap."""
+    types, rules, found = findings.contract.shared_types, Rules(findings), []
+    name = _type_of(endpoint)
+    if name is None or name in types.open:
+        return () if name is None else None
+    needed = {each.text: each.span for each in types.needed(name)}
+    for field, schema in types.members(name):
+        inlined, own, key = findings.schemas.inlined(schema.json), rules.of_parameter(schema), field.text
+        if key in needed:
+            own += (Rule((), "required", findings.place(needed[key])),)
+        place = findings.place(field.span)
+        found.append(BodyMember(key, from_schema(inlined), inlined, key in needed, place, own))
     return tuple(found)
 
 
-def with_rules(members: Sequence[BodyMember], endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyMember, ...]:
-    """The same, with where each rule of theirs stands."""
-    body, rules = value_of(endpoint.body), Rules(findings)
-    name = "" if body is None or body.reference is None else body.reference.text.removeprefix("#/types/")
-    found = {}
-    shared = findings.contract.shared_types.by_name.get(name)
-    if shared is not None:
-        needed = {each.text: each.span for each in value_of(shared.required) or ()}
-        for field, schema in value_of(shared.fields) or ():
-            own = rules.of_parameter(schema)
-            if field.text in needed:
-                own += (Rule((), "required", findings.place(needed[field.text])),)
-            found[field.text] = own
-    return tuple(replace(each, rules=found.get(each.name, ())) for each in members)
+def _type_of(endpoint: stated.Endpoint) -> str | None:
+    """The shared type that is the body."""
+    body = value_of(endpoint.body)
+    return None if body is None or body.reference is None else body.reference.text.removeprefix(PREFIX)
+
+
+def check_type_of_body(endpoint: stated.Endpoint, findings: Findings) -> None:
+    """Says where the type that is a body asks something of the object as a whole: each member of a body is read, and
+    held to its schema, by itself. Which others there may be, `unknown members` says."""
+    body, name, types = value_of(endpoint.body), _type_of(endpoint), findings.contract.shared_types
+    if body is None or body.reference is None or name is None or name not in types.by_name.keys() - types.open:
+        return
+    parts = tuple(types.parts(name))
+    beside = next((key for part in parts for key in part.json if key not in _OF_A_BODY), None)
+    described = Counter(each.name.text for part in parts for each in own_members(part))
+    twice = next((member for member, times in described.items() if times > 1), None)
+    lacking = next((each.text for each in types.needed(name) if each.text not in described), None)
+    if any(part.json.get("type", "object") != "object" for part in parts) or not types.members(name):
+        message = f"a body is an object with members of its own, and `{name}` is none"
+        findings.say(NOT_A_BODYS_TYPE, message, Label(body.reference.span, "is the body"))
+    elif beside is not None:
+        message = f"`{beside}` of `{name}` would not be asked of a body, whose members are read one by one"
+        findings.say(NOT_A_BODYS_TYPE, message, Label(body.reference.span, "is the body"))
+    elif lacking is not None:
+        message = f"`{name}` requires `{lacking}`, which no body can have: it says nothing of such a member"
+        findings.say(NOT_A_BODYS_TYPE, message, Label(body.reference.span, "is the body"))
+    elif twice is not None:
+        message = f"a member of a body is described once, and `{name}` describes `{twice}` again"
+        findings.say(NOT_A_BODYS_TYPE, message, Label(body.reference.span, "is the body"))
+
+
+_OF_A_BODY = frozenset({"type", "properties", "required", "$ref", "allOf", *TELLING})
+"""What a type that is a body may say of it."""
 
 
 def check_members(
@@ -224,9 +250,8 @@ def _called(name: str, resource: Resource) -> str:
 def _referred(body: requests.Body, resource: Resource, contract: Contract) -> Iterator[_Named]:
     """`$ref: "#/types/NAME"`: the fields of the shared type, by their names."""
     assert body.reference is not None
-    name = body.reference.text.removeprefix("#/types/")
-    shared = contract.shared_types.by_name.get(name)
-    for field, _ in (value_of(shared.fields) or ()) if shared is not None else ():
+    name = body.reference.text.removeprefix(PREFIX)
+    for field, _ in contract.shared_types.members(name):
         yield _Named((_called(field.text, resource),), field.text, body.reference.span)
 
 

@@ -12,7 +12,7 @@ from ninefold.checked.operations import Filter, Pages, PathValue, Sorts
 from ninefold.checked.resources import Effect, Guard, Resource
 from ninefold.checks.assignments import check_made_with
 from ninefold.checks.authentication import admissions, of_list
-from ninefold.checks.bodies import body_members, check_body, check_members, check_required
+from ninefold.checks.bodies import body_members, check_body, check_members, check_required, check_type_of_body
 from ninefold.checks.calls import check_call, check_case, result_type
 from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
 from ninefold.checks.credentials import check_ends, check_issues
@@ -162,6 +162,7 @@ def _endpoint(
     also: tuple[Effect, ...] | None = ()
     if resource is not None:
         also = check_effects(endpoint.also, resource, resources, showing.vocabulary, given.request, findings)
+    check_type_of_body(endpoint, findings)
     check_members(endpoint, resource, given.members, findings)
     if not (doing.kind.effects or doing.further) and also is not None:
         also = ()  # that it says nothing there has been said

@@ -12,6 +12,7 @@ from ninefold.checks.codes import COMPUTED_CYCLE
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.schemas import SharedSchemas, admits_null, schema_of
 from ninefold.contract.service import Contract
+from ninefold.contract.shared_types import PREFIX
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
@@ -76,7 +77,7 @@ def known_resources(contract: Contract) -> dict[str, stated.Resource]:
     """The resources whose primary key and fields are stated and whose references lead to such resources: the
     others cannot be stored, and their endpoints are blocked by the gap."""
     resources = {each.name: each for each in value_of(contract.resources.resources) or ()}
-    open_types = {f"#/types/{each.name}" for each in contract.resources.types if _is_open(each)}
+    open_types = {f"{PREFIX}{each.name}" for each in contract.resources.types if _is_open(each)}
     known = {
         name: each
         for name, each in resources.items()
@@ -106,8 +107,8 @@ def _targets(resource: stated.Resource) -> Iterator[str]:
 
 
 def _is_open(shared: stated.SharedType) -> bool:
-    fields = value_of(shared.fields)
-    return fields is None or isinstance(shared.required, Gap | Proposal)
+    schema = value_of(shared.schema)
+    return schema is None or unsaid(schema, At(shared.span)) is not None
 
 
 def _has_type(field: stated.Field, open_types: set[str], source: Source) -> bool:

@@ -32,7 +32,7 @@ from ninefold.checked.operations import (
     Update,
 )
 from ninefold.checked.resources import Effect, Guard, Resource, Transition
-from ninefold.checks.bodies import body_constants, with_rules
+from ninefold.checks.bodies import body_constants
 from ninefold.checks.codes import NOT_AMONG_SEVERAL, NOT_TAKEN_AFTER, ROWS_OF_SEVERAL
 from ninefold.checks.credentials import check_tokens_of_effects, check_told
 from ninefold.checks.findings import Findings
@@ -152,7 +152,7 @@ def takes_of(
         query=tuple(check_declared(endpoint.query, "query", findings, types, orders)),
         headers=tuple(check_declared(endpoint.request_headers, "header", findings)),
         body=body,
-        members=with_rules(members, endpoint, findings),
+        members=tuple(members),
         constants=() if resource is None else body_constants(endpoint, findings),
     )
 

@@ -17,6 +17,8 @@ BY_NAME = frozenset({"properties", "patternProperties", "dependentSchemas"})
 
 
 _PARTS = frozenset({"$ref", "allOf", "properties"})
+_OF_WHAT = ("type", "format", "items", "enum", "const")
+"""The keywords by which a value is known to be text, a time or an array of something."""
 _OF_SCALARS = frozenset(
     {"type", "enum", "const", "format", "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum",
      "exclusiveMaximum", "multipleOf", "title", "description", "examples"}
@@ -35,7 +37,7 @@ class SharedSchemas:
         self._refused = unknown is not None and unknown.text == "refused"
 
     def all(self) -> dict[str, dict[str, Any]]:
-        """Each shared type by its name."""
+        """Each shared type by its name, but those that only say of which type values are."""
         return {name: self._closed(self._object(name)) for name in self._types}
 
     def inlined(self, schema: Any) -> Any:
@@ -57,8 +59,9 @@ class SharedSchemas:
             if name in self._types:
                 shared = self._object(name)
                 # What is said beside a type holds besides: neither takes the place of the other.
-                is_said_twice = shared.keys() & schema.keys() - {"type"}
-                result = {"allOf": [shared]} if is_said_twice else dict(shared)
+                is_said_twice = any(key in schema and schema[key] != each for key, each in shared.items())
+                of_what = {key: shared[key] for key in _OF_WHAT if key in shared}
+                result = {**of_what, "allOf": [shared]} if is_said_twice else dict(shared)
         for key, value in schema.items():
             if key == "allOf":
                 result["allOf"] = [*result.get("allOf", ()), *self._keyword(key, value)]
@@ -106,10 +109,8 @@ class SharedSchemas:
         return self._stated(name) if name in self._types else None
 
     def _stated(self, name: str) -> dict[str, Any]:
-        shared = self._types[name]
-        properties = {member.text: each.json for member, each in value_of(shared.fields) or ()}
-        needed = [member.text for member in value_of(shared.required) or ()]
-        return {"type": "object", "properties": properties} | ({"required": needed} if needed else {})
+        schema = value_of(self._types[name].schema)
+        return {} if schema is None else schema.json
 
     def _keyword(self, key: str, value: Any) -> Any:
         if key in ("enum", "const", "examples"):
@@ -133,9 +134,7 @@ class SharedSchemas:
     def _object(self, name: str) -> dict[str, Any]:
         """A shared type, open to what is said beside it. It is made once, however often it is referred to."""
         if name not in self._made:
-            stated = self._stated(name)
-            properties = {member: self.inlined(each) for member, each in stated["properties"].items()}
-            self._made[name] = stated | {"properties": properties}
+            self._made[name] = self._open(self._stated(name))
         return self._made[name]
 
 

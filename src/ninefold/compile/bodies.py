@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from ninefold.checked.endpoints import Case, Endpoint, Requests
-from ninefold.checked.operations import BodyLeaf, Mutation, Operation, Update
+from ninefold.checked.operations import BodyLeaf, BodyMember, Mutation, Operation, Update
 from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.compile import granting
@@ -58,7 +58,7 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
             null_shown=edits and resource.as_given(leaf.field).null_shown,
             stored=_stored_of(resource.fields[leaf.field]),
             was=_was(leaf.field, resource),
-            rules=rules(resource.fields[leaf.field].rules),
+            rules=rules((*resource.fields[leaf.field].rules, *(() if leaf.beside is None else leaf.beside.rules))),
             trace=traced(resource.fields[leaf.field].place),
         )
         for leaf in takes.body
@@ -216,6 +216,12 @@ def _held_to(field: Field) -> dict[str, Any]:
     return older if field.seen.stored is not None else {"allOf": [older, dict(field.schema)]}
 
 
+def _with_type(schema: dict[str, Any], said: BodyMember | None) -> dict[str, Any]:
+    """With what the type that is the body says besides."""
+    more = {} if said is None else {key: each for key, each in said.schema.items() if schema.get(key) != each}
+    return {"allOf": [schema, more]} if more and schema else schema | more
+
+
 def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, depth: int = 0) -> dict[str, Any]:
     """The JSON Schema of an object that holds these leaves. In a merge patch nothing is required of it, and of who
     signs in everything."""
@@ -225,13 +231,14 @@ def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, depth: i
         within = [leaf for leaf in leaves if leaf.pointer[depth] == name]
         if len(within) == 1 and len(within[0].pointer) == depth + 1:
             field = resource.fields[within[0].field]
-            properties[name] = _held_to(field)
+            properties[name] = _with_type(_held_to(field), within[0].beside)
             made = (
                 field.on_create is not None
                 or field.on_change is not None
                 or (not verb.is_given_once and field.name in resource.primary_key and resource.is_fixed(field.name))
             )
-            if verb.name == "sign in" or (field.required and not made and verb.name != "update"):
+            of_type = within[0].beside is not None and within[0].beside.required
+            if of_type or verb.name == "sign in" or (field.required and not made and verb.name != "update"):
                 required.append(name)
         else:
             properties[name] = _schema(within, resource, verb, depth + 1)

@@ -304,8 +304,7 @@ def _schema_of_result(survey: Survey, ast: Ast) -> Mapping[str, Any] | None:
             return None
     for each in value_of(survey.contract.endpoints.functions) or ():
         gives = value_of(each.gives) if each.name == function else None
-        shared = None if gives is None else survey.contract.shared_types.by_name.get(_type_named(gives.json))
-        for member, schema in (value_of(shared.fields) or ()) if shared is not None else ():
+        for member, schema in () if gives is None else survey.contract.shared_types.members(_type_named(gives.json)):
             if member.text == name:
                 return schema.json
     return None

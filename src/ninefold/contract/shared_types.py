@@ -8,8 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from ninefold.language.fact import Gap, Proposal, value_of
+from ninefold.language.fact import Name, value_of
 from ninefold.language.resources import SharedType
+from ninefold.language.schemas import Schema
+from ninefold.syntax.nodes import Mapping as MappingNode
+from ninefold.syntax.nodes import Node, Scalar, Sequence
 
 PREFIX: Final = "#/types/"
 
@@ -34,6 +37,13 @@ class Extent(NamedTuple):
         return self.parts <= MOST_PARTS and self.depth <= DEEPEST
 
 
+class Member(NamedTuple):
+    """What a type says of a member of its values: where, and what the member is like."""
+
+    name: Name
+    schema: Schema
+
+
 class SharedTypes:
     """The graph of the shared types of a contract."""
 
@@ -52,12 +62,39 @@ class SharedTypes:
     @cached_property
     def open(self) -> frozenset[str]:
         """The types of which something is a gap, be it of one that they refer to."""
-        gaps = [
-            each.name
-            for each in self.by_name.values()
-            if isinstance(each.fields, Gap | Proposal) or isinstance(each.required, Gap | Proposal)
-        ]
+        gaps = [each.name for each in self.by_name.values() if value_of(each.schema) is None]
         return frozenset(name for gap in gaps for name in self.using(gap))
+
+    def members(self, name: str) -> tuple[Member, ...]:
+        """The members that a type says its values have, by itself, by what it refers to or by its `allOf`; what is
+        said twice, as it is said first."""
+        found: dict[str, Member] = {}
+        for part in self.parts(name):
+            for each in own_members(part):
+                found.setdefault(each.name.text, each)
+        return tuple(found.values())
+
+    def needed(self, name: str) -> tuple[Name, ...]:
+        """The members that its values cannot lack."""
+        return tuple(each for part in self.parts(name) for each in own_needed(part))
+
+    def parts(self, name: str) -> Iterator[Schema]:
+        """The schemas all of which a value of a type is held to: its own, what it refers to, its `allOf`."""
+        waiting, met = [name], set[str]()
+        while waiting:
+            named = waiting.pop()
+            shared = self.by_name.get(named)
+            own = None if shared is None or named in met else value_of(shared.schema)
+            met.add(named)
+            within = [] if own is None else [own]
+            while within:
+                part = within.pop(0)
+                yield part
+                waiting += [str(part.json["$ref"]).removeprefix(PREFIX)] if "$ref" in part.json else []
+                node, read = _value(part, "allOf"), part.json.get("allOf")
+                if isinstance(node, Sequence) and isinstance(read, list):
+                    every = zip(read, node.items, strict=True)
+                    within += [Schema(json, each) for json, each in every if isinstance(each, MappingNode)]
 
     @cached_property
     def endless(self) -> frozenset[str]:
@@ -80,7 +117,7 @@ class SharedTypes:
     @cached_property
     def _refers_to(self) -> Mapping[str, Counter[str]]:
         return {
-            name: Counter(other for _, schema in value_of(each.fields) or () for other in types_in(schema.json))
+            name: Counter(() if (schema := value_of(each.schema)) is None else types_in(schema.json))
             for name, each in self.by_name.items()
         }
 
@@ -100,15 +137,40 @@ class SharedTypes:
         found: dict[str, Extent] = {}
         while ready:
             name = ready.pop()
-            schemas = [schema.json for _, schema in value_of(self.by_name[name].fields) or ()]
+            schema = value_of(self.by_name[name].schema)
             inner = [found[other] for other in self._refers_to[name].elements() if other in found]
-            extent = _extent(1 + sum(map(_parts, schemas)), inner)
+            extent = _extent(1 if schema is None else _parts(schema.json), inner)
             found[name] = Extent(extent.parts, extent.depth + 1)
             for user in self._used_by.get(name, ()):
                 waiting[user] -= 1
                 if not waiting[user]:
                     ready.append(user)
         return found
+
+
+def own_members(schema: Schema) -> Iterator[Member]:
+    """The members that a schema itself names."""
+    read, node = schema.json.get("properties"), _value(schema, "properties")
+    if not isinstance(node, MappingNode) or not isinstance(read, dict):
+        return
+    for entry in node.entries:
+        if entry.name in read:
+            own = entry.value if isinstance(entry.value, MappingNode) else MappingNode(entry.value.span, ())
+            json = read[entry.name] if isinstance(read[entry.name], dict) else {}
+            yield Member(Name(entry.name, entry.key.span), Schema(json, own))
+
+
+def own_needed(schema: Schema) -> Iterator[Name]:
+    """The members that it says itself are there."""
+    node = _value(schema, "required") if "required" in schema.json else None
+    for item in node.items if isinstance(node, Sequence) else ():
+        if isinstance(item, Scalar):
+            yield Name(item.text, item.span)
+
+
+def _value(schema: Schema, keyword: str) -> Node | None:
+    entry = schema.node.get(keyword)
+    return None if entry is None else entry.value
 
 
 def _extent(own: int, inner: list[Extent]) -> Extent:

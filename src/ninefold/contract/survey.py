@@ -379,9 +379,8 @@ class Survey:
         return tuple(pair for pair in named if pair[1] in self.graph.fields.get(pair[0], {}))
 
     def _type_members(self, body: Body, own: str | None) -> Iterator[tuple[str, str]]:
-        shared = None if body.reference is None else self.contract.shared_types.by_name.get(body.reference.text)
-        if own is not None and shared is not None:
-            for name, _ in value_of(shared.fields) or ():
+        if own is not None and body.reference is not None:
+            for name, _ in self.contract.shared_types.members(body.reference.text):
                 yield own, name.text
 
 

@@ -332,8 +332,7 @@ def given(survey: Survey, endpoint: Endpoint) -> tuple[Given, ...]:
     own = own or ""
     if stated.reference is not None:
         name = stated.reference.text.removeprefix(SHARED_TYPES)
-        shared = survey.contract.shared_types.by_name.get(name)
-        members = () if shared is None else value_of(shared.fields) or ()
+        members = survey.contract.shared_types.members(name)
         found = (Given((each.text,), own, each.text, stated.reference.span, True) for each, _ in members)
         return tuple(_as_called(survey, found))
     return () if stated.template is None else tuple(_as_called(survey, _leaves_given(stated.template, own, ())))

@@ -28,12 +28,11 @@ from ninefold.language.expressions import (
 from ninefold.language.fact import Fact, Gap, Name, is_stated, value_of
 from ninefold.language.identifiers import RESOURCE_NAMES, declare
 from ninefold.language.json_schema import KEYS as KEYWORDS
-from ninefold.language.json_schema import keywords
 from ninefold.language.key import Kind
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Reading, Slot
 from ninefold.language.records import of_entry
-from ninefold.language.schemas import BESIDE_FIELDS, NOT_USED, Schema, is_a_name, json_value, only_keywords, schema
+from ninefold.language.schemas import BESIDE, NOT_USED, Schema, is_a_name, json_value, only_keywords, schema
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 
 # fmt: off
@@ -275,7 +274,7 @@ class Resource:
                    "Each use of its name is an error.", shapes.JSONSchema()),
              "fields to schemas", refused=NOT_USED,
              look=lambda r, entry, _: declare(r, entry.key, "a field", frozenset({"const"}), selected=True),
-             admits=lambda r, entry: is_a_name(r, entry, "fields", BESIDE_FIELDS)),
+             admits=lambda r, entry: is_a_name(r, entry, "fields", BESIDE)),
         "What a row holds.", FIELDS, "endpoints that read or write R are not served", main=True)
     includes: Fact[tuple[Name, ...]] | None = names(
         "includes", shapes.Names("a resource", alone=True),
@@ -319,34 +318,13 @@ class Resource:
 
 # Shared types, and terms
 
-def type_members(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, Schema], ...] | None:
-    entries = r.entries(node, slot)
-    if entries is None:
-        return None
-    found = []
-    for entry in entries:
-        if not is_a_name(r, entry, "fields", BESIDE_FIELDS):
-            continue
-        member = schema(r, entry.value, Slot(entry.name, shapes.JSONSchema()))
-        # As with views.
-        found.append((Name(entry.name, entry.key.span), member or Schema({}, Mapping(entry.value.span, ()))))
-    return tuple(found)
-
-
 @dataclass(frozen=True, slots=True)
 class SharedType:
-    """An entry of `types`: an object schema that fields refer to as `#/types/NAME`."""
+    """An entry of `types`: a schema that others refer to as `#/types/NAME`."""
 
     name: str
     span: Span
-    fields: Fact[tuple[tuple[Name, Schema], ...]] | None = asked(
-        "fields", shapes.MappingOf("members to schemas"), "The members of such an object.", TYPE,
-        "whatever reads or writes a field of this type is not served", main=True, read=type_members, below=(
-            named("MEMBER", Kind.NAMES, "A member of such an object.", "Each use of its name is an error.",
-                  shapes.JSONSchema()),
-            *keywords(0, "MEMBER")))
-    required: Fact[tuple[Name, ...]] | None = restricts(
-        "required", shapes.Names("a member"), "Members that such an object has.", "An object may lack them.")
+    schema: Fact[Schema] | None = together(KEYWORDS, own_schema)
 
 
 def shared_types(level: Level) -> tuple[SharedType, ...]:
@@ -361,9 +339,9 @@ def shared_types(level: Level) -> tuple[SharedType, ...]:
 
 SHARED = Each(
     SharedType,
-    named("TYPE", Kind.NAMES, "A shared schema of an object, used as `$ref: \"#/types/TYPE\"`.",
-          "Each use of its name is an error."),
-    "names to schemas", look=lambda r, entry, _: declare(r, entry.key, "a shared type"))
+    named("TYPE", Kind.NAMES, "A JSON Schema, used as `$ref: \"#/types/TYPE\"`.", "Each use of its name is an error.",
+          shapes.JSONSchema()),
+    "names to schemas", refused=NOT_USED, look=lambda r, entry, _: declare(r, entry.key, "a shared type"))
 
 
 @dataclass(frozen=True, slots=True)

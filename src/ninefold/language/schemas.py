@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_NAMES, SLOW_PATTERN, WRONG_SHAPE, WRONG_WORD
 from ninefold.language.fact import Name
-from ninefold.language.json_schema import FORMATS, KEYS, KEYWORDS, REFUSED, TYPES
+from ninefold.language.json_schema import FORMATS, HOLDING, KEYS, KEYWORDS, REFUSED, TYPES
 from ninefold.language.leaves import wrong_word
 from ninefold.language.reading import Reading, Refused, Slot, quoted, shortened
 from ninefold.language.shapes import JSONSchema, ListOf, Shape
@@ -99,7 +100,20 @@ def _first_of(node: Node) -> str:
     return first.text if isinstance(first, Scalar) and len(first.text) < 40 and "{" not in first.text else "NAME"
 
 
-BESIDE_FIELDS: Final = "which are required stands beside `fields`: `required: [{0}]`"
+BESIDE: Final = "which are required stands beside `fields`: `required: [{0}]`"
+BESIDE_PROPERTIES: Final = BESIDE.replace("fields", "properties")
+
+
+def held(node: Mapping) -> Iterator[Mapping]:
+    """The schemas of the values within a value; a truth value says all of its values."""
+    for name in HOLDING:
+        match None if (entry := node.get(name)) is None else (name, entry.value):
+            case "properties", Mapping(entries=entries):
+                yield from (each.value for each in entries if isinstance(each.value, Mapping))
+            case "prefixItems", Sequence(items=items):
+                yield from (item for item in items if isinstance(item, Mapping))
+            case _, Mapping() as value:
+                yield value
 
 
 def only_keywords(node: Mapping) -> Mapping:
@@ -188,6 +202,9 @@ def _value(r: Reading, entry: Entry) -> Any:
             return value
     if called in _NAMED_SCHEMAS:
         return _named(r, node, called)
+    if called == "required" and isinstance(node, Mapping) and key is not None:
+        r.wrong_shape(node, Slot(called, key.shape))
+        raise _Unread
     if shape == JSONSchema():
         return _schema(r, node, called)
     if shape == ListOf(JSONSchema()):
@@ -220,6 +237,8 @@ def _named(r: Reading, node: Node, called: str) -> dict[str, Any]:
             if not _is_linear(entry.name):
                 help = ("write which names there are without that, or put a list of names with values in its place",)
                 r.say(SLOW_NAMES, "names of members cannot be matched so", Label(entry.key.span, _LOOKS), help=help)
+    if called == "properties":
+        entries = tuple(each for each in entries if is_a_name(r, each, "members", BESIDE_PROPERTIES))
     return {entry.name: _schema(r, entry.value, entry.name) for entry in entries}
 
 

@@ -135,11 +135,7 @@ class _Uses:
                 else:
                     own[inverse.text] = inverse.span
         for shared in part.types:
-            members = listed(shared.fields)
-            own_members = None if members is None else {name.text: name.span for name, _ in members}
-            for name in listed(shared.required) or ():
-                self.use(name, own_members, f"a member of `{shared.name}`", Label(shared.span, f"`{shared.name}`"))
-            for _, schema in members or ():
+            if (schema := one(shared.schema)) is not None:
                 self.schema(schema)
 
     def of_resource(self, resource: Resource) -> None:
@@ -158,8 +154,9 @@ class _Uses:
             self.schema(one(field.schema))
 
     def schema(self, schema: Schema | None) -> None:
-        for reference in references(schema.node) if schema is not None else ():
-            self.use_type(reference, OF_A_RESOURCE)
+        if schema is not None:
+            for reference in references(schema.node):
+                self.use_type(reference, OF_A_RESOURCE)
 
     # Part 3
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from ninefold.contract.shared_types import own_members, own_needed
 from ninefold.diagnostics.source import Span
 from ninefold.language.check import Check
 from ninefold.language.fact import Name, value_of
@@ -28,14 +29,14 @@ TELLING = frozenset({"title", "description", "examples", "deprecated", "$comment
 """Keywords that tell people something and ask nothing of a value."""
 
 
-def asked(g: Grounds, schema: Schema) -> Iterator[Item]:
-    """The rules of a schema, in one item for each line of them."""
+def asked(g: Grounds, schema: Schema, but: Collection[str] = ()) -> Iterator[Item]:
+    """The rules of a schema, in one item for each line of them, without some of its keywords."""
     lines: dict[int, dict[str, Any]] = {}
     spans: dict[int, Span] = {}
     for entry in schema.node.entries:
         line = g.line(entry.value.span)
         spans.setdefault(line, entry.value.span)
-        if entry.name in schema.json and entry.name not in TELLING:
+        if entry.name in schema.json and entry.name not in TELLING and entry.name not in but:
             lines.setdefault(line, {})[entry.name] = schema.json[entry.name]
     for line, keywords in lines.items():
         yield g.item(rules(keywords), spans[line], meanings=("values",))
@@ -96,14 +97,20 @@ def _references(schema: Any) -> Iterator[str]:
 def shared_type(g: Grounds, shared: SharedType, told: set[str]) -> Item:
     """A shared type with those that it refers to, each where it comes first. `told`: those that are told already."""
     told.add(shared.name)
-    required = {name.text: name for name in value_of(shared.required) or ()}
-    members = []
-    for name, schema in value_of(shared.fields) or ():
+    own = value_of(shared.schema)
+    if own is None:
+        return g.item(f"the shared type `{shared.name}`", shared.span, g.fact("schema", shared.schema))
+    required = {name.text: name for name in own_needed(own)}
+    named = {name.text for name, _ in own_members(own)}
+    told_with_members = {"type", "properties", *(["required"] if required.keys() <= named else [])} if named else ()
+    members = list(asked(g, own, told_with_members))
+    for name, schema in own_members(own):
         facts = list(asked(g, schema))
         facts += [g.item("required", required[name.text].span)] if name.text in required else []
         facts += _types_used(g, schema.json, told)
         members.append(g.together(f"`{name.text}`", name.span, facts))
-    return g.item(f"the shared type `{shared.name}`", shared.span, members)
+    beside = {keyword: each for keyword, each in own.json.items() if keyword != "properties"}
+    return g.item(f"the shared type `{shared.name}`", shared.span, [*members, *_types_used(g, beside, told)])
 
 
 def resource(g: Grounds, own: Resource) -> Item:
