@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -14,7 +13,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_NAMES, SLOW_PATTERN, WRONG_SHAPE, WRONG_WORD
 from ninefold.language.fact import Name
-from ninefold.language.json_schema import FORMATS, HOLDING, KEYS, KEYWORDS, REFUSED, TYPES
+from ninefold.language.json_schema import FORMATS, KEYS, KEYWORDS, REFUSED, TYPES
 from ninefold.language.leaves import wrong_word
 from ninefold.language.reading import Reading, Refused, Slot, quoted, shortened
 from ninefold.language.shapes import JSONSchema, ListOf, Shape
@@ -102,18 +101,6 @@ def _first_of(node: Node) -> str:
 
 BESIDE: Final = "which are required stands beside `fields`: `required: [{0}]`"
 BESIDE_PROPERTIES: Final = BESIDE.replace("fields", "properties")
-
-
-def held(node: Mapping) -> Iterator[Mapping]:
-    """The schemas of the values within a value; a truth value says all of its values."""
-    for name in HOLDING:
-        match None if (entry := node.get(name)) is None else (name, entry.value):
-            case "properties", Mapping(entries=entries):
-                yield from (each.value for each in entries if isinstance(each.value, Mapping))
-            case "prefixItems", Sequence(items=items):
-                yield from (item for item in items if isinstance(item, Mapping))
-            case _, Mapping() as value:
-                yield value
 
 
 def only_keywords(node: Mapping) -> Mapping:

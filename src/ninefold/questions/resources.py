@@ -8,10 +8,10 @@ from typing import Any
 from ninefold.contract.survey import Survey, actions
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, is_open, value_of
-from ninefold.language.json_schema import TYPING
+from ninefold.language.json_schema import HOLDING, TYPING
 from ninefold.language.resources import FIELDS, ON_DELETE, PRIMARY_KEY, READABLE, TYPE, Field, Resource, SharedType
 from ninefold.language.routes import PathName
-from ninefold.language.schemas import Schema, held
+from ninefold.language.schemas import Schema
 from ninefold.language.verbs import kind_of
 from ninefold.questions.question import (
     RESOURCES,
@@ -21,7 +21,7 @@ from ninefold.questions.question import (
     leaving_out,
     unanswered,
 )
-from ninefold.syntax.nodes import Mapping, Node, Scalar
+from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:
@@ -95,7 +95,19 @@ def _unsaid(node: Mapping, at: At) -> At | None:
         return at
     if open_ := next((value for value in typing if _says(value, "not shown")), None):
         return At(open_.span)
-    return next((found for each in held(node) if (found := _unsaid(each, At(each.span))) is not None), None)
+    held = (each for name in HOLDING if name in entries for each in _schemas(name, entries[name]))
+    return next((found for each in held if (found := _unsaid(each, At(each.span))) is not None), None)
+
+
+def _schemas(keyword: str, value: Node) -> Iterator[Mapping]:
+    """The schemas that a keyword holds; a truth value says all of its values."""
+    match keyword, value:
+        case "properties", Mapping(entries=entries):
+            yield from (entry.value for entry in entries if isinstance(entry.value, Mapping))
+        case "prefixItems", Sequence(items=items):
+            yield from (item for item in items if isinstance(item, Mapping))
+        case _, Mapping():
+            yield value
 
 
 def _says(value: Node, word: str) -> bool:
