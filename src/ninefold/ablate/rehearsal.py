@@ -186,14 +186,16 @@ class Rehearsal:
         for name, rate in self._rates.items():
             rate.resume(moment.counted.get(name))
 
-    def ask(self, told: Told, moment: Moment) -> Seen:
-        """Put a request at a moment, as which everything already is (`put`)."""
+    def ask(self, told: Told, moment: Moment, notes: dict[Any, Any] | None = None) -> Seen:
+        """Put a request at a moment, as which everything already is (`put`). `notes`: what was noted of requests with
+        the same head (`ninefold.runtime.request.precedents`)."""
         self._sources.at(moment.number, moment.passed)
         if self._service.timers is not None:
             self._service.timers.wake()
         before, changes = self._rows(), self._database.changes
         first = self._begun(told) if told.happening == "in progress" else None
-        x = arrived(self._service, Request(told.method, told.path, told.query, dict(told.headers), ADDRESS))
+        headers = dict(told.headers)
+        x = arrived(self._service, Request(told.method, told.path, told.query, headers, ADDRESS, notes=notes))
         try:
             response = open_to_origins(x, finished(x, self._answer(x, told, told.happening)))
             if isinstance(response, Follow):

@@ -187,8 +187,8 @@ class Application:
 
     def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking:
         """The same of one that has come whole, without ASGI in between. `peer`: the address of who sent it."""
-        headers = head.headers
-        request = Request(head.method, head.path, head.query, headers, self._address(peer, headers), certificate)
+        address = self._address(peer, head.headers)
+        request = Request(head.method, head.path, head.query, head.headers, address, certificate, False, head.notes)
         return self.asking(request, Whole(content, self.capacity, kept=self.watch is not None))
 
     async def _http(self, scope: Message, receive: Receive, send: Send, websocket: Wire | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -15,7 +15,8 @@ HeaderFields: TypeAlias = tuple[tuple[bytes, bytes], ...]
 class Request(Struct, frozen=True):
     """`path` and `query` are as sent, still percent-encoded. `headers` has names in lower case; the lines of a
     field that came several times are joined (RFC 9110 5.3). `address` is the client's; `certificate` its own, in PEM,
-    verified by the TLS handshake. `websocket`: it asks to go on over WebSocket, by a whole handshake (RFC 6455)."""
+    verified by the TLS handshake. `websocket`: it asks to go on over WebSocket, by a whole handshake (RFC 6455).
+    `notes`: what was noted of requests of the same method with the same headers; None: nothing is."""
 
     method: str
     path: bytes
@@ -24,6 +25,7 @@ class Request(Struct, frozen=True):
     address: str
     certificate: str | None = None
     websocket: bool = False
+    notes: dict[Any, Any] | None = None
 
     @property
     def has_content(self) -> bool:

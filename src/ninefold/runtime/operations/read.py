@@ -169,10 +169,10 @@ class List:
         page = call.page
         assert page is not None
         call.env[environment.FILTER] = page.filters
-        listing = call.env.setdefault(environment.LIST, {})
-        listing["offset"] = page.start
+        listing = {**call.env.get(environment.LIST, {}), "offset": page.start}
         if page.size is not None:
             listing["limit"] = min(page.size + 1, GREATEST_INTEGER)
+        call.env[environment.LIST] = listing
 
     def perform(self, call: Call) -> Next:
         page = call.page

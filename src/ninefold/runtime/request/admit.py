@@ -17,6 +17,7 @@ from ninefold.runtime.request.decode import read_body
 from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Asked, Exchange
 from ninefold.runtime.request.idempotency import HEADER, read_key
 from ninefold.runtime.request.perform import operate
+from ninefold.runtime.request.precedents import Precedent, note
 from ninefold.runtime.request.rates import Asking, count
 from ninefold.runtime.request.schemes import NOBODY
 
@@ -26,6 +27,19 @@ def admit(x: Exchange) -> Next:
     x.admission = x.endpoint.admissions[x.caller.who]
     x.env |= {"caller": x.caller.root, environment.CREDENTIAL: x.caller.proof}
     return counted(x)
+
+
+def as_before(x: Exchange, precedent: Precedent) -> Next:
+    """The same of a request whose parameters are those of an earlier one, of the same kind of caller."""
+    x.admission = precedent.admission
+    x.env |= {"caller": x.caller.root, environment.CREDENTIAL: x.caller.proof}
+    count_it(x)
+    if x.failures:
+        return _parameters(x)
+    x.env.update(precedent.env)  # type: ignore[typeddict-item]  # its roots are those of an environment
+    x.asked = asked = Asked(_call(x), None)
+    asked.call.page = precedent.page
+    return _permitted(x, asked, False, False)
 
 
 def counted(x: Exchange) -> Next:
@@ -47,7 +61,7 @@ def count_it(x: Exchange) -> None:
 
 
 def _parameters(x: Exchange) -> Next:
-    """Query parameters and headers, then what the operation says of the request alone."""
+    """Query parameters and headers."""
     if x.settled(x.endpoint.lowest.parameters):
         return x.answer()
     endpoint, failures = x.endpoint, list[Failure]()
@@ -60,12 +74,23 @@ def _parameters(x: Exchange) -> Next:
     key, wrong = _key(x)
     failures.extend(wrong)
     of_no_case = not failures and not _is_of_a_case(x)
-    caller, service = x.caller, x.service
-    call = Call(x.request, x.env, service.sources, service.cursors, endpoint.scope, caller.who, caller.identity)
-    call.log = service.log
-    x.asked = asked = Asked(call, key)
-    _read_operations(x, call, failures)
+    x.asked = asked = Asked(_call(x), key)
+    _read_operations(x, asked.call, failures)
     x.refuse(*failures)
+    note(x, asked)
+    return _permitted(x, asked, bool(misread), of_no_case)
+
+
+def _call(x: Exchange) -> Call:
+    caller, service = x.caller, x.service
+    call = Call(x.request, x.env, service.sources, service.cursors, x.endpoint.scope, caller.who, caller.identity)
+    call.log = service.log
+    return call
+
+
+def _permitted(x: Exchange, asked: Asked, misread: bool, of_no_case: bool) -> Next:
+    """What the operation says of the request alone."""
+    endpoint = x.endpoint
     # What reads of the request what it is refused for is not asked.
     admission = None if x.admission is None or (misread and x.admission.reads_request) else x.admission
     if admission is not None and admission.admits is not None and not admission.admits(x.env):

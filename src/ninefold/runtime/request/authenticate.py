@@ -8,6 +8,7 @@ from typing import TypeAlias, assert_never
 
 import msgspec
 
+from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations import credentials
 from ninefold.runtime.operations.credentials import UserAndPassword, basic, is_password
@@ -64,10 +65,10 @@ def authenticate(x: Exchange, known: Recognition, first: int = 0) -> Next:
             case Tokens():
                 proof = known_by.proof(credential)
                 if known_by.kept is not None and not schemes[index].adds_any:
-                    make = partial(_known, x, schemes[index], credential, proof)
-                    return Wait(
-                        Recall(known_by.kept, proof["digest"], partial(known_by.find, proof, x.env), make), go_on
-                    )
+                    env = x.service.env  # it depends on nothing else
+                    make = partial(_known, env, schemes[index], credential, proof)
+                    x.recall = Recall(known_by.kept, proof["digest"], partial(known_by.find, proof, env), make)
+                    return Wait(x.recall, go_on)
                 found = partial(_looked_up, x, schemes[index], credential, proof, go_on)
                 return Wait(Select(*known_by.find(proof, x.env)), found)
             case Passwords():
@@ -98,16 +99,16 @@ def _looked_up(
     identified: Identified,
     rows: Sequence[Row],
 ) -> Next:
-    return identified(_known(x, scheme, credential, proof, rows))
+    return identified(_known(x.env, scheme, credential, proof, rows))
 
 
 def _known(
-    x: Exchange, scheme: Scheme, credential: str, proof: Mapping[str, Stored], rows: Sequence[Row]
+    env: Environment, scheme: Scheme, credential: str, proof: Mapping[str, Stored], rows: Sequence[Row]
 ) -> Caller | None:
     if not rows or scheme.rows is None:
         return None
     row, scopes = scheme.rows.granted(rows[0])
-    return scheme.caller(row, x.env, credential, proof, scopes)
+    return scheme.caller(row, env, credential, proof, scopes)
 
 
 def _check_password(
@@ -179,13 +180,14 @@ def _identified(x: Exchange, known: Recognition, index: int, caller: Caller | No
     """Go on with the caller whom a scheme knows by the credential; None: it knows none, and the next one is asked."""
     known.callers[index] = caller
     if caller is None:
+        x.recall = None
         return authenticate(x, known, index + 1)
     if known.pin is not None:
         return known.pin(known, caller)
     if caller.who in x.endpoint.admissions:
         x.caller = caller
         return admit(x)
-    x.stranger = x.stranger or caller
+    x.stranger, x.recall = x.stranger or caller, None
     return authenticate(x, known, index + 1)
 
 

@@ -15,7 +15,7 @@ from ninefold.runtime.messages.message import HeaderFields, Request, Response, h
 from ninefold.runtime.messages.parameters import Query, parse_query
 from ninefold.runtime.messages.patches import Edit, blamed, in_body
 from ninefold.runtime.messages.problems import Failure
-from ninefold.runtime.operations.flow import Follow
+from ninefold.runtime.operations.flow import Follow, Recall
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.idempotency import Held
@@ -76,10 +76,10 @@ class Exchange(msgspec.Struct, eq=False):
     """A request on its way. `version` and `endpoint`: of which the answer is; until that is known, the newest, and one
     that has nothing of its own. `values`: the texts of its path's names; `addressable`: they can be of rows. `allow`:
     what the path may be asked for, where that is the answer. `caller`: who is admitted, or nobody; `admission`: as what
-    kind of caller; None: nobody is. `stranger`: whose credential was good, and not of a kind that the endpoint admits.
-    `told`: how the rates stand that counted the request; `limited`: the answer refuses it for one of them. `rank`: the
-    lowest of the failures; `details`: what else their codes tell. `asked`: None: it has not come so far that its
-    parameters were read."""
+    kind of caller; None: nobody is. `recall`: how the caller was found, where it can be found so again. `stranger`:
+    whose credential was good, and not of a kind that the endpoint admits. `told`: how the rates stand that counted the
+    request; `limited`: the answer refuses it for one of them. `rank`: the lowest of the failures; `details`: what else
+    their codes tell. `asked`: None: it has not come so far that its parameters were read."""
 
     service: Service
     request: Request
@@ -92,6 +92,7 @@ class Exchange(msgspec.Struct, eq=False):
     allow: HeaderFields = ()
     caller: Caller = NOBODY
     admission: Admission | None = None
+    recall: Recall | None = None
     stranger: Caller | None = None
     told: tuple[Told, ...] = ()
     limited: bool = False

@@ -1,0 +1,74 @@
+"""What was found out of one request, and holds for the next that is like it.
+
+A client says the same of itself each time: the same fields, often the same query. Whether it accepts what there is to
+be had, where its credential stands, what its parameters are, follows from these alone, and is noted beside the fields
+for as long as they are known (`Head.notes`). Of whoever comes with them again it is not asked again; what depends on
+the path, on the time, on rows or on what was counted is, by the same steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ninefold.plan import environment
+from ninefold.runtime.messages.parameters import Page
+from ninefold.runtime.operations.flow import Recall
+from ninefold.runtime.operations.read import List
+from ninefold.runtime.operations.stream import Stream
+from ninefold.runtime.request.endpoints import Admission, Endpoint
+from ninefold.runtime.request.exchange import Asked, Exchange
+
+MOST = 16
+"""Precedents that are noted of one head: of the endpoints that one client asks, with its queries."""
+
+LONGEST_QUERY = 256
+"""Bytes of a query of which a precedent is noted."""
+
+_READ = ("request", environment.CHOSEN, environment.FILTER)
+"""The roots that come of the query and of the fields."""
+
+
+class Precedent(msgspec.Struct, frozen=True):
+    """`recall`: how its caller was found; None: the endpoint is for anyone. `env`: what its parameters gave; `page`: of
+    a list. `path`: that of the request, where what was found depends on it."""
+
+    endpoint: Endpoint
+    admission: Admission
+    recall: Recall | None
+    env: dict[str, Any]
+    page: Page | None
+    path: bytes | None
+
+
+def note(x: Exchange, asked: Asked) -> None:
+    """Nothing was refused so far of a request whose parameters are read: it is one for those that are like it, unless
+    more takes part in it than its fields and its query."""
+    request, endpoint, admission, page = x.request, x.endpoint, x.admission, asked.call.page
+    notes = request.notes
+    if notes is None or admission is None or x.failures or not x.addressable or x.stranger is not None:
+        return
+    if endpoint.cases is not None or endpoint.path is not None or isinstance(admission.operation, Stream):
+        return
+    if (x.recall is None and not endpoint.for_anyone) or request.certificate is not None:
+        return
+    if asked.key is not None or (page is not None and page.cursor is not None) or len(request.query) > LONGEST_QUERY:
+        return
+    if len(notes) >= MOST:
+        notes.clear()
+    # A page tells of others by paths like the request's.
+    path = request.path if isinstance(admission.operation, List) else None
+    env = {root: value for root, value in x.env.items() if root in _READ}
+    notes[endpoint.scope, request.query] = Precedent(endpoint, admission, x.recall, env, page, path)
+
+
+def of(x: Exchange) -> Precedent | None:
+    """That of a request of which the endpoint is known, and nothing refused."""
+    request = x.request
+    if not request.notes or request.certificate is not None:
+        return None
+    found: Precedent | None = request.notes.get((x.endpoint.scope, request.query))
+    if found is None or found.endpoint is not x.endpoint or found.path not in (None, request.path):
+        return None
+    return found
