@@ -475,7 +475,7 @@ class Maker:
             if throws.random() < 0.3:
                 endpoint["where"] = self.condition(made, name)
             shown: Any = throws.choice(
-                ["page.items", {"count": "page.total"}, {"data": "page.items", "n": "page.count"}]
+                ["page.items", {"count": "page.total"}, {"data": "page.items", "n": "page.items.size()"}]
             )
             endpoint["responses"] = {200: shown} if throws.random() < 0.8 else {204: NONE}
             path = f"/{name}s" + (f"/all/{transition}" if transition else "")
@@ -537,7 +537,7 @@ class Maker:
             endpoint["pages"] = self._pages()
         view = next(iter(made.more.get("views", ())), None)
         items = f"{view}(page.items)" if view and self.often(0.5) else "page.items"
-        whole = {"data": items, "next": "page.next", "total": "page.total", "count": "page.count"}
+        whole = {"data": items, "next": "page.next", "total": "page.total", "count": "page.items.size()"}
         if endpoint.get("pages", {}) != NONE and (own := endpoint.get("pages")):
             told = ["size"] if own["by"] == "cursor" else ["size", "start", "previous"]
             whole |= {each: f"page.{each}" for each in told}

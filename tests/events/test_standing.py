@@ -63,7 +63,7 @@ endpoints:
     does: sign in person
     body: [name, password]
     issues: badge
-    responses: {201: {badge: issued.badge}}
+    responses: {201: {badge: caller.credential}}
   POST /out:             {does: sign out person, ends: presented, responses: {204: none}}
   POST /members:         {does: create member, body: [club, person], responses: {201: member}}
   DELETE /members/{club}/{person}: {does: delete member, responses: {204: none}}

@@ -20,8 +20,8 @@ from ninefold.language.former import (
     VERBS,
     WORDS,
     At,
-    named,
 )
+from ninefold.language.successors import named
 from ninefold.syntax.nodes import PARTS, Document
 from ninefold.syntax.parser import Form, parse
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from tests.contracts import ROOT
 from tests.fix.test_former import WORDS_THERE, document
 
 from ninefold.language.former import ACTIONS, CONDITIONS_AT, KEYS, action, condition, stays
+from ninefold.language.successors import PAGE
 from ninefold.language.table import key_named
 from ninefold.pipeline import compile_document
 
+CASES = ROOT / "tests" / "cases"
 NOTE = '"resources": {"note": {"fields": {"a": {"type": "string"}}}}, "states": none'
 
 CALLED = """{"resources": {"resource": {"primary key": none, "fields": {"a": {"type": "string"}}}}, "states": none,
@@ -16,7 +19,8 @@ SCHEME = '"schemes": {"caller": {"type": "http", "scheme": "bearer", "issued to"
 
 
 def helps(text: str) -> list[str]:
-    loaded = compile_document("contract.yaml", text.encode())
+    name = "contract.md" if text.startswith("#") else "contract.yaml"
+    loaded = compile_document(name, text.encode())
     return [help for each in loaded.diagnostics for help in each.help]
 
 
@@ -60,3 +64,14 @@ def test_each_word_that_is_gone_is_met() -> None:
         if f"`{old}` is now `{new}`" not in helps(text):
             offenders.append(f"{at[0]} {at[1]}: {old}")
     assert offenders == []
+
+
+def test_each_name_that_is_gone_is_met() -> None:
+    text = (CASES / "readers-that-sign-in" / "contract.md").read_text(encoding="utf-8")
+    token = "key: caller.credential"
+    assert token in text and "`issued.token` is now `caller.credential`" in helps(
+        text.replace(token, "key: issued.token")
+    )
+    text = (CASES / "pages-that-tell-where-they-are" / "contract.md").read_text(encoding="utf-8")
+    for old, new in PAGE.items():
+        assert f"`{old}` is now `{new}`" in helps(text.replace("string(page.items.size())", f"string({old})")), old

@@ -416,7 +416,7 @@ class _Asking:
             if failed:
                 self.told_of = one.row
                 return self.refused(*failed)
-        self.names["page"] = {"total": len(found), "count": len(found)}
+        self.names["page"] = {"total": len(found), "$count": len(found)}
         before, after = self.rows, self.rows.copied()
         response = self.respond(endpoint, self.seen(), found)
         becomes: list[Row] = []
@@ -490,10 +490,9 @@ class _Asking:
             "next": following,
             "previous": lists.previous(endpoint, page),
             "total": total,
-            "count": len(found),
+            "$count": len(found),
             "size": page.size,
             "start": page.start,
-            "number": page.at,
             "at": lambda text: lists.linked(self.request.target, lists.page_parameter(endpoint), text),
         }
         return self.respond(endpoint, self.seen(), found)

@@ -69,7 +69,7 @@ GET /collections/{collection.id}/places/:
     200:
       places: "page.items.map(p, p.lon)"
       next: "'/collections/' + place.collection.id + '/places/?offset=' + string(page.next) + size"
-      shown: "place.collection.id + ' ' + string(page.count) + ' of ' + string(page.total)"
+      shown: "place.collection.id + ' ' + string(page.items.size()) + ' of ' + string(page.total)"
 ```
 
 ## 5. Authentication

@@ -48,7 +48,7 @@ endpoints:
     body: BODY
     issues: first
     responses:
-      201: {id: client.id, secret: "MADE", token: issued.first, scopes: granted.scopes, left: granted.expires_in}
+      201: {id: client.id, secret: "MADE", token: caller.credential, scopes: granted.scopes, left: granted.expires_in}
   PATCH /clients/{id}: {does: update client, body: [blocked, scopes], patch: merge, responses: {200: client}}
   DELETE /clients/{id}: {does: delete client, responses: {204: none}}
   POST /token:

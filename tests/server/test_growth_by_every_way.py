@@ -70,7 +70,7 @@ endpoints:
     body: [id, secret]
     sets: {text: client.text + client.text}
     issues: badge
-    responses: {201: {badge: issued.badge, n: client.text.size()}}
+    responses: {201: {badge: caller.credential, n: client.text.size()}}
   POST /token:
     does: grant token client
     requests: {media type: application/x-www-form-urlencoded, unknown members: ignored}

@@ -18,7 +18,7 @@ OF_ROWS = (
     "string(w.others.exists(o, o.n == 'a'))", "w.others.size() > 0 ? w.n : 'none'", "called",
 )  # fmt: skip
 OF_PAGES = (
-    "string(page.count)", "string(page.total)", "request.query.q", "string(now)", "string(all(w).size())",
+    "string(page.items.size())", "string(page.total)", "request.query.q", "string(now)", "string(all(w).size())",
     "page.total > 1 ? 'many' : 'few'",
 )  # fmt: skip
 NOT_OF_PAGES = ("string(page.items.size())", "page.items.map(i, i.n).join(',')", "has(page.items) ? 'a' : 'b'")

@@ -143,7 +143,7 @@ POST /join:
   does: [sign in user, join user]
   body: [name, password]
   issues: token
-  responses: {200: {name: user.name, state: user.state, token: issued.token}}
+  responses: {200: {name: user.name, state: user.state, token: caller.credential}}
 GET /me: {does: read user, where: user == caller.user, responses: {200: {name: user.name, state: user.state}}}
 ```
 

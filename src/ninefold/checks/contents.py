@@ -22,6 +22,7 @@ from ninefold.checks.showing import (
     moved,
     null_shown,
     of_row,
+    reads_items,
     shows_page,
     stated_at,
     whole_row,
@@ -29,7 +30,7 @@ from ninefold.checks.showing import (
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, Literal, MapLiteral, Name, every
+from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, Literal, MapLiteral, Name
 from ninefold.expressions.check import check
 from ninefold.expressions.codes import NAME_TAKEN
 from ninefold.expressions.rows import is_as_it_was
@@ -76,11 +77,7 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing) -> Con
         scope = replace(scope, variables={k: v for k, v in scope.variables.items() if k != showing.listed})
     if showing.listed is not None and is_items(ast):
         return Rows(whole_row(showing.listed, showing))
-    if (
-        showing.listed is not None
-        and any(is_items(each) for each in every(ast))
-        and not shows_page(ast, scope, showing)
-    ):
+    if showing.listed is not None and reads_items(ast) and not shows_page(ast, scope, showing):
         say_rows_are_shown(
             expression, "write `page.items`, a view applied to it, or `page.items.map(x, …)`", showing.findings
         )
@@ -118,7 +115,7 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing) -> Con
 def say_rows_are_shown(expression: stated.Expression, instead: str, findings: Findings) -> None:
     """Says that of the rows of a page something else is made than what shows each of them."""
     message = "the rows of the page are shown one after another, and nothing else is made of them"
-    help = (instead, "how many there are is `page.count`")
+    help = (instead, "how many there are is `page.items.size()`")
     findings.say(NOT_SHOWABLE, message, Label(expression.span, "reads `page.items`"), help=help)
 
 

@@ -182,8 +182,6 @@ def check_told(endpoint: Endpoint, issued: str | None, response: Response, findi
             match node:
                 case Select(operand=Variable(name="caller"), name="credential"):
                     return
-                case Select(operand=Variable(name="issued"), name=name) if name == issued:
-                    return
                 case _:
                     pass
     findings.say(

@@ -27,7 +27,7 @@ from ninefold.checks.resources import is_key
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, INFERRED
+from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, COUNT, INFERRED
 from ninefold.expressions.tree import Typed, free_variables
 from ninefold.language import endpoints as stated
 from ninefold.language import limits
@@ -200,19 +200,17 @@ def page_members(endpoint: stated.Endpoint, contract: Contract) -> dict[str, Typ
     """What `page` tells besides its rows, by how pages are reached: a cursor is text, and nobody knows where in the
     list it stands; an offset and the number of a page are integers. All of it where that is a gap."""
     if endpoint.of_all_rows:
-        return {"total": Integer(), "count": Integer()}
+        return {"total": Integer(), COUNT: Integer()}
     by = _reached_by(endpoint, contract)
     counted = by in ("offset", "page")
     position: Type = Integer(nullable=True) if counted else Text(nullable=True)
-    members: dict[str, Type] = {"next": position, "total": Integer(), "count": Integer()}
+    members: dict[str, Type] = {"next": position, "total": Integer(), COUNT: Integer()}
     if by != "none":
-        members |= {"size": Integer(), "pages": Integer()}
+        members["size"] = Integer()
     if by != "none" and isinstance(_said(endpoint, contract, "at"), Name):
         members |= {BEFORE_IT: Text(), AFTER_IT: Text()}
     if counted or by is None:
         members |= {"previous": position, "start": Integer()}
-    if by in ("page", None):
-        members["number"] = Integer()
     return members
 
 

@@ -23,9 +23,8 @@ from ninefold.checks.contents import check_content, say_rows_are_shown
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.lists import page_members
 from ninefold.checks.model import Vocabulary, request_type
-from ninefold.checks.showing import Showing, is_items
+from ninefold.checks.showing import Showing, reads_items
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.expressions.ast import every
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import PAGE_AT, Scope
@@ -185,7 +184,7 @@ def _has_its_form(endpoint: stated.Endpoint, response: responses.Response, is_st
 
 def _headers(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Iterator[tuple[str, Leaf]]:
     for each in value_of(endpoint.headers) or ():
-        if any(map(is_items, every(each.value.ast))):
+        if reads_items(each.value.ast):
             say_rows_are_shown(each.value, "a header is one text, and shows no rows: the body does", findings)
             continue
         value = typed(each.value, scope, Text(), findings)
@@ -202,8 +201,6 @@ def _response_scope(
     more: dict[str, Type | None] = {"request": request_type(endpoint, members)}
     if resource is not None:
         secrets: dict[str, Type] = {each.name: Text() for each in resource.fields.values() if each.secret == "token"}
-        if (issued := value_of(endpoint.issues)) is not None:
-            secrets[issued.text] = Text()
         secrets = {name: Text() for name in tokens_of_effects(endpoint, resource, showing)} | secrets
         if secrets and (not makes_nothing or endpoint.also is not None):
             more["issued"] = ObjectType(members=secrets)
@@ -236,9 +233,7 @@ def tokens_of_effects(endpoint: stated.Endpoint, resource: Resource, showing: Sh
 
 def mentions_total(response: Response) -> bool:
     return any(
-        isinstance(node, Select)
-        and node.name in ("total", "pages")
-        and node.operand == Variable("page", node.operand.type)
+        isinstance(node, Select) and node.name == "total" and node.operand == Variable("page", node.operand.type)
         for typed_ in all_expressions(response)
         for node in walk(typed_)
     )

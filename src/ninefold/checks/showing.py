@@ -22,6 +22,7 @@ from ninefold.expressions.ast import (
     Member,
     Name,
     every,
+    parts,
     variables_of,
 )
 from ninefold.expressions.check import check
@@ -174,17 +175,27 @@ def is_items(ast: Ast) -> bool:
     )
 
 
+def reads_items(ast: Ast) -> bool:
+    """Whether an expression reads the rows of the page, and not only how many there are."""
+    match ast:
+        case Invocation(function="size", target=target, arguments=arguments):
+            given = arguments if target is None else (target, *arguments)
+            if len(given) == 1 and is_items(given[0]):
+                return False
+    return is_items(ast) or any(map(reads_items, parts(ast)))
+
+
 def shows_page(ast: Ast, scope: Scope, showing: Showing) -> bool:
     """Whether an expression shows each row of the page, or is made of parts that do."""
     match ast:
         case Invocation(function="map", target=target, arguments=(Name(), body)) if target is not None:
-            return is_items(target) and not any(map(is_items, every(body)))
+            return is_items(target) and not reads_items(body)
         case Invocation(target=None, arguments=(argument,)):
             return is_items(argument)
         case MapLiteral() | ListLiteral():
             return is_template(ast, scope, showing)
         case Conditional(condition=asked):
-            return is_template(ast, scope, showing) and not any(map(is_items, every(asked)))
+            return is_template(ast, scope, showing) and not reads_items(asked)
         case _:
             return False
 

@@ -12,8 +12,8 @@ from ninefold.expressions.check_operators import Parts
 from ninefold.expressions.functions import MACROS, TABLE, Overload, overloads, resolve
 from ninefold.expressions.operations import LONGEST_RANDOM, pattern
 from ninefold.expressions.rows import narrowed
-from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, PAGE_AT, describe, fits, member_type
-from ninefold.expressions.tree import All, Call, Comprehension, Constant, Macro, Select, Typed
+from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, COUNT, PAGE_AT, describe, fits, member_type
+from ninefold.expressions.tree import All, Call, Comprehension, Constant, Macro, Select, Typed, Variable
 from ninefold.values import (
     Anything,
     Array,
@@ -69,6 +69,8 @@ class Functions(Parts):
             return self._comprehension(ast, target)
         if name == "at" and isinstance(target, Name) and target.name == "page":
             return self._page_at(ast, target)
+        if name == "size" and (counted := self._page_size(ast)) is not None:
+            return counted
         if target is None and name == "has":
             return self._has(ast)
         if target is None and name == "all":
@@ -118,6 +120,16 @@ class Functions(Parts):
             return None
         around: list[Typed] = [Select(operand=told, name=each, type=Text()) for each in (BEFORE_IT, AFTER_IT)]
         return Call(function=PAGE_AT, arguments=[around[0], at, around[1]], type=Text())
+
+    def _page_size(self, ast: Invocation) -> Typed | None:
+        """`page.items.size()`: how many rows the page has."""
+        given = ast.arguments if ast.target is None else (ast.target, *ast.arguments)
+        match given:
+            case (Member(operand=Name(name="page"), name="items"),):
+                told = self.scope.variables.get("page")
+                if isinstance(told, Object) and COUNT in told.members:
+                    return Select(operand=Variable("page", told), name=COUNT, type=Integer())
+        return None
 
     def _unknown_function(self, ast: Invocation) -> None:
         name = ast.function

@@ -43,6 +43,9 @@ query of a request as it came: members of `page` that no expression can name, an
 
 PAGE_AT: Final = "page.at"
 
+COUNT: Final = "$count"
+"""How many rows a page has: the member of `page` that `page.items.size()` reads."""
+
 
 @dataclass(frozen=True, slots=True)
 class Log:

@@ -220,6 +220,8 @@ def words(typed: Typed) -> str:
             return msgspec.json.encode(value).decode()
         case Variable(name=name):
             return name
+        case Select(operand=operand, name="$count"):
+            return f"{_inner(operand)}.items.size()"
         case Select(operand=operand, name=name):
             return f"{_inner(operand)}.{name}"
         case All(resource=resource):

@@ -1,24 +1,23 @@
 """What the language called otherwise once: each key, verb, condition and word that is gone, and what says it now.
 
-`ninefold fix` rewrites them, and a diagnostic that stands where one of them does names what it is now (`named`): both
-read these tables. A key is known by the place where it stood (its part and path, as in the table of all keys), a word
-by the key whose value it was.
+`ninefold fix` rewrites them, and a diagnostic that stands where one of them does names what it is now (`successors`).
+A key is known by the place where it stood (its part and path, as in the table of all keys), a word by the key whose
+value it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
 from ninefold.diagnostics.source import Span
 from ninefold.language.cases import OTHERWISE
 from ninefold.language.conditions import BY_NAME
 from ninefold.language.errors import RULES
 from ninefold.language.table import key_named
 from ninefold.language.verbs import VERBS as IN_FORCE
-from ninefold.syntax.nodes import PARTS, Document, Entry, Node, Scalar, Sequence
+from ninefold.syntax.nodes import Document, Entry, Node, Scalar, Sequence
 from ninefold.syntax.nodes import Mapping as MappingNode
 
 At: TypeAlias = tuple[int, str]
@@ -308,75 +307,3 @@ def places(at: At) -> Iterator[At]:
     for of, record, (there, other) in _AGAIN:
         if part == of and path.startswith(record + "."):
             yield there, other + path.removeprefix(record)
-
-
-def named(document: Document, said: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The diagnostics, of which each error that stands where something is called as it was once says what it is now;
-    the first of them says as well what rewrites them all."""
-    told = tuple(said)
-    if not has_errors(told):
-        return told
-    fix = f"`ninefold fix {document.source.name}` writes all of it in the words of today"
-    met, found = _Met(document), list[Diagnostic]()
-    for each in told:
-        help = met.at(each.span) if each.code.severity is Severity.ERROR and each.labels else None
-        if help is not None:
-            each = replace(each, help=(help, fix) if fix else (help,))
-            fix = ""
-        found.append(each)
-    return tuple(found)
-
-
-class _Met:
-    """What a document has that is called otherwise now. `keys`: by the places of the keys, and of what holds them where
-    it is no mapping any more; `words`: by those of whole scalars."""
-
-    def __init__(self, document: Document) -> None:
-        self.keys: dict[Span, str] = {}
-        self.words: dict[Span, str] = {}
-        self._facts = {number: document.part(name).facts for number, name in enumerate(PARTS, 1)}
-        for at, now in KEYS.items():
-            if not stays(at):
-                self._key(at, now)
-        for at in WORDS:
-            self._each_word(at, word(*at))
-        for at in ACTIONS:
-            self._each_word(at, cause if at == UPON else action)
-        for at in CONDITIONS_AT:
-            self._each_word(at, condition)
-        for at in NARROWED_AT:
-            for entry in self._entries(at):
-                for each in entry.value.entries if isinstance(entry.value, MappingNode) else ():
-                    self._word(each.key, condition(each.name))
-
-    def at(self, span: Span) -> str | None:
-        """What says now what stands at a place, or around it."""
-        if (of_key := self.keys.get(span)) is not None:
-            return of_key
-        around = (said for word, said in self.words.items() if word.start <= span.start and span.end <= word.end)
-        return next(around, None)
-
-    def _entries(self, at: At) -> Iterator[Entry]:
-        for part, path in places(at):
-            now = {each: word for (of, each), word in RENAMED.items() if of == part}
-            yield from entries_at(self._facts[part], path, now)
-
-    def _key(self, at: At, now: str) -> None:
-        parent, _, word = at[1].rpartition(".")
-        written = (entry for entry in self._entries(at) if word.isupper() or entry.name == word)
-        keys = {entry.key.span: f"`{entry.name}` is now {now}" for entry in written}
-        self.keys.update(keys)
-        for holder in self._entries((at[0], parent)) if keys and parent else ():
-            for each in holder.value.entries if isinstance(holder.value, MappingNode) else ():
-                if each.key.span in keys:
-                    self.keys.setdefault(holder.value.span, keys[each.key.span])
-
-    def _each_word(self, at: At, now: Callable[[str], str]) -> None:
-        for entry in self._entries(at):
-            for item in entry.value.items if isinstance(entry.value, Sequence) else (entry.value,):
-                if isinstance(item, Scalar):
-                    self._word(item, now(item.text))
-
-    def _word(self, scalar: Scalar, now: str) -> None:
-        if now != scalar.text:
-            self.words[scalar.span] = f"`{scalar.text}` is now `{now}`"

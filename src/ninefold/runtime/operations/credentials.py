@@ -92,7 +92,6 @@ class Issue:
     """Makes a credential, which is told once and then known by its digest alone."""
 
     def __init__(self, issue: plan.Issue) -> None:
-        self._scheme = issue.scheme
         self._lasts = issue.lasts_microseconds
 
     def make(self, env: Environment, sources: Sources) -> None:
@@ -100,7 +99,6 @@ class Issue:
         credential = new_token(sources.of_expressions())
         expires = None if self._lasts is None else moved(env["now"], self._lasts)
         env[environment.ISSUED] = {"digest": digest(credential), "expires": expires}
-        env["issued"] = {self._scheme: credential, **env["issued"]}
         seconds = None if self._lasts is None else self._lasts // 1_000_000
         env["granted"] = {"expires_in": seconds, "scope": None, "scopes": []}
         env["caller"] = {**env["caller"], "credential": credential}

@@ -22,7 +22,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.scope import AFTER_IT, BEFORE_IT
+from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, COUNT
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
 from ninefold.plan.environment import Environment
@@ -279,14 +279,12 @@ def _spelled(sealed: bytes) -> str:
 def page_told(page: Page, by: str, count: int, total: object, more: bool, cursor: str | None) -> dict[str, object]:
     """`count`: how many rows the page has. `total`: how many the list has, where that was asked. `more`: whether rows
     come after the page. `cursor`: what asks for them, where pages are reached so."""
-    told: dict[str, object] = {"count": count, "total": total, "next": cursor, "previous": None}
+    told: dict[str, object] = {COUNT: count, "total": total, "next": cursor, "previous": None}
     if page.size is None:
         return told
-    told |= {"size": page.size, "start": page.start, "number": page.at}
+    told |= {"size": page.size, "start": page.start}
     if page.around is not None:
         told |= dict(zip((BEFORE_IT, AFTER_IT), page.around, strict=True))
-    if isinstance(total, int):
-        told["pages"] = -(-total // page.size) if page.size else None
     if by in ("page", "offset") and page.size:
         step, before = (1, 1) if by == "page" else (page.size, min(page.size, page.start))
         told["next"] = page.at + step if more else None

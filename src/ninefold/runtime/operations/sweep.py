@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from ninefold.expressions.scope import COUNT
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
 from ninefold.plan.environment import Environment
@@ -75,7 +76,7 @@ class Sweep:
             refusal = self.judge.refusal(session.run(*self.judge.bound(env, False)), env)
             if refusal is not None:
                 raise refusal
-        env["page"] = {"count": len(wanted.rows), "total": len(wanted.rows)}
+        env["page"] = {COUNT: len(wanted.rows), "total": len(wanted.rows)}
         return items, NO_ROW if self._head is None else session.run(*self._head.bound(env))[0]
 
     def _shown(self, call: Call, items: Sequence[Row], head: Row) -> Next:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
+
+from ninefold.language.successors import PAGE, names_in
 
 _TEXT: Final = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
 _PLACE: Final = re.compile(r"(?<=[\w)])\[(?:'in'|\"in\")\]")
@@ -30,6 +32,15 @@ def renamed(text: str) -> Iterator[Said]:
     """`f['in']` of an error's fields is `f.place`: `in` is a word of CEL."""
     for found in _PLACE.finditer(text):
         yield Said(found.start(), found.end(), ".place")
+
+
+def named_now(text: str, schemes: Collection[str], from_0: bool) -> Iterator[Said]:
+    """The names that are gone, each as what says the same. `from_0`: the numbers of pages begin at 0."""
+    for start, end, now in names_in(text, schemes):
+        if from_0 and now == PAGE["page.number"]:
+            now = now.removesuffix(" + 1")
+        whole = (start, end) == (0, len(text.strip())) or " " not in now
+        yield Said(start, end, now if whole else f"({now})")
 
 
 def row(text: str, old: str, new: str) -> Iterator[Said]:

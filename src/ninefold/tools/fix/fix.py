@@ -11,12 +11,14 @@ from typing import Final
 
 from ninefold.diagnostics.source import Span
 from ninefold.language.former import only_gone
-from ninefold.syntax.nodes import Document, Mapping
+from ninefold.language.successors import issuing, scalars_of
+from ninefold.syntax.nodes import Document, Entry, Mapping, Scalar
+from ninefold.tools.fix import expressions
 from ninefold.tools.fix.endpoints import endpoints, exploded
 from ninefold.tools.fix.layout import Layout
 from ninefold.tools.fix.meanings import otherwise_meant
 from ninefold.tools.fix.parts import authentication, errors, events, limits, resources, states, versioning
-from ninefold.tools.fix.rewriting import Left, Rewriting, entries_of, scalars_of
+from ninefold.tools.fix.rewriting import Left, Rewriting, entries_of
 from ninefold.tools.propose.edits import Edit, moved
 
 _PARTS: Final = (resources, states, endpoints, authentication, events, errors, limits, versioning)
@@ -47,6 +49,7 @@ def fixed(document: Document) -> Fixed:
         when = code.value.get("when") if isinstance(code.value, Mapping) else None
         for condition in scalars_of(when.value) if when is not None else ():
             fix.codes.setdefault(condition.text, code.name)
+    names(fix, document)
     for part, function in zip(only_gone(document).parts[1:], _PARTS, strict=True):
         function(fix, part.facts)
     if fix.layout.edits:
@@ -58,6 +61,27 @@ def fixed(document: Document) -> Fixed:
     told = {each.span for each in fix.left}
     changed = [] if after == text else [each for each in otherwise_meant(document) if each.span not in told]
     return Fixed(after, tuple(sorted(fix.left, key=_place)), tuple(sorted(changed, key=_place)), edits)
+
+
+def names(fix: Rewriting, document: Document) -> None:
+    """The names of expressions that are gone, wherever they stand."""
+    schemes = issuing(document)
+    shared = document.part("limits").facts.get("pages")
+    for part in document.parts[1:]:
+        for entry in part.facts.entries:
+            own = entry.value.get("pages") if isinstance(entry.value, Mapping) else None
+            from_0 = _counts_from_0(own) or (own is None and _counts_from_0(shared))
+            for node in scalars_of(entry.value):
+                fix.say(node, expressions.named_now(node.text, schemes, from_0))
+
+
+def _counts_from_0(pages: Entry | None) -> bool:
+    """Whether the numbers of pages begin at 0."""
+    if pages is None or not isinstance(pages.value, Mapping):
+        return False
+    first, parameters = pages.value.get("first"), pages.value.get("parameters")
+    index = parameters.value.get("index") if parameters is not None and isinstance(parameters.value, Mapping) else None
+    return index is not None or (first is not None and isinstance(first.value, Scalar) and first.value.text == "0")
 
 
 def _place(left: Left) -> Span:

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
+from ninefold.language.successors import scalars_of
 from ninefold.syntax.nodes import Document, Entry, Mapping, Scalar
-from ninefold.tools.fix.rewriting import Left, entries_of, scalars_of
+from ninefold.tools.fix.rewriting import Left, entries_of
 
 _COMPUTED: Final = "it reads all rows now, also those of {} that its caller may not see"
 _WHERE: Final = "it reads only such rows of {} as its caller may see"

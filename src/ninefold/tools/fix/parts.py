@@ -7,11 +7,12 @@ from typing import Final
 
 from ninefold.diagnostics.source import Span
 from ninefold.language import former
+from ninefold.language.successors import scalars_of
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 from ninefold.syntax.scalars import quoted
 from ninefold.tools.fix import expressions, words
 from ninefold.tools.fix.endpoints import endpoint, sizes
-from ninefold.tools.fix.rewriting import Rewriting, entries_of, scalars_of, text_of
+from ninefold.tools.fix.rewriting import Rewriting, entries_of, text_of
 
 _READS_CALLER: Final = re.compile(r"(?<![\w.])caller\b")
 

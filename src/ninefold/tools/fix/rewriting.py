@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ninefold.diagnostics.source import Span
+from ninefold.language.successors import scalars_of
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 from ninefold.tools.fix import expressions, words
 from ninefold.tools.fix.expressions import Said
@@ -134,19 +135,6 @@ class Rewriting:
 def entries_of(entry: Entry | None) -> Iterator[Entry]:
     if entry is not None and isinstance(entry.value, Mapping):
         yield from entry.value.entries
-
-
-def scalars_of(node: Node) -> Iterator[Scalar]:
-    """The scalars of a value, at every depth; keys are none."""
-    match node:
-        case Scalar():
-            yield node
-        case Mapping():
-            for entry in node.entries:
-                yield from scalars_of(entry.value)
-        case Sequence():
-            for item in node.items:
-                yield from scalars_of(item)
 
 
 def text_of(mapping: Mapping, key: str) -> str | None:
