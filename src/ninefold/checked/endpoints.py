@@ -10,6 +10,7 @@ from ninefold.checked.operations import Mutation, Operation, PathName, PathValue
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Typed
+from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.verbs import Verb
 from ninefold.values import Type
 
@@ -55,6 +56,11 @@ class Case:
     name: str | None
     all: tuple[str, ...]
     place: Place
+
+    @property
+    def called(self) -> str:
+        """As a contract names it."""
+        return self.name or ALL_OTHERS
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,14 @@ from ninefold.checks.codes import (
     LIST_HAS_NO_ROW,
     NOT_A_TOKEN,
     NOT_AN_ALGORITHM,
+    ROW_OF_SOME_CASE,
 )
 from ninefold.checks.credentials import check_issued
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary, request_type
 from ninefold.checks.sign_in import check_password
 from ninefold.contract.service import Contract
+from ninefold.contract.survey import actions
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import nearest
 from ninefold.expressions.reads import needs_database
@@ -294,18 +296,27 @@ def admissions(
     """Who may call an endpoint; its own line, or `all others`. `known`: the rows that its path leads through."""
     found = []
     request = request_type(findings.contract.endpoints_by_key[endpoint.key])
+    rows = tuple(
+        dict.fromkeys(first.resource for each in findings.survey.cases(endpoint) for first in actions(each)[:1])
+    )
+    known_rows = tuple(each for each in rows if each is not None)
     for admission in findings.survey.admitted(endpoint):
         test = value_of(admission.condition)
         place = findings.place(admission.who.span)
         if isinstance(test, Every):
             found.append(Admission(admission.who.text, None, True, place))
         elif test is not None:
-            rows = () if resource is None else (resource,)
-            holds = condition(test, vocabulary.scope(*rows, request=request), findings)
+            holds = condition(test, vocabulary.scope(*known_rows, request=request), findings)
             if holds is None:
                 continue
-            of_request = not needs_database(holds, rows, vocabulary.model)
-            if verb == "list" and resource is not None:
+            of_request = not needs_database(holds, known_rows, vocabulary.model)
+            if len(rows) > 1 and not free_variables(holds).isdisjoint(known_rows):
+                message = (
+                    f"who may call `{endpoint.key}` depends on a row, and its cases act on rows of several resources"
+                )
+                help = ("say it as a `check` of the case, which reads its row",)
+                findings.say(ROW_OF_SOME_CASE, message, Label(test.span, "is not the row of every case"), help=help)
+            elif verb == "list" and resource is not None:
                 instead = f"say under `rows` which rows of `{resource}` such a caller sees"
                 holds = of_list(holds, test, endpoint.key, resource, known, findings, instead)
             elif verb == "compute" and not of_request:

@@ -264,11 +264,11 @@ def _changes(
 
 def one_after_another(findings: Findings) -> None:
     """Says of lists of operations that cannot be done one after another with one row."""
-    said = set[str]()
+    said = set[tuple[Action, ...]]()
     for endpoint in findings.survey.endpoints:
         actions = value_of(endpoint.does) or ()
-        if len(actions) > 1 and endpoint.key not in said:  # the cases of an endpoint do the same
-            said.add(endpoint.key)
+        if len(actions) > 1 and actions not in said:  # what stands beside cases is said once
+            said.add(actions)
             if _stand_together(endpoint, actions, findings):
                 _follow(actions, findings.survey.machine(actions[0].subject or ""), findings)
 

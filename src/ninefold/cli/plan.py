@@ -184,7 +184,7 @@ def _cases(route: Served, cases: Cases) -> Iterator[str]:
     by = f"request.body.{cases.member}" if cases.by is None else words(cases.by)
     yield f"the case is chosen by {by}"
     for number, case in enumerate(cases.cases, 1):
-        yield "otherwise:" if case.name is None else f"where it is {case.name}:"
+        yield "all others:" if case.name is None else f"where it is {case.name}:"
         if case.body is not None:
             yield "  body: " + _body(case.body)
         for admission in route.admissions:

@@ -7,10 +7,13 @@ from dataclasses import replace
 from itertools import groupby
 
 from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.operations import Compute, Delete, Ensure, Operation, PathValue, Remove, Segment, Update
 from ninefold.checked.service import Checked
+from ninefold.compile import places
 from ninefold.compile.bodies import body
-from ninefold.compile.places import stated, traced
+from ninefold.language.verbs import VERBS
 from ninefold.plan.routes import Body, Case, Cases
+from ninefold.values import Text
 
 
 def by_endpoint(endpoints: Sequence[Endpoint]) -> list[tuple[Endpoint, ...]]:
@@ -19,13 +22,58 @@ def by_endpoint(endpoints: Sequence[Endpoint]) -> list[tuple[Endpoint, ...]]:
 
 
 def common(cases: Sequence[Endpoint]) -> Endpoint:
-    """What is of every case: by it a request is judged of which nobody can say of which it is."""
+    """What is of every case: by it a request is judged of which nobody can say of which it is. Where the cases do not
+    all do the same with the same rows, nothing is asked of any."""
     first = cases[0]
     if first.case is None:
         return first
     own = first.operation
+    if any(_what(each.operation) != _what(own) for each in cases):
+        return _of_no_row(cases)
     guards = tuple(each for each in own.guards if all(each in case.operation.guards for case in cases))
     return replace(first, operation=replace(own, guards=guards))
+
+
+def _what(operation: Operation) -> tuple[object, ...]:
+    """What is done, and with which rows."""
+    known_by = operation.known_by if isinstance(operation, Ensure | Remove) else ()
+    all_rows = isinstance(operation, Update | Delete) and operation.of_all is not None
+    transition = operation.transition if isinstance(operation, Update) else None
+    rows = (operation.where, operation.segments, known_by, all_rows)
+    return (operation.kind, operation.resource, transition, operation.validator, operation.errors, *rows)
+
+
+def _of_no_row(cases: Sequence[Endpoint]) -> Endpoint:
+    """What is known of the request alone."""
+    first = cases[0]
+    own = first.operation
+    errors = {name: code for name, code in own.errors.items() if all(_has(each, name, code) for each in cases)}
+    operation = Compute(
+        key=own.key,
+        place=own.place,
+        kind=VERBS["compute"],
+        resource=None,
+        response=replace(own.response, content=None, headers=()),
+        segments=tuple(map(_segment, zip(*(each.segments for each in cases), strict=True))),
+        errors=errors,
+        takes=own.takes,
+    )
+    admissions = tuple(
+        each if each.of_request else replace(each, condition=None, of_request=True) for each in first.admissions
+    )
+    return replace(first, operation=operation, admissions=admissions, call=None)
+
+
+def _has(endpoint: Endpoint, condition: str, code: str) -> bool:
+    return endpoint.operation.errors.get(condition) == code
+
+
+def _segment(every: tuple[Segment, ...]) -> Segment:
+    """What stands at one place of the path, in each case: a text until it is known of what."""
+    first = every[0]
+    if isinstance(first, str) or all(each == first for each in every):
+        return first
+    return PathValue(first.text, Text(), None, first.after)
 
 
 def read_first(cases: Sequence[Endpoint], checked: Checked) -> Body | None:
@@ -34,19 +82,13 @@ def read_first(cases: Sequence[Endpoint], checked: Checked) -> Body | None:
     return None if first is None else Body(first.media_types, {"type": "object"}, unknown="ignored")
 
 
-def chosen(cases: Sequence[Endpoint], checked: Checked) -> Cases:
-    case = cases[0].case
+def chosen(stated: Sequence[Endpoint], cases: Sequence[Case], checked: Checked) -> Cases:
+    """What chooses among them."""
+    case = stated[0].case
     assert case is not None
     return Cases(
-        cases=tuple(
-            Case(
-                name=None if each.case is None else each.case.name,
-                body=body(each, checked),
-                trace=() if each.case is None else traced(each.case.place),
-            )
-            for each in cases
-        ),
+        cases=tuple(cases),
         member=case.member,
         by=None if case.member is not None else case.by,
-        trace=stated(checked.places, "endpoints", cases[0].key, "cases", "by"),
+        trace=places.stated(checked.places, "endpoints", stated[0].key, "cases", "by"),
     )

@@ -10,7 +10,7 @@ from ninefold.checked.contents import Response
 from ninefold.checked.endpoints import Endpoint, Stopped
 from ninefold.checked.operations import Delete, Ensure, Mutation, Update
 from ninefold.checked.operations import Parameter as CheckedParameter
-from ninefold.checked.service import Checked
+from ninefold.checked.service import Checked, Places
 from ninefold.compile import endpoints
 from ninefold.compile.bodies import body
 from ninefold.compile.cases import chosen, common, read_first
@@ -24,7 +24,7 @@ from ninefold.plan.calls import Argument, Call
 from ninefold.plan.events import SERVER_SENT_EVENTS
 from ninefold.plan.operations import Operation
 from ninefold.plan.places import Place
-from ninefold.plan.routes import Admission, Blocked, Cors, Parameter, PathParameter, Rule, Segment, Served
+from ninefold.plan.routes import Admission, Blocked, Case, Cors, Parameter, PathParameter, Rule, Segment, Served
 from ninefold.sql.dialect import Dialect
 from ninefold.values import Text
 
@@ -66,7 +66,7 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
         ),
         schemes=tuple(admission.who for admission in endpoint.admissions if admission.who != "anyone"),
         body=read_first(cases, checked) if several else body(endpoint, checked),
-        cases=chosen(several, checked) if several else None,
+        cases=chosen(several, [_case(each, endpoint, checked) for each in several], checked) if several else None,
         stored=tuple(_stored(endpoint, checked)),
         path=tuple(_parameter(each, endpoint, "path", checked) for each in endpoint.takes.path),
         offers=_offers(endpoint, responses, checked),
@@ -79,6 +79,21 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
         errors=dict(endpoint.errors),
         places=_places(endpoint, checked),
         trace=traced(endpoint.place),
+    )
+
+
+def _case(case: Endpoint, endpoint: Endpoint, checked: Checked) -> Case:
+    """A case, and what of it is not as in the endpoint."""
+    assert case.case is not None
+    segments, stored, errors = _segments(case.segments), tuple(_stored(case, checked)), dict(case.errors)
+    return Case(
+        name=case.case.name,
+        body=body(case, checked),
+        trace=traced(case.case.place),
+        segments=None if segments == _segments(endpoint.segments) else segments,
+        stored=None if stored == tuple(_stored(endpoint, checked)) else stored,
+        errors=None if errors == dict(endpoint.errors) else errors,
+        places=_of_case(case, case.case.called, checked.places),
     )
 
 
@@ -130,6 +145,11 @@ def _places(endpoint: Endpoint, checked: Checked) -> dict[str, Place]:
         | by_key(places, _OWN, "endpoints", endpoint.key)
         | by_key(places, endpoint.errors, "endpoints", endpoint.key, "errors")
     )
+
+
+def _of_case(endpoint: Endpoint, case: str, places: Places) -> dict[str, Place]:
+    own = ("endpoints", endpoint.key, "cases", case)
+    return by_key(places, _OWN, *own) | by_key(places, endpoint.errors, *own, "errors")
 
 
 def blocked(stopped: Stopped) -> Blocked:

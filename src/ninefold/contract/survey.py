@@ -37,6 +37,10 @@ class Survey:
     def by_key(self) -> Mapping[str, Endpoint]:
         return {endpoint.key: endpoint for endpoint in self.endpoints}
 
+    def cases(self, endpoint: Endpoint) -> tuple[Endpoint, ...]:
+        """The endpoint in each of its cases; itself where there are none."""
+        return tuple(each for each in self.endpoints if each.key == endpoint.key) if endpoint.case else (endpoint,)
+
     @cached_property
     def graph(self) -> Graph:
         return graph_of(value_of(self.contract.resources.resources) or ())

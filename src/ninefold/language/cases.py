@@ -1,4 +1,4 @@
-"""Part 4: an endpoint whose bodies and responses an expression chooses, as one endpoint for each of its cases."""
+"""Part 4: an endpoint of which an expression chooses what it does, as one endpoint for each of its cases."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BY = named(
     "by", Kind.ASKED, "What says which case it is: `request.body.NAME`, or a text that reads no row and no body.",
     "A gap: E is not served.", shapes.Expression(shapes.Sight.NONE), DOES)
 CASE = named(
-    "CASE", Kind.ADDS, "What holds where `by` is that text; `otherwise`: where it is the name of no case.",
+    "CASE", Kind.ADDS, "What is done where `by` is that text; `all others`: where it is the name of no case.",
     "A request that is of no case is refused.")
 
 # fmt: on
@@ -37,9 +37,9 @@ CASE = named(
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Which requests a case is of: those for which `by` gives its name; `name` None: `otherwise`. `all`: the names of
-    the endpoint's cases. `has_rest`: one of them is `otherwise`. `among`: where they all stand. `position`: how many
-    are written before it."""
+    """Which requests a case is of: those for which `by` gives its name; `name` None: `all others`. `all`: the names
+    of the endpoint's cases. `has_rest`: one of them is `all others`. `among`: where they all stand. `position`: how
+    many are written before it."""
 
     by: Fact[Expression] | None
     name: str | None
@@ -48,6 +48,11 @@ class Case:
     has_rest: bool
     among: Span
     position: int = 0
+
+    @property
+    def called(self) -> str:
+        """As a contract names it."""
+        return self.name or ALL_OTHERS
 
     @property
     def is_last(self) -> bool:
@@ -64,8 +69,11 @@ class Case:
                 return None
 
 
-OTHERWISE = "otherwise"
+ALL_OTHERS = "all others"
 """The case of the requests that are of no other."""
+
+OTHERWISE = "otherwise"
+"""What that case was called once."""
 
 Read: TypeAlias = Callable[[Reading, Entry], Mapping[str, Any]]
 """Reads what a case states, by the names that these things have in a record of endpoints."""
@@ -87,7 +95,7 @@ def in_cases(level: Level, whole: T, read: Read) -> tuple[T, ...]:
     match fact:
         case Shown(value=_Cases(by, said)) if said:
             _holding_nowhere(r, level, said)
-            names = tuple(entry.name for entry, _ in said if entry.name != OTHERWISE)
+            names = tuple(entry.name for entry, _ in said if entry.name != ALL_OTHERS)
             has_rest = len(names) < len(said)
             return tuple(
                 replace(whole, case=Case(by, _name(entry), entry.key.span, names, has_rest, at, number), **facts)  # type: ignore[type-var]
@@ -101,11 +109,14 @@ def in_cases(level: Level, whole: T, read: Read) -> tuple[T, ...]:
 
 
 def _name(entry: Entry) -> str | None:
-    return None if entry.name == OTHERWISE else entry.name
+    return None if entry.name == ALL_OTHERS else entry.name
 
 
 def _cases(r: Reading, node: Node, read: Read) -> _Cases | None:
     level = r.keyed(node, {BY.name: BY}, "cases", is_open=True)
+    for entry in level.named:
+        if entry.name == OTHERWISE:
+            r.unknown(entry.key, "cases", (), (f"write `{ALL_OTHERS}`",))
     if not isinstance(node, MappingNode):
         return None
     if not level.named:
@@ -117,16 +128,16 @@ def _cases(r: Reading, node: Node, read: Read) -> _Cases | None:
 
 def _holding_nowhere(r: Reading, level: Level, said: tuple[tuple[Entry, Mapping[str, Any]], ...]) -> None:
     """Says what stands beside the cases, and in each of them as well: it would hold in none."""
-    for key, name in (("body", "body"), ("sets", "sets"), ("check", "check"),
-                      ("responses", "responses"), ("headers", "headers")):  # fmt: skip
-        beside = level.known.get(key)
-        if beside is not None and all(name in facts for _, facts in said) and any(e.name == OTHERWISE for e, _ in said):
-            spans = _written_at(said[0][0], key)
+    if all(entry.name != ALL_OTHERS for entry, _ in said):
+        return
+    for key, beside in level.known.items():
+        spans = [_written_at(entry, key) for entry, _ in said]
+        if all(spans):
             r.say(
                 CONTRADICTION,
                 f"`{key}` of `{level.called}` holds in none of its cases",
                 Label(beside.key.span),
-                *(Label(span, "in its place") for span in spans),
+                *(Label(span, "in its place") for span in spans[0]),
                 help=("leave it out here, or in the cases in which it holds",),
             )
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
+from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, routes, shapes
 from ninefold.language.actions import Action, apart, deeds, of_kind
 from ninefold.language.cases import BY, CASE, Case, in_cases
 from ninefold.language.check import CHECKS, Check
+from ninefold.language.codes import BEFORE_ITS_CASE
 from ninefold.language.declaration import (
     Each,
     One,
@@ -203,7 +205,7 @@ class Endpoint:
                   "An error where the function takes it.", shapes.Expression(shapes.Sight.NONE)),), side="moves")
     also: Fact[tuple[Effect, ...]] | None = adds("also", EFFECTS, OTHER_ROWS, NO_OTHER_ROW, side="moves")
     case: Case | None = adds(
-        "cases", shapes.Members(), "Bodies, values, checks and responses that an expression chooses.",
+        "cases", shapes.Members(), "What an expression chooses; a case is an endpoint, but for what is read before.",
         "There is one case: what the endpoint states.", below=(BY, CASE), whole=lambda _: None)
 
     # fmt: on
@@ -240,14 +242,22 @@ class Endpoint:
 
 
 
-IN_A_CASE = ("body", "sets", "check", "responses", "headers", "also")
-"""What a case may say in the place of its endpoint, by the names that these things have there."""
+BEFORE_THE_CASE: Final = (
+    "path", "query", "request_headers", "pages", "idempotency_key", "requests", "error_shape", "case")  # fmt: skip
+"""What holds before it is known of which case a request is, and so stands at the endpoint alone, by the names that
+these things have there. A case may say all the rest."""
+
+
+@cache
+def in_a_case() -> frozenset[str]:
+    """What a case may say in the place of its endpoint."""
+    return frozenset(each.attribute for each in members(Endpoint) if each.attribute not in BEFORE_THE_CASE)
 
 
 @cache
 def rows_of_cases() -> tuple[Key, ...]:
     """The rows of part 4 for what a case says; `none` says that it has none of it."""
-    said = {key.name for each in members(Endpoint) if each.attribute in IN_A_CASE for key in (*each.beside, each.key)}
+    said = {key.name for each in members(Endpoint) if each.attribute in in_a_case() for key in (*each.beside, each.key)}
     return tuple(_in_a_case(key) for key in rows(Endpoint, 4) if key.path.split(".")[0] in said)
 
 
@@ -282,12 +292,19 @@ def _of_kind(endpoint: Endpoint) -> Endpoint:
 
 def _said_in_a_case(r: Reading, entry: Entry) -> dict[str, Any]:
     """What a case states, in the place of what its endpoint states."""
-    keys = {key.name: key for key in rows_of_cases() if key.parent == "ENDPOINT.cases.CASE"}
-    level = r.keyed(entry.value, keys, entry.name)
+    own = {key.name: key for key in rows_of_cases() if key.parent == "ENDPOINT.cases.CASE"}
+    level = r.keyed(entry.value, {**keys_of(Endpoint), **own}, entry.name)
     if level.gap is not None:
         return {"responses": Gap(level.gap)}
+    for name in (each for each in level.known if each not in own):
+        message = f"`{name}` stands in a case"
+        label = Label(level.known[name].key.span, "holds before the case is known")
+        r.say(BEFORE_ITS_CASE, message, label, help=("write it beside `cases`: it is of the whole endpoint",))
     with r.proposing(entry.proposed or entry.value.proposed):
-        return {name: fact for name, fact in read_members(r, Endpoint, level, IN_A_CASE).items() if fact is not None}
+        said = read_members(r, Endpoint, level, in_a_case())
+    if said["does"] is not None:
+        said["call"], said["does"] = apart(r, said["does"])
+    return {name: fact for name, fact in said.items() if fact is not None or (name == "call" and said["does"])}
 
 
 def every_endpoint(level: Level) -> Fact[tuple[Endpoint, ...]] | None:

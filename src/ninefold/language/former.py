@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from ninefold.diagnostics.source import Span
-from ninefold.language.cases import OTHERWISE
 from ninefold.language.conditions import BY_NAME
 from ninefold.language.errors import RULES
 from ninefold.language.table import key_named
@@ -226,7 +225,7 @@ def stays(at: At) -> bool:
     under, _, name = path.rpartition(".")
     if under == "messages":
         return name in RULES
-    return name == OTHERWISE if under == "ENDPOINT.cases" else key_named(part, under, name) is not None
+    return key_named(part, under, name) is not None
 
 
 STAYS: Final = "\0"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 import msgspec
+from msgspec import structs
 
 from ninefold.expressions.tree import Typed
 from ninefold.plan.calls import Call
@@ -119,11 +120,16 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Case(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A case of an endpoint: the requests for which `by` gives its name; None: those that are of no other."""
+    """A case of an endpoint: the requests for which `by` gives its name; None: those that are of no other. `segments`,
+    `stored` and `errors` are those of the endpoint where they are None; `places`: what is stated in the case."""
 
     name: str | None
     body: Body | None = None
     trace: tuple[Place, ...] = ()
+    segments: tuple[Segment, ...] | None = None
+    stored: tuple[Parameter, ...] | None = None
+    errors: dict[str, str] | None = None
+    places: dict[str, Place] = {}
 
 
 class Cases(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -183,6 +189,23 @@ class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_
     """Where what it answers is stated besides, by the key (`request media type`, `unknown members`, `etag`, the
     conditions of `errors` …)."""
     trace: tuple[Place, ...] = ()
+
+
+def in_case(route: Served, number: int) -> Served:
+    """An endpoint in one of its cases; 0: it has none, or it is not known in which, and what is of all of them."""
+    admissions = tuple(each for each in route.admissions if each.case == number)
+    if not number or route.cases is None:
+        return structs.replace(route, admissions=admissions)
+    case = route.cases.cases[number - 1]
+    return structs.replace(
+        route,
+        admissions=admissions,
+        body=case.body,
+        segments=route.segments if case.segments is None else case.segments,
+        stored=route.stored if case.stored is None else case.stored,
+        errors=route.errors if case.errors is None else case.errors,
+        places={**route.places, **case.places},
+    )
 
 
 def bodies(route: Served) -> tuple[Body, ...]:

@@ -91,7 +91,7 @@ def takes_values(endpoint: Endpoint) -> bool:
 
 def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
     key, own = endpoint.key, (endpoint.key,)
-    if at := unanswered(endpoint.does, endpoint.span):
+    if at := unanswered(endpoint.does, _asked_of(survey, endpoint)):
         yield blocking(DOES, key, at, own)
         if endpoint.body is None and endpoint.responses is None:
             return  # it shows nothing; the rest is asked once it does
@@ -137,6 +137,13 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
     if "list" in verbs:
         if at := unanswered(endpoint.sort, endpoint.span):
             yield blocking(ORDER, key, at, own)
+
+
+def _asked_of(survey: Survey, endpoint: Endpoint) -> Span:
+    """Where it is asked what is done: of the endpoint, or of the cases where one of them says it."""
+    if endpoint.case is None or all(each.does is None for each in survey.cases(endpoint)):
+        return endpoint.span
+    return endpoint.case.span
 
 
 def _called(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[At, str]]:

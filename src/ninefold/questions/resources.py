@@ -148,7 +148,9 @@ def _without_maker(survey: Survey, resource: Resource, field: Field) -> tuple[st
     if not is_open(field.on_create) or field.computed is not None:
         return ()
     return tuple(
-        key for key in survey.creating(resource.name) if not _gives(survey, survey.by_key[key], resource.name, field)
+        key
+        for key in survey.creating(resource.name)
+        if not all(_gives(survey, each, resource.name, field) for each in survey.cases(survey.by_key[key]))
     )
 
 
@@ -158,7 +160,7 @@ def _gives(survey: Survey, endpoint: Endpoint, resource: str, field: Field) -> b
     effects = [each for each in survey.effects(endpoint) if (each.verb, each.subject) == ("create", resource)]
     if not all(any(assignment.name == field.name for assignment in each.sets) for each in effects):
         return False
-    if effects and not any(kind_of(action.verb).makes and action.subject == resource for action in actions(endpoint)):
+    if not any(kind_of(action.verb).makes and action.subject == resource for action in actions(endpoint)):
         return True
     if is_open(endpoint.body) and endpoint.method not in ("GET", "HEAD", "DELETE"):
         return True  # its body is a question of part 4

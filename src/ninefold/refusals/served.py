@@ -12,7 +12,7 @@ from ninefold.plan.authentication import GRANT_TYPE
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition
-from ninefold.plan.routes import Admission, Body, PathParameter, Served
+from ninefold.plan.routes import Admission, Body, PathParameter, Served, in_case
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import places_of
 from ninefold.plan.writes import (
@@ -50,8 +50,8 @@ def of_case(
 ) -> Iterator[Refusal]:
     """What depends on the endpoint alone, in one of its cases (0: it has none). `schemes`: those of the service, with
     where they are stated; `in_force`: those whose credentials are accepted."""
-    body = route.body if case == 0 or route.cases is None else route.cases.cases[case - 1].body
-    admissions = [each for each in route.admissions if each.case == case]
+    route = in_case(route, case)
+    body, admissions = route.body, route.admissions
     resource = next((_resource(each.operation) for each in admissions), None)
     yield from _of_path(route)
     if route.offers is not None:

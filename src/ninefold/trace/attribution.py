@@ -6,14 +6,15 @@ has no cause, and that is to be seen: nothing is made up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ninefold.plan.chosen import given
 from ninefold.plan.events import Event
 from ninefold.plan.operations import List, Operation, Read, Stream
+from ninefold.plan.places import Place
 from ninefold.plan.problems import ErrorCode
 from ninefold.plan.responses import Response
-from ninefold.plan.routes import Admission, Route, Served
+from ninefold.plan.routes import Admission, Route, Served, in_case
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Pin, places_of
 from ninefold.plan.writes import Write
@@ -102,6 +103,13 @@ def _case(route: Route | None, admission: Admission | None) -> tuple[Cause, ...]
     return stated((*route.cases.trace, *route.cases.cases[admission.case - 1].trace))
 
 
+def _places(route: Route | None, admission: Admission | None) -> Mapping[str, Place]:
+    """Where what it answers is stated besides, in the case that was chosen."""
+    if not isinstance(route, Served):
+        return {}
+    return in_case(route, 0 if admission is None else admission.case).places
+
+
 class _Of:
     """One response, asked for its parts."""
 
@@ -118,7 +126,7 @@ class _Of:
         self.route = route
         self.operation: Operation | None = None if admission is None else admission.operation
         self.refusals = refusals
-        self.places = route.places if isinstance(route, Served) else {}
+        self.places = _places(route, admission)
         self.case = _case(route, admission)
         self.code = self._code()
         self.response = self._response()

@@ -10,7 +10,7 @@ from ninefold.language.conditions import CONDITIONS, VERSION, Condition
 from ninefold.plan.held import CANNOT_BE_MADE
 from ninefold.plan.operations import List
 from ninefold.plan.places import Place
-from ninefold.plan.routes import BodyField, Parameter, Rule, Served
+from ninefold.plan.routes import BodyField, Parameter, Rule, Served, in_case
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Pin
 from ninefold.refusals.refusal import Refusal as Derived
@@ -85,9 +85,8 @@ def _of_route(edition: Edition, route: Served, admission: int) -> tuple[Derived,
     admitted = route.admissions[admission]
     if route.cases is None or not admitted.case:
         return refusals(replace(route, admissions=(admitted,)), edition.plan, 0)
-    body = route.cases.cases[admitted.case - 1].body
-    own = replace(route, admissions=(replace(admitted, case=0),), cases=None, body=body)
-    return refusals(own, edition.plan)
+    own = in_case(route, admitted.case)
+    return refusals(replace(own, admissions=(replace(admitted, case=0),), cases=None), edition.plan)
 
 
 def _beside(plan: ServicePlan, condition: Condition) -> Iterator[Cause]:

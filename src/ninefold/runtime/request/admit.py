@@ -6,14 +6,13 @@ from itertools import islice
 from typing import Any
 
 from ninefold.plan import environment
-from ninefold.runtime.messages.parameters import Declared, Query, narrowing
+from ninefold.runtime.messages.parameters import Declared, Query
 from ninefold.runtime.messages.problems import Failure, invalid, no_value
 from ninefold.runtime.messages.violations import MOST
 from ninefold.runtime.operations.flow import Next
-from ninefold.runtime.operations.read import Call, List, Read
+from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.stream import Stream
-from ninefold.runtime.operations.sweep import Sweep
-from ninefold.runtime.request.decode import read_body
+from ninefold.runtime.request.decode import read_body, read_operation
 from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Asked, Exchange
 from ninefold.runtime.request.idempotency import HEADER, read_key
 from ninefold.runtime.request.perform import operate
@@ -75,8 +74,7 @@ def _parameters(x: Exchange) -> Next:
     failures.extend(wrong)
     of_no_case = not failures and not _is_of_a_case(x)
     x.asked = asked = Asked(_call(x), key)
-    _read_operations(x, asked.call, failures)
-    x.refuse(*failures)
+    x.refuse(*failures, *read_operation(x, asked.call))
     note(x, asked)
     return _permitted(x, asked, bool(misread), of_no_case)
 
@@ -112,21 +110,6 @@ def _is_of_a_case(x: Exchange) -> bool:
     if found is not None:
         x.in_case(found)
     return found is not None
-
-
-def _read_operations(x: Exchange, call: Call, failures: list[Failure]) -> None:
-    """Read the parameters that the operation has: what is chosen of the response, of a list what page, and filters."""
-    operation = x.endpoint.any_operation if x.admission is None else x.admission.operation
-    values = x.env["request"]["query"]
-    if isinstance(operation, (Read, List)) and operation.chooser is not None:
-        x.env[environment.CHOSEN] = operation.chooser.switches(values)
-    if isinstance(operation, List):
-        call.page = operation.pages.read(values, x.query, failures, x.request)
-        if x.admission is not None:
-            not_ours = operation.cursor(call)
-            failures.extend(() if not_ours is None else (not_ours,))
-    if isinstance(operation, Sweep):
-        x.env[environment.FILTER] = narrowing(operation.filters, values)
 
 
 def _read_own(x: Exchange) -> list[Failure]:

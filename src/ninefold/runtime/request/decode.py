@@ -8,10 +8,13 @@ from typing import Any
 
 from ninefold.plan import environment
 from ninefold.runtime.messages.decode import Becomes, Body
+from ninefold.runtime.messages.parameters import narrowing
 from ninefold.runtime.messages.patches import Edit
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations import credentials
 from ninefold.runtime.operations.flow import Beside, Next, ReadBody, TooLarge, Wait
+from ninefold.runtime.operations.read import Call, List, Read
+from ninefold.runtime.operations.sweep import Sweep
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Endpoint
 from ninefold.runtime.request.exchange import NO_DOCUMENT, NOT_READ, TOO_LARGE, Asked, Content, Exchange
@@ -64,6 +67,8 @@ def _decode(x: Exchange, asked: Asked, body: Body, is_supported: bool, data: byt
                 x.refuse(found)
             return operate(x, asked)
         x.in_case(found)
+        # A list may be in one case alone.
+        x.refuse(*(each for each in read_operation(x, asked.call) if each not in x.failures))
     if form and x.endpoint.body is not None:
         document = x.endpoint.body.of_form(document)
     if x.endpoint.grants:
@@ -74,6 +79,22 @@ def _decode(x: Exchange, asked: Asked, body: Body, is_supported: bool, data: byt
             return operate(x, asked)
     asked.content = Content(data, form, document)
     return look(x, asked)
+
+
+def read_operation(x: Exchange, call: Call) -> list[Failure]:
+    """Read the parameters that the operation has: what is chosen of the response, of a list what page, and filters."""
+    operation = x.endpoint.any_operation if x.admission is None else x.admission.operation
+    values, failures = x.env["request"]["query"], list[Failure]()
+    if isinstance(operation, (Read, List)) and operation.chooser is not None:
+        x.env[environment.CHOSEN] = operation.chooser.switches(values)
+    if isinstance(operation, List):
+        call.page = operation.pages.read(values, x.query, failures, x.request)
+        if x.admission is not None:
+            not_ours = operation.cursor(call)
+            failures.extend(() if not_ours is None else (not_ours,))
+    if isinstance(operation, Sweep):
+        x.env[environment.FILTER] = narrowing(operation.filters, values)
+    return failures
 
 
 def look(x: Exchange, asked: Asked) -> Next:

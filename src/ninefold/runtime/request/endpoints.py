@@ -183,14 +183,16 @@ class Common:
 
 def served(route: plan.Served, common: Common, rates: tuple[Rate, ...] = ()) -> Endpoint:
     """`rates`: those that count its requests."""
-    whole = _served(route, common, rates, 0, route.body)
+    whole = _served(route, common, rates, 0)
     if route.cases is None:
         return whole
-    cases = [_served(route, common, rates, number, case.body) for number, case in enumerate(route.cases.cases, 1)]
+    cases = [_served(route, common, rates, number) for number in range(1, len(route.cases.cases) + 1)]
     by_name = {case.name: each for case, each in zip(route.cases.cases, cases, strict=True)}
     first = [each.lowest for each in (whole, *cases)]
+    known = [each.known_parameters for each in (whole, *cases) if each.known_parameters is not None]
     return replace(
         whole,
+        known_parameters=frozenset().union(*known) if known else None,
         cases=Cases(
             member=route.cases.member,
             by=None if route.cases.by is None else compile(route.cases.by),
@@ -205,10 +207,11 @@ def served(route: plan.Served, common: Common, rates: tuple[Rate, ...] = ()) -> 
     )
 
 
-def _served(route: plan.Served, common: Common, rates: tuple[Rate, ...], case: int, body: plan.Body | None) -> Endpoint:
+def _served(whole: plan.Served, common: Common, rates: tuple[Rate, ...], case: int) -> Endpoint:
     """The endpoint in one of its cases; 0: before it is known in which."""
-    schemes = common.schemes
-    admissions = {each.who: _admission(route, common, each) for each in route.admissions if each.case == case}
+    route, schemes = plan.in_case(whole, case), common.schemes
+    body = route.body
+    admissions = {each.who: _admission(route, common, each) for each in route.admissions}
     any_operation = next((each.operation for each in admissions.values()), None)
     known = common.parameters | _names(any_operation) | {each.name for each in route.query}
     in_force = {each.name for each in schemes if each.known_by is not None}

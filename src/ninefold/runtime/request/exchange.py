@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from ninefold.plan import environment
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import HeaderFields, Request, Response, header_value
 from ninefold.runtime.messages.parameters import Query, parse_query
@@ -23,6 +24,7 @@ from ninefold.runtime.request.rates import TRY_AGAIN, Told
 from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller, after_scheme
 from ninefold.runtime.request.service import Service
+from ninefold.values import Invalid, from_text
 
 log = logging.getLogger("ninefold.server")
 
@@ -112,9 +114,35 @@ class Exchange(msgspec.Struct, eq=False):
 
     def in_case(self, endpoint: Endpoint) -> None:
         """It is known of which case of its endpoint the request is."""
-        self.endpoint = endpoint
+        before, self.endpoint = self.endpoint, endpoint
+        if endpoint.errors != before.errors and self.failures:
+            self.rank = min(map(self.rank_of, self.failures))
+        if (endpoint.names, endpoint.stored) != (before.names, before.stored):
+            self.read_path()
         if self.admission is not None:
             self.admission = endpoint.admissions[self.admission.who]
+
+    def read_path(self) -> None:
+        """Read the values of its path that can be of rows."""
+        if not self.endpoint.names:
+            return
+        values: dict[str, Any] = {}
+        own = self.endpoint.path
+        declared = {each.name for each in own.parameters} if own is not None else ()
+        for text, (name, type_, resource) in zip(self.values, self.endpoint.names, strict=True):
+            if name in declared:
+                continue
+            try:
+                values[name] = from_text(type_, text)
+            except Invalid:
+                self.refuse(Failure("not found", resource))
+                self.addressable = False
+        self.env[environment.PATH] = values
+        if self.endpoint.stored is not None and self.addressable:
+            failures: list[Failure] = []
+            written = {name: [text] for text, (name, _, _) in zip(self.values, self.endpoint.names, strict=True)}
+            self.endpoint.stored.read(written, failures)
+            self.refuse(*failures)
 
     def settled(self, lowest: int) -> bool:
         """Whether something has failed that nothing of this rank comes before."""

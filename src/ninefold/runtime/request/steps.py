@@ -11,12 +11,10 @@ failed already (`Lowest`). That is why a request without a credential does not h
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from ninefold.expressions.evaluate import TooMuch
-from ninefold.plan import environment
 from ninefold.runtime.messages import media_types
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.messages.problems import Failure
@@ -34,7 +32,6 @@ from ninefold.runtime.request.precedents import Precedent
 from ninefold.runtime.request.routes import Found, Match, NotAllowed, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
 from ninefold.runtime.store.protocol import TooLong, Unavailable
-from ninefold.values import Invalid, from_text
 
 log = logging.getLogger("ninefold.server")
 
@@ -91,7 +88,7 @@ def _placed(x: Exchange, version: Version, match: Match[Endpoint], known: Recogn
     if x.endpoint.blocked or not version.served:
         return NOT_IN_FORCE
     _of_version(x)
-    _path_values(x, match.values)
+    x.read_path()
     precedent = None if x.failures or known.callers else precedents.of(x)
     if precedent is not None:
         return _as_due(x, partial(_like_before, x, precedent))
@@ -128,30 +125,6 @@ def _of_version(x: Exchange) -> None:
         x.refuse(Failure("unknown version"))
     elif x.version.is_retired(x.service.sources.clock()):
         x.refuse(Failure("retired version"))
-
-
-def _path_values(x: Exchange, texts: Sequence[str]) -> None:
-    if not x.endpoint.names:
-        return
-    values: dict[str, Any] = {}
-    declared = {each.name for each in x.endpoint.path.parameters} if x.endpoint.path is not None else ()
-    for text, (name, type_, resource) in zip(texts, x.endpoint.names, strict=True):
-        if name in declared:
-            continue
-        try:
-            values[name] = from_text(type_, text)
-        except Invalid:
-            x.refuse(Failure("not found", resource))
-            x.addressable = False
-    x.env[environment.PATH] = values
-    if x.endpoint.stored is not None and x.addressable:
-        failures: list[Failure] = []
-        written = {name: [text] for text, (name, _, _) in zip(texts, x.endpoint.names, strict=True)}
-        x.endpoint.stored.read(written, failures)
-        x.refuse(*failures)
-
-
-# ── What a step raises ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def taken(x: Exchange, take: Callable[[], Next]) -> Next:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 
 from ninefold.diagnostics.source import Place, Span
+from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
 from ninefold.language.routes import Literal
@@ -75,7 +76,7 @@ def _chosen(g: Grounds, endpoint: Endpoint) -> list[Item]:
     case = endpoint.case
     if case is None:
         return []
-    names = [f"`{name}`" for name in case.all] + (["`otherwise`"] if case.has_rest else [])
+    names = [f"`{name}`" for name in case.all] + ([f"`{ALL_OTHERS}`"] if case.has_rest else [])
     listed = " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
     return g.expression(f"its case is {listed}, by" if listed else "its case, by", case.by, ("cases",))
 
@@ -86,7 +87,7 @@ def _in_each(g: Grounds, endpoint: Endpoint, told: Callable[[Grounds, Endpoint],
     if len(every) < 2 or all(items == every[0][1] for _, items in every):
         return tuple(told(g, endpoint))
     return tuple(
-        g.item(f"in the case `{each.case.name or 'otherwise'}`", each.case.span, items)
+        g.item(f"in the case `{each.case.called}`", each.case.span, items)
         for each, items in every
         if each.case is not None and items
     )

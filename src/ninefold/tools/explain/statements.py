@@ -7,6 +7,7 @@ from typing import assert_never
 
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import words
+from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.endpoints import Endpoint
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.statement import Statement, switched
@@ -29,7 +30,7 @@ def statements(g: Grounds, endpoint: Endpoint) -> Iterator[Item]:
         if route is not None and route.cases is not None and not admission.case:
             continue  # never performed
         if route is not None and route.cases is not None:
-            who += f", in the case `{route.cases.cases[admission.case - 1].name or 'otherwise'}`"
+            who += f", in the case `{route.cases.cases[admission.case - 1].name or ALL_OTHERS}`"
         yield Item(who if below else f"{who}: no statement", place, items=below)
 
 

@@ -91,13 +91,10 @@ def _of_either(first: Json, second: Json) -> Json:
     }
 
 
-OTHERWISE = "otherwise"
-
-
 def described(case: Case, service: Service) -> Json:
     by = value_of(case.by)
     return {
-        "case": case.name or OTHERWISE,
+        "case": case.called,
         "by": "" if by is None else by.text,
         "line": service.line(case.span),
     }
@@ -109,7 +106,7 @@ def with_named_body(operation: Json, endpoint: Endpoint, schemas: Json) -> Json:
     case = endpoint.stated.case
     if case is None or _member(endpoint) is None or "requestBody" not in operation:
         return operation
-    name = component(f"{endpoint.stated.key}.{case.name or OTHERWISE}")
+    name = component(f"{endpoint.stated.key}.{case.called}")
     content = operation["requestBody"]["content"]
     for body in content.values():
         schemas[name] = body["schema"]

@@ -21,7 +21,7 @@ from ninefold.language.check import Check
 from ninefold.language.endpoints import Endpoint as Stated
 from ninefold.language.fact import Fact, Name, value_of
 from ninefold.plan.problems import DETAIL, ErrorCode
-from ninefold.plan.routes import Served
+from ninefold.plan.routes import Served, in_case
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Pin
 from ninefold.questions.question import OpenQuestion
@@ -110,9 +110,7 @@ def _endpoint(stated: Stated, checked: endpoints.Endpoint, route: Served, plan: 
     if route.cases is None or checked.case is None:
         return Endpoint(stated, checked, route, refusals(route, plan))
     number = [case.name for case in route.cases.cases].index(checked.case.name) + 1
-    own = tuple(each for each in route.admissions if each.case == number)
-    in_case = replace(route, admissions=own, body=route.cases.cases[number - 1].body, cases=None)
-    return Endpoint(stated, checked, in_case, refusals(route, plan, number))
+    return Endpoint(stated, checked, replace(in_case(route, number), cases=None), refusals(route, plan, number))
 
 
 def info(service: Service) -> Json:
