@@ -55,12 +55,12 @@ def test_a_whole_part_is_the_longest_answer() -> None:
 
 
 def test_what_is_not_in_force_is_told_apart() -> None:
-    read = "GET /orders/{id}:\n  does: read order\n  etag: true\n"
-    cases = "  cases: {by: request.query.as, otherwise: {responses: {200: order}}}\n  query: {as: {type: string}}\n"
+    read = "{does: stream event, responses: {200: stream}}"
+    cases = "{does: stream event, cases: {by: request.query.as, all others: {responses: {200: stream}}}, QUERY}"
     assert read in ORDERS
-    way = found(ORDERS.replace(read, read + cases), "GET /orders/{id}")
+    way = found(ORDERS.replace(read, cases.replace("QUERY", "query: {as: {type: string}}")), "GET /events")
     assert not way.questions and len(way.not_in_force) == 1
-    assert way.not_in_force[0].startswith("`etag` where cases choose what is shown")
+    assert way.not_in_force[0].startswith("`cases` of a stream")
     assert not any("not shown" in each for each in found(ORDERS.replace("patch: merge", "patch: not shown"),
                                                          "PATCH /orders/{id}").not_in_force)  # fmt: skip
 

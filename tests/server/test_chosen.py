@@ -85,7 +85,7 @@ GET /views/{id}:
   cases:
     by: request.query.as
     short:     {responses: {200: short(paper)}}
-    otherwise: {responses: {200: paper}}
+    all others: {responses: {200: paper}}
 GET /mine/{id}:
   does: read paper
   responses: {200: {text: paper.text, again: "paper.text + '!'", of: {folder: paper.folder}}}

@@ -393,7 +393,7 @@ def test_a_case_of_an_endpoint_gives_the_first_its_values(tmp_path: Path) -> Non
   cases:
     by: request.query.size
     small:     {body: [note], sets: {total: "1"}, responses: {201: seen(order)}}
-    otherwise: {body: [note, total], responses: {200: seen(order)}}
+    all others: {body: [note, total], responses: {200: seen(order)}}
 """,
     )
     assert contract != CONTRACT

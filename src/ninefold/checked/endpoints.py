@@ -109,6 +109,11 @@ class Endpoint:
         return self.operation.key
 
     @property
+    def called(self) -> str | None:
+        """The case that it is, as the contract names it; None: it has none."""
+        return None if self.case is None else self.case.called
+
+    @property
     def segments(self) -> tuple[Segment, ...]:
         return self.operation.segments
 

@@ -296,10 +296,9 @@ def admissions(
     """Who may call an endpoint; its own line, or `all others`. `known`: the rows that its path leads through."""
     found = []
     request = request_type(findings.contract.endpoints_by_key[endpoint.key])
-    rows = tuple(
-        dict.fromkeys(first.resource for each in findings.survey.cases(endpoint) for first in actions(each)[:1])
-    )
-    known_rows = tuple(each for each in rows if each is not None)
+    cases = findings.survey.cases(endpoint)
+    rows = dict.fromkeys(first.resource for each in cases for first in actions(each)[:1])
+    known_rows = tuple(each for each in rows if each is not None and each in vocabulary.model)
     for admission in findings.survey.admitted(endpoint):
         test = value_of(admission.condition)
         place = findings.place(admission.who.span)
@@ -311,11 +310,10 @@ def admissions(
                 continue
             of_request = not needs_database(holds, known_rows, vocabulary.model)
             if len(rows) > 1 and not free_variables(holds).isdisjoint(known_rows):
-                message = (
-                    f"who may call `{endpoint.key}` depends on a row, and its cases act on rows of several resources"
-                )
+                message = f"who may call `{endpoint.key}` depends on a row of which not every case is"
                 help = ("say it as a `check` of the case, which reads its row",)
-                findings.say(ROW_OF_SOME_CASE, message, Label(test.span, "is not the row of every case"), help=help)
+                label = Label(test.span, "the cases act on rows of several resources")
+                findings.say(ROW_OF_SOME_CASE, message, label, help=help)
             elif verb == "list" and resource is not None:
                 instead = f"say under `rows` which rows of `{resource}` such a caller sees"
                 holds = of_list(holds, test, endpoint.key, resource, known, findings, instead)

@@ -36,7 +36,7 @@ from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Typed
 from ninefold.language import endpoints as stated
 from ninefold.language import routes
-from ninefold.language.fact import Gap, Shown, StatedNone, value_of
+from ninefold.language.fact import Gap, StatedNone, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.questions.events import about_built_in
 from ninefold.questions.question import OpenQuestion
@@ -258,9 +258,6 @@ def _stop(endpoint: stated.Endpoint, what: str, span: Span, findings: Findings) 
 def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
     """What this endpoint states and this build does not do."""
     actions = value_of(endpoint.does) or ()
-    etag = endpoint.etag
-    if endpoint.case is not None and isinstance(etag, Shown) and not all(kind_of(each.verb).writes for each in actions):
-        yield "`etag` where cases choose what is shown", etag.span
     if endpoint.case is not None and any(kind_of(action.verb).streams for action in actions):
         yield "`cases` of a stream", endpoint.case.span
     if endpoint.case is not None and any(action.verb == "grant token" for action in actions):

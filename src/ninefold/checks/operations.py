@@ -194,7 +194,9 @@ def operation_of(
     if kind.writes:
         return _changes(common, doing, given, also, ends, rows.filters if doing.action.all else None)
     digested = kind.name == "read" and (
-        reads_beyond_row(response, doing.rows, showing.vocabulary) or shows_what_is_cleared(response, resource)
+        endpoint.case is not None  # the same revision is shown in several ways
+        or reads_beyond_row(response, doing.rows, showing.vocabulary)
+        or shows_what_is_cleared(response, resource)
     )
     return _shows(common, selection, digested, rows)
 

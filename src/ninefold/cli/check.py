@@ -59,7 +59,7 @@ def check(
         if not loaded.diagnostics:
             say(f"{visible(loaded.source.name)}: nothing is wrong")
         endpoints = value_of(loaded.contract.endpoints.endpoints) or ()
-        blocked = blocked_in_words(loaded.open_questions, [each.key for each in endpoints])
+        blocked = blocked_in_words(loaded.open_questions, [*dict.fromkeys(each.key for each in endpoints)])
         if blocked and not has_errors(loaded.diagnostics):
             say(f"{blocked} by what is not shown: ninefold gaps {visible(file)}")
     return 1 if has_errors(loaded.diagnostics) else 0

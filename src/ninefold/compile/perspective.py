@@ -30,12 +30,13 @@ CONTRACT = "$contract"
 @dataclass(frozen=True)
 class Perspective:
     """`who` is a scheme's name, `anyone`, the operator or the contract. `told`: who is told why something was refused,
-    where that is another than `who`."""
+    where that is another than `who`. `case`: in which case of an endpoint, as the contract names it."""
 
     checked: Checked
     who: str
     dialect: Dialect
     told: str | None = None
+    case: str | None = None
 
     @property
     def teller(self) -> Perspective:

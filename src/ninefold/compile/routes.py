@@ -111,7 +111,9 @@ def _admissions(endpoint: Endpoint, case: int, checked: Checked, dialect: Dialec
         if admission.who in known:
             yield Admission(
                 who=admission.who,
-                operation=_operation(endpoint, admission, Perspective(checked, admission.who, dialect)),
+                operation=_operation(
+                    endpoint, admission, Perspective(checked, admission.who, dialect, case=endpoint.called)
+                ),
                 condition=admission.condition if admission.of_request else None,
                 scopes=admission.scopes,
                 trace=traced(admission.place),

@@ -33,10 +33,6 @@ class Survey:
     def endpoints(self) -> tuple[Endpoint, ...]:
         return value_of(self.contract.endpoints.endpoints) or ()
 
-    @cached_property
-    def by_key(self) -> Mapping[str, Endpoint]:
-        return {endpoint.key: endpoint for endpoint in self.endpoints}
-
     def cases(self, endpoint: Endpoint) -> tuple[Endpoint, ...]:
         """The endpoint in each of its cases; itself where there are none."""
         return tuple(each for each in self.endpoints if each.key == endpoint.key) if endpoint.case else (endpoint,)

@@ -14,7 +14,7 @@ from ninefold.language import shapes
 from ninefold.language.codes import CONTRADICTION, NOT_IN_FORM
 from ninefold.language.declaration import named
 from ninefold.language.expressions import Expression, expression
-from ninefold.language.fact import Fact, Gap, Proposal, Shown
+from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone
 from ninefold.language.key import Kind
 from ninefold.language.reading import Level, Reading
 from ninefold.language.requests import DOES
@@ -145,3 +145,22 @@ def _holding_nowhere(r: Reading, level: Level, said: tuple[tuple[Entry, Mapping[
 def _written_at(entry: Entry, key: str) -> tuple[Span, ...]:
     found = entry.value.get(key) if isinstance(entry.value, MappingNode) else None
     return () if found is None else (found.key.span,)
+
+
+def each_case(fact: Fact[tuple[tuple[T, ...], ...]] | None) -> Fact[tuple[T, ...]] | None:
+    """The endpoints, each in each of its cases, as one row of them."""
+
+    def flat(several: tuple[tuple[T, ...], ...]) -> tuple[T, ...]:
+        return tuple(each for one in several for each in one)
+
+    match fact:
+        case Shown():
+            return Shown(flat(fact.value), fact.span, fact.proposed)
+        case Proposal(candidate=Shown() as shown):
+            return Proposal(Shown(flat(shown.value), shown.span, shown.proposed), fact.span)
+        case Proposal(candidate=StatedNone() as none):
+            return Proposal(none, fact.span)
+        case None | StatedNone() | Gap():
+            return fact
+        case Proposal(span=span):
+            return Gap(span)

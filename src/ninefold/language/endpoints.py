@@ -12,7 +12,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, routes, shapes
 from ninefold.language.actions import Action, apart, deeds, of_kind
-from ninefold.language.cases import BY, CASE, Case, in_cases
+from ninefold.language.cases import BY, CASE, Case, each_case, in_cases
 from ninefold.language.check import CHECKS, Check
 from ninefold.language.codes import BEFORE_ITS_CASE
 from ninefold.language.declaration import (
@@ -32,7 +32,7 @@ from ninefold.language.declaration import (
 from ninefold.language.effects import EFFECTS, NO_OTHER_ROW, OTHER_ROWS, Effect
 from ninefold.language.errors import Shape, condition_name
 from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members, header_values
-from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of, within
+from ninefold.language.fact import Fact, Gap, Name, Shown, StatedNone, value_of, within
 from ninefold.language.functions import FUNCTIONS, Function, read_functions
 from ninefold.language.key import Key, Kind, falling_back
 from ninefold.language.limits import PAGES, Limits, Pages
@@ -211,6 +211,11 @@ class Endpoint:
     # fmt: on
 
     @property
+    def called(self) -> str | None:
+        """The case that it is, as the contract names it; None: it has none."""
+        return None if self.case is None else self.case.called
+
+    @property
     def of_all_rows(self) -> bool:
         """Whether it changes all the rows that its path, `where` and `query` leave."""
         return any(each.all for each in value_of(self.does) or ())
@@ -314,28 +319,9 @@ def every_endpoint(level: Level) -> Fact[tuple[Endpoint, ...]] | None:
     written = [(entry, found) for entry in named if (found := routes.route(r, entry.key)) is not None]
     routes.distinct(r, [(entry.key, found) for entry, found in written])
     by_key = {entry.name: found for entry, found in written}
-    return _each_case(
+    return each_case(
         collected(r, named, level.node.span, lambda entry: _in_its_cases(r, entry, by_key.get(entry.name)))
     )
-
-
-def _each_case(fact: Fact[tuple[tuple[Endpoint, ...], ...]] | None) -> Fact[tuple[Endpoint, ...]] | None:
-    def flat(several: tuple[tuple[Endpoint, ...], ...]) -> tuple[Endpoint, ...]:
-        return tuple(each for one in several for each in one)
-
-    match fact:
-        case Shown():
-            return Shown(flat(fact.value), fact.span, fact.proposed)
-        case Proposal(candidate=Shown() as shown):
-            return Proposal(Shown(flat(shown.value), shown.span, shown.proposed), fact.span)
-        case Proposal(candidate=StatedNone() as none):
-            return Proposal(none, fact.span)
-        case None | StatedNone() | Gap():
-            return fact
-        case Proposal(span=span):
-            return Gap(span)
-
-
 
 
 # fmt: off

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from ninefold.diagnostics.diagnostic import Label
@@ -136,6 +137,9 @@ ENDPOINT: Final = re.compile(r"[A-Z]+ /[^ ]*")
 OF_ENDPOINT: Final = re.compile(r"([A-Z]+ /.*)\.(query|request headers)\.([^.]+)")
 """What belongs to an endpoint is named behind its key: `GET /orders.query.status`."""
 
+OF_CASE: Final = re.compile(r"([A-Z]+ /.*)\.cases\.(.+)")
+"""So is a case: `POST /payments.cases.card`."""
+
 DIFFERENT = ("schema", "is", "endpoint", "view", "kind", "code")
 BESIDE: Final = {
     "rename": ("to",),
@@ -156,7 +160,9 @@ def of(level: Level) -> Scalar | None:
 
 
 def is_of_endpoint(key: Scalar | None) -> bool:
-    return key is not None and ENDPOINT.fullmatch(key.text) is not None and OF_ENDPOINT.fullmatch(key.text) is None
+    if key is None or any(each.fullmatch(key.text) for each in (OF_ENDPOINT, OF_CASE)):
+        return False
+    return ENDPOINT.fullmatch(key.text) is not None
 
 
 def as_entry(level: Level, name: str) -> Entry:
@@ -182,6 +188,9 @@ def endpoint_as_it_was(level: Level, entry: Entry) -> Endpoint | None:
     if cases is not None:
         message = "an older version has no cases that the version above it has not"
         level.reading.say(NOT_BUILT, message, Label(cases.key.span, "is not read here"), help=("leave it out",))
+    of_case = None if key is None else OF_CASE.fullmatch(key.text)
+    if key is not None and of_case is not None:
+        key = replace(key, text=of_case[1])
     if key is None or not is_of_endpoint(key):
         return None
     return read_endpoint(level.reading, entry, route(level.reading, key))

@@ -150,7 +150,9 @@ def _without_maker(survey: Survey, resource: Resource, field: Field) -> tuple[st
     return tuple(
         key
         for key in survey.creating(resource.name)
-        if not all(_gives(survey, each, resource.name, field) for each in survey.cases(survey.by_key[key]))
+        if not all(
+            _gives(survey, each, resource.name, field) for each in survey.cases(survey.contract.endpoints_by_key[key])
+        )
     )
 
 

@@ -14,11 +14,18 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.language.routes import Literal
-from ninefold.language.versioning import ENDPOINT, OF_ENDPOINT, Change, Version, VersionScheme
+from ninefold.language.versioning import ENDPOINT, OF_CASE, OF_ENDPOINT, Change, Version, VersionScheme
 from ninefold.questions.question import OpenQuestion
 from ninefold.versions.codes import NO_WAY_BACK, ODD_DATES, UNNAMEABLE
 from ninefold.versions.fields import change_field
-from ninefold.versions.names import change_code, change_endpoint, change_kind, change_parameter, change_view
+from ninefold.versions.names import (
+    change_case,
+    change_code,
+    change_endpoint,
+    change_kind,
+    change_parameter,
+    change_view,
+)
 from ninefold.versions.shown import with_shown
 from ninefold.versions.way import Way
 
@@ -74,6 +81,9 @@ def derive(contract: Contract) -> Outcome[tuple[Derived, ...]]:
 def apply(way: Way, change: Change) -> None:
     """One change, by what it is of."""
     text = change.subject.text
+    if OF_CASE.fullmatch(text):
+        change_case(way, change)
+        return
     if OF_ENDPOINT.fullmatch(text):
         change_parameter(way, change)
         return

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from ninefold.language.authentication import Permission
 from ninefold.language.check import Check
 from ninefold.language.declaration import members
-from ninefold.language.endpoints import Endpoint
+from ninefold.language.endpoints import BEFORE_THE_CASE, Endpoint
 from ninefold.language.errors import ErrorCode
 from ninefold.language.events import EventKind
 from ninefold.language.expressions import Expression
@@ -20,7 +20,7 @@ from ninefold.language.resources import Resource
 from ninefold.language.routes import Segment, shape_of, with_values
 from ninefold.language.schemas import Schema
 from ninefold.language.uses import renamed
-from ninefold.language.versioning import OF_ENDPOINT, Change
+from ninefold.language.versioning import OF_CASE, OF_ENDPOINT, Change
 from ninefold.syntax.nodes import Mapping, Scalar, Sequence
 from ninefold.versions.way import Way, each_in, in_fact
 
@@ -47,8 +47,10 @@ def change_endpoint(way: Way, change: Change) -> None:
                 return
             said = {name: value for name in _OF_ENDPOINT if (value := getattr(change.endpoint, name)) is not None}
             assert found is not None
-            if found.case is not None and said.keys() & {"does", "body", "sets", "check", "responses", "headers"}:
-                way.refuse(change, f"what a case of `{key}` was is not said by what all of them were")
+            cases = [each for each in way.endpoints() if each.key == key and each.case is not None]
+            if any(getattr(each, name) != getattr(found, name) for name in said for each in cases):
+                help = (f"say it of each case: `{{change: {key}.cases.{cases[0].called}, …}}`",)
+                way.refuse(change, f"what a case of `{key}` was is not said by what all of them were", help)
                 return
             way.with_endpoints(_with(each, said) if each.key == key else each for each in way.endpoints())
         case "remove":
@@ -57,6 +59,30 @@ def change_endpoint(way: Way, change: Change) -> None:
         case _:
             assert found is not None
             _rename(way, change, found)
+
+
+def change_case(way: Way, change: Change) -> None:
+    """`POST /payments.cases.card`: what one case was, in the keys that a case may have."""
+    named = OF_CASE.fullmatch(change.subject.text)
+    assert named is not None
+    key, name = named.groups()
+    cases = {each.case.called: each for each in way.endpoints() if each.key == key and each.case is not None}
+    if name not in cases:
+        way.not_there(change, "a case", [f"{key}.cases.{each}" for each in cases])
+        return
+    if change.verb != "change" or not way.only(change, ("endpoint",), "a case"):
+        way.refuse(change, "a case is changed, and nothing else: every version has the same cases")
+        return
+    if change.endpoint is None:
+        way.refuse(change, f"how `{key}` was different in that case is not said")
+        return
+    said = {each: value for each in _OF_ENDPOINT if (value := getattr(change.endpoint, each)) is not None}
+    for each in members(Endpoint):
+        if each.attribute in said and each.attribute in BEFORE_THE_CASE:
+            way.refuse(change, f"`{each.name}` holds before the case is known: it is of the whole endpoint")
+            return
+    changed = _with(cases[name], said)
+    way.with_endpoints(changed if each is cases[name] else each for each in way.endpoints())
 
 
 def _with(endpoint: Endpoint, said: dict[str, object]) -> Endpoint:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.checked.endpoints import Admission
+from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.operations import Operation, Read
 from ninefold.checked.resources import Resource
 from ninefold.compile import inputs
@@ -12,6 +12,7 @@ from ninefold.compile.endpoints.rows import answer, is_at_path_of, pieces, row_c
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.requirements import guard
 from ninefold.compile.which_rows import path_conditions
+from ninefold.language.cases import ALL_OTHERS
 from ninefold.plan.statement import Statement
 from ninefold.plan.writes import Precondition, Represented
 from ninefold.sql.fragment import all_of, bind, column, identifier
@@ -35,19 +36,23 @@ def _shown(
     operation: Operation, admission: Admission, resource: Resource, perspective: Perspective
 ) -> Represented | None:
     """None: the tags are of the row alone, or this caller is given none by GET."""
-    for endpoint in perspective.checked.endpoints:
-        shown = endpoint.operation
-        if (
-            isinstance(shown, Read)
-            and shown.resource == resource.name
-            and shown.digested
-            and is_at_path_of(shown, operation)
-        ):
-            own = next((each for each in endpoint.admissions if each.who == perspective.who), None)
-            if own is None or (own.of_request and own.condition not in (None, admission.condition)):
-                return None
-            return _represented(operation, shown, own, resource, perspective)
-    return None
+    showing = [each for each in perspective.checked.endpoints if _shows(each, operation, resource)]
+    # Of several cases it is the one of the same name, or that of the rest.
+    named = (each for name in (perspective.case, ALL_OTHERS) for each in showing if each.called == name)
+    endpoint = next(iter((*named, *showing)), None)
+    if endpoint is None or not isinstance(shown := endpoint.operation, Read):
+        return None
+    own = next((each for each in endpoint.admissions if each.who == perspective.who), None)
+    if own is None or (own.of_request and own.condition not in (None, admission.condition)):
+        return None
+    return _represented(operation, shown, own, resource, perspective)
+
+
+def _shows(endpoint: Endpoint, operation: Operation, resource: Resource) -> bool:
+    """Whether GET shows the row at the path of a write, with more than the row in its entity tags."""
+    shown = endpoint.operation
+    about = isinstance(shown, Read) and shown.resource == resource.name and shown.digested
+    return about and is_at_path_of(shown, operation)
 
 
 def _represented(

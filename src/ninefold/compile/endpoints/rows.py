@@ -54,8 +54,12 @@ def answer(
     planned = response(end or operation.response, perspective.checked.produces, columns)
     if not operation.validator:
         return planned
+    own = () if perspective.case is None else ("cases", perspective.case)
+    places = perspective.checked.places
+    etag = stated(places, "endpoints", operation.key, *own, "etag") or stated(
+        places, "endpoints", operation.key, "etag"
+    )
     if operation.verb != "read" and not operation.kind.writes:
-        etag = stated(perspective.checked.places, "endpoints", operation.key, "etag")
         return msgspec.structs.replace(
             planned,
             digested=True,
@@ -67,7 +71,6 @@ def answer(
     if operation.kind.removes:  # what is gone has no entity tag; what is to go is named by one
         return msgspec.structs.replace(planned, tag_prefix=_prefix(operation, perspective))
     revision = columns.add_revision(operation.resource)
-    etag = stated(perspective.checked.places, "endpoints", operation.key, "etag")
     return msgspec.structs.replace(
         planned,
         revision=revision,

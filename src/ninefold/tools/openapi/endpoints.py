@@ -35,7 +35,7 @@ def paths(service: Service, shared: Json, schemas: Json) -> Json:
         method, operation = endpoint.route.method.lower(), _operation(endpoint, names, shared, service)
         operation = answers.with_named_body(operation, endpoint, schemas)
         known = operations.get(method)
-        operations[method] = operation if known is None else answers.together(known, operation)
+        operations[method] = operation if known is None else answers.together(known, operation, shared)
         if endpoint.stated.case is not None and endpoint.stated.case.is_last:
             answers.finished(operations[method], endpoint)
     return named(found, schemas, service)
@@ -103,7 +103,7 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
         yield "check", guards
     issued = value_of(stated.issues)
     if stated.case is not None:
-        yield "cases", [answers.described(stated.case, service)]
+        yield "cases", [answers.described(stated.case, endpoint.does, service)]
     if issued is not None:
         yield "issues", {"scheme": issued.text, "line": service.line(issued.span)}
     if (ended := value_of(stated.ends)) is not None:

@@ -20,7 +20,7 @@ def named(paths: Json, schemas: Json, service: Service) -> Json:
     names = _operation_ids(service)
     return {
         path: {
-            method: _named(operation, names[key], endpoints[key], schemas)
+            method: _named(operation, names[key], _body_name(endpoints[key], names[key], service), schemas)
             for method, operation in operations.items()
             for key in (operation["x-ninefold"]["endpoint"],)
         }
@@ -38,7 +38,8 @@ def _operation_ids(service: Service) -> dict[str, str]:
             continue
         method, _, path = key.partition(" ")
         words = _WORD.findall(path)
-        name = camel(method.lower(), *words) if endpoint.does == "compute" else camel(*_WORD.findall(endpoint.does))
+        told_by_path = endpoint.does == "compute" or _does_several(endpoint, service)
+        name = camel(method.lower(), *words) if told_by_path else camel(*_WORD.findall(endpoint.does))
         if name in taken:
             name = "_".join((name, *words))
         if name in taken:
@@ -49,15 +50,20 @@ def _operation_ids(service: Service) -> dict[str, str]:
     return found
 
 
+def _does_several(endpoint: Endpoint, service: Service) -> bool:
+    """Whether its cases do not all do the same."""
+    return any(each.stated.key == endpoint.stated.key and each.does != endpoint.does for each in service.endpoints)
+
+
 def camel(first: str, *words: str) -> str:
     """`list order` as `listOrder`."""
     return first[:1].lower() + first[1:] + "".join(word[:1].upper() + word[1:] for word in words)
 
 
-def _named(operation: Json, name: str, endpoint: Endpoint, schemas: Json) -> Json:
+def _named(operation: Json, name: str, body_name: str, schemas: Json) -> Json:
     body, responses = operation.get("requestBody"), dict(operation["responses"])
     if body is not None:
-        body = body | {"content": _components(body["content"], _body_name(endpoint, name), schemas, f"{name}.body")}
+        body = body | {"content": _components(body["content"], body_name, schemas, f"{name}.body")}
     for status, response in responses.items():
         content = response.get("content", {})
         if status.startswith("2") and any("properties" in each["schema"] for each in content.values()):
@@ -70,10 +76,11 @@ def _named(operation: Json, name: str, endpoint: Endpoint, schemas: Json) -> Jso
     return found
 
 
-def _body_name(endpoint: Endpoint, name: str) -> str:
+def _body_name(endpoint: Endpoint, name: str, service: Service) -> str:
     """`order.create` of what does `create order`."""
     verb, _, resource = endpoint.does.rpartition(" ")
-    return f"{resource}.{verb}" if verb and verb != "call" and "," not in verb else f"{name}.body"
+    of_one = verb and verb != "call" and "," not in verb and not _does_several(endpoint, service)
+    return f"{resource}.{verb}" if of_one else f"{name}.body"
 
 
 def _components(content: Json, name: str, schemas: Json, instead: str | None = None) -> Json:

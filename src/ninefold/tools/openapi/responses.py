@@ -3,6 +3,8 @@ operation."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ninefold.checked.contents import Response
 from ninefold.checked.operations import Ensure, Remove
 from ninefold.language.cases import Case
@@ -75,7 +77,7 @@ def either(first: Json, second: Json) -> Json:
     content = dict(first.get("content", {}))
     for media_type, body in second.get("content", {}).items():
         known = content.get(media_type)
-        content[media_type] = body if known is None else {"schema": {"anyOf": [known["schema"], body["schema"]]}}
+        content[media_type] = body if known is None else {"schema": _any_of(known, body)}
     description = "; ".join(dict.fromkeys((first["description"], second["description"])))
     found = {**second, **first, "description": description} | ({"content": content} if content else {})
     if headers := _of_either(first.get("headers", {}), second.get("headers", {})):
@@ -91,10 +93,11 @@ def _of_either(first: Json, second: Json) -> Json:
     }
 
 
-def described(case: Case, service: Service) -> Json:
+def described(case: Case, does: str, service: Service) -> Json:
     by = value_of(case.by)
     return {
         "case": case.called,
+        "does": does,
         "by": "" if by is None else by.text,
         "line": service.line(case.span),
     }
@@ -114,21 +117,50 @@ def with_named_body(operation: Json, endpoint: Endpoint, schemas: Json) -> Json:
     return operation | {"requestBody": operation["requestBody"] | {"content": named}}
 
 
-def together(known: Json, another: Json) -> Json:
-    """One operation in the place of two cases: a body of one of them, and the responses of both."""
+def together(known: Json, another: Json, shared: Json) -> Json:
+    """One operation in the place of two cases: a body of one of them, the parameters and the responses of both."""
     found = {**another, **known}
+    if tags := list(dict.fromkeys((*known.get("tags", ()), *another.get("tags", ())))):
+        found["tags"] = tags
+    summaries = known["summary"].split(_OR)
+    found["summary"] = _OR.join(dict.fromkeys((*summaries, another["summary"])))
+    if parameters := _of_both(known.get("parameters", ()), another.get("parameters", ())):
+        found["parameters"] = parameters
     if bodies := [each["requestBody"] for each in (known, another) if "requestBody" in each]:
         found["requestBody"] = bodies[0] if len(bodies) == 1 else _either_body(*bodies)
         if len(bodies) == 1:
             found["requestBody"] = {**bodies[0], "required": False}
     responses = dict(known["responses"])
     for status, response in another["responses"].items():
-        first = responses.get(status)
-        responses[status] = response if first is None or first == response else either(first, response)
+        first = responses.get(status, response)
+        same = first == response
+        responses[status] = response if same else either(_whole(first, shared), _whole(response, shared))
     found["responses"] = responses
     beyond = {**another["x-ninefold"], **known["x-ninefold"]}
     beyond["cases"] = [*known["x-ninefold"]["cases"], *another["x-ninefold"]["cases"]]
     return found | {"x-ninefold": beyond}
+
+
+_OR = " or "
+
+
+def _of_both(first: Sequence[Json], second: Sequence[Json]) -> list[Json]:
+    """Parameters: what only one of two cases has need not be given."""
+    found = {(each["in"], each["name"]): each for each in first}
+    others = {(each["in"], each["name"]): each for each in second}
+    for key, each in others.items():
+        known = found.get(key)
+        if known is None:
+            found[key] = each | {"required": False}
+        elif known != each:
+            found[key] = {**each, **known, "schema": {"anyOf": _unlike(known, each)}}
+    alone = [key for key in found if key not in others and key[0] != "path"]
+    return [each | {"required": False} if key in alone else each for key, each in found.items()]
+
+
+def _whole(response: Json, shared: Json) -> Json:
+    """A response that is told by its name, as it is."""
+    return next((each for name, each in shared.items() if response == reference(name, "responses")), response)
 
 
 def _either_body(first: Json, second: Json) -> Json:
@@ -140,6 +172,17 @@ def _either_body(first: Json, second: Json) -> Json:
     unique = [each for number, each in enumerate(changed) if each not in changed[:number]]
     beyond = {"x-ninefold": {"normalised before": unique}} if unique else {}
     return {"required": first["required"] and second["required"], "content": content} | beyond
+
+
+def _any_of(first: Json, second: Json) -> Json:
+    schemas = _unlike(first, second)
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+
+
+def _unlike(first: Json, second: Json) -> list[Json]:
+    """The schemas of both, each once."""
+    every = [*_schemas(first), *_schemas(second)]
+    return [each for number, each in enumerate(every) if each not in every[:number]]
 
 
 def _schemas(body: Json) -> list[Json]:

@@ -153,7 +153,7 @@ def matrix(contract: Contract, served: Checked | None) -> Matrix:
 
 def _case(endpoint: Endpoint | CheckedEndpoint) -> str:
     """In which of its cases an endpoint is, in words; nothing where it has none."""
-    return "" if endpoint.case is None else f", in the case `{endpoint.case.called}`"
+    return "" if endpoint.called is None else f", in the case `{endpoint.called}`"
 
 
 class _Reading:

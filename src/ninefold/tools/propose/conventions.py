@@ -180,7 +180,9 @@ def _patch(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 def _order(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     """By the time of creation, if rows keep it; else by primary key."""
     path = (subject, "sort")
-    resource = next((a.subject for a in actions(survey.by_key[subject]) if a.verb == "list"), None) or ""
+    resource = (
+        next((a.subject for a in actions(survey.contract.endpoints_by_key[subject]) if a.verb == "list"), None) or ""
+    )
     for name in ("created_at", "createdAt", "created"):
         field = survey.graph.fields.get(resource, {}).get(name)
         schema = value_of(field.schema) if field is not None else None
@@ -248,7 +250,7 @@ def _stream(said: Fact[tuple[Name, ...]] | None) -> Iterator[Proposed]:
 
 
 def _pages(survey: Survey, subject: str) -> tuple[Proposed, ...]:
-    return pages(survey, survey.by_key[subject])
+    return pages(survey, survey.contract.endpoints_by_key[subject])
 
 
 def _limits(survey: Survey, subject: str) -> tuple[Proposed, ...]:

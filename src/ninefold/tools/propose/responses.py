@@ -44,7 +44,7 @@ _GRANTED = (
 
 def responses(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     """Nothing for what computes or calls: what it gives is the contract's to show."""
-    endpoint = survey.by_key[subject]
+    endpoint = survey.contract.endpoints_by_key[subject]
     first = next(iter(actions(endpoint)), None)
     if first is None or endpoint.call is not None or not is_open(endpoint.responses):
         return ()
