@@ -147,12 +147,11 @@ def _without_maker(survey: Survey, resource: Resource, field: Field) -> tuple[st
     """
     if not is_open(field.on_create) or field.computed is not None:
         return ()
+    by_key = survey.contract.endpoints_by_key
     return tuple(
         key
         for key in survey.creating(resource.name)
-        if not all(
-            _gives(survey, each, resource.name, field) for each in survey.cases(survey.contract.endpoints_by_key[key])
-        )
+        if not all(_gives(survey, each, resource.name, field) for each in survey.cases(by_key[key]))
     )
 
 

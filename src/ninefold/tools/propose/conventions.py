@@ -180,9 +180,8 @@ def _patch(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 def _order(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     """By the time of creation, if rows keep it; else by primary key."""
     path = (subject, "sort")
-    resource = (
-        next((a.subject for a in actions(survey.contract.endpoints_by_key[subject]) if a.verb == "list"), None) or ""
-    )
+    endpoint = survey.contract.endpoints_by_key[subject]
+    resource = next((a.subject for a in actions(endpoint) if a.verb == "list"), None) or ""
     for name in ("created_at", "createdAt", "created"):
         field = survey.graph.fields.get(resource, {}).get(name)
         schema = value_of(field.schema) if field is not None else None
