@@ -49,6 +49,8 @@ def uniques(
     """The keys and unique fields that this endpoint may bring to collide. What is never the same twice is not among
     them, nor is what `ensure` knows its row by. `in_statement`: what an update makes as it writes."""
     written = pointers(operation)
+    whole = operation.host if operation.kind.changes and operation.kind.is_whole else None
+    sought = (operation if whole is None else whole).known_by
     groups = [
         resource.primary_key,
         *((field.name,) for field in resource.fields.values() if field.unique),
@@ -56,7 +58,7 @@ def uniques(
     ]
     found = []
     for group in dict.fromkeys(groups):
-        if group == operation.known_by:
+        if group == sought:
             continue
         fields = [resource.fields[name] for name in group]
         made = {
