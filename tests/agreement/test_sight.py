@@ -571,7 +571,7 @@ def refusing(count: str) -> Mapping[tuple[int, str], Place]:
 
 
 WITHOUT_ROWS: Final = {place for place, sight in SIGHTS.items() if sight is Sight.NONE}
-OPERATORS: Final = {(5, f"schemes.SCHEME.{key}") for key in ("openIdConnectUrl", "issuer", "keys")}
+OPERATORS: Final = {(5, f"schemes.SCHEME.{key}") for key in ("issuer", "keys")}
 """What `operator.NAME` alone says."""
 NO_EXPRESSION: Final = {(4, "ENDPOINT.body")}
 """A template read backwards: its leaves are fields."""

@@ -22,7 +22,7 @@ endpoints:
   POST /notes: {does: create note, query: {role: {type: string}}, body: [text], responses: {201: note}}
 authentication:
   schemes:
-    staff: {type: openIdConnect, openIdConnectUrl: operator.issuer, audience: notes,
+    staff: {type: openIdConnect, issuer: operator.issuer, audience: notes,
             caller: {role: claims.role, groups: claims.their_groups, is_admin: "claims.level > 3"}}
   rows: all
   unseen rows: not found

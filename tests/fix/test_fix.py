@@ -150,6 +150,10 @@ POST /hooks: {does: create subscription, body: [url], check: {that: a || b, else
         """schemes:
   key:   {type: http, scheme: bearer, matches: user.key}
   press: {type: mutualTLS, matches: any}
+  staff: {type: openIdConnect, openIdConnectUrl: operator.issuer, audience: notes}
+  app:   {type: oauth2, openIdConnectUrl: operator.issuer, flows: {implicit: {}}, audience: notes}
+  robot: {type: http, scheme: bearer, openIdConnectUrl: operator.issuer, audience: notes}
+  other: {type: http, scheme: bearer, issuer: operator.a, keys: operator.b, algorithms: [ES256], audience: notes}
 rows:
   user: {key: any, anyone: none}
   note: any
@@ -162,12 +166,16 @@ permissions:
         """schemes:
   key:   {type: http, scheme: bearer, matches: user.key}
   press: {type: mutualTLS, matches: all}
+  staff: {type: openIdConnect, issuer: operator.issuer, audience: notes}
+  app:   {type: openIdConnect, issuer: operator.issuer, audience: notes}
+  robot: {type: openIdConnect, issuer: operator.issuer, audience: notes}
+  other: {type: http, scheme: bearer, issuer: operator.a, keys: operator.b, algorithms: [ES256], audience: notes}
 rows:
   user: {key: true, anyone: false}
   note: all
 unseen rows: not found
 permissions:
-  GET /notes: [key, press, anyone]
+  GET /notes: [key, press, staff, app, robot, other, anyone]
   GET /users: {key: true, press: false}
   all others: [key, anyone]
 """,

@@ -217,7 +217,7 @@ def test_who_may_call() -> None:
     assert ORDERS["GET /orders"]["security"] == [{"key": []}, {"staff": []}]
     schemes = ORDERS_DOCUMENT["components"]["securitySchemes"]
     assert (schemes["key"]["type"], schemes["key"]["scheme"]) == ("http", "bearer")
-    assert schemes["staff"]["x-ninefold"]["openIdConnectUrl"] == "operator.staff_issuer"
+    assert schemes["staff"]["x-ninefold"]["issuer"] == "operator.staff_issuer"
     _, conduit = of(ROOT / "examples" / "conduit.md")
     assert operations(conduit)["GET /articles"]["security"] == [{"token": []}, {}]
 

@@ -362,7 +362,7 @@ def test_what_no_request_causes_reads_none() -> None:
 
 def test_its_events_read_none_either() -> None:
     kinds = "```yaml\nkinds: {lost: {upon: lose loan, payload: {by: caller.name}}}\n```"
-    scheme = "{type: openIdConnect, openIdConnectUrl: operator.issuer, audience: loans, caller: {name: claims.name}}"
+    scheme = "{type: openIdConnect, issuer: operator.issuer, audience: loans, caller: {name: claims.name}}"
     known = LOANS.replace("schemes: none", f"schemes: {{person: {scheme}}}")
     loaded = compile_document("loans.md", known.replace("Events: none.", kinds).encode())
     [told] = [each for each in loaded.diagnostics if each.code.id == "NF0570"]

@@ -143,12 +143,11 @@ class AnyCertificate:
 
 @dataclass(frozen=True)
 class Signed:
-    """Tokens that somebody else signs. Either `configuration` is where the issuer says the rest of itself (OpenID
-    Connect Discovery 1.0), or `issuer` and `keys` are stated. `algorithms` empty: those that the issuer publishes.
-    `scopes`: which of a token's are `caller.scopes`; empty: there is no such thing."""
+    """Tokens that somebody else signs. `keys` None: `issuer` is where the issuer says the rest of itself (OpenID
+    Connect Discovery 1.0). `algorithms` empty: those that the issuer publishes. `scopes`: which of a token's are
+    `caller.scopes`; empty: there is no such thing."""
 
-    configuration: Typed | None
-    issuer: Typed | None
+    issuer: Typed
     keys: Typed | None
     audience: str
     algorithms: tuple[str, ...]

@@ -102,8 +102,7 @@ def caller_type(contract: Contract, resources: Mapping[str, object]) -> Object:
 def _is_open(scheme: stated.Scheme) -> bool:
     """Whether something of a scheme is a gap that could say more of the caller."""
     facts = (scheme.matches, scheme.issued_to, scheme.caller)
-    signed = (scheme.open_id_connect_url, scheme.issuer, scheme.keys)
-    unsaid = all(fact is None for fact in (*facts, *signed))
+    unsaid = all(fact is None for fact in (*facts, scheme.issuer, scheme.keys))
     return unsaid or is_open(scheme.type) or any(isinstance(fact, Gap | Proposal) for fact in facts)
 
 
@@ -186,9 +185,9 @@ def _verified(
 def _signed(scheme: stated.Scheme, findings: Findings) -> Signed | None:
     """How the tokens of a scheme are verified; None where they are not signed by somebody else, or where something of
     it is not shown."""
-    here = (("openIdConnectUrl", scheme.open_id_connect_url), ("issuer", scheme.issuer), ("keys", scheme.keys))
+    here = (("issuer", scheme.issuer), ("keys", scheme.keys))
     shown = [(name, fact) for name, fact in here if isinstance(fact, Shown)]
-    first = (("matches", scheme.matches), ("issued to", scheme.issued_to), *here[:1])
+    first = (("matches", scheme.matches), ("issued to", scheme.issued_to), *(here[:1] if scheme.is_discovered else ()))
     known = next(((name, fact) for name, fact in first if isinstance(fact, Shown)), None)
     for name, fact in shown:
         if known is not None and fact is not known[1]:
@@ -201,13 +200,13 @@ def _signed(scheme: stated.Scheme, findings: Findings) -> Signed | None:
             return None
     scope = Scope({"operator": Object()})
     found = {name: _text(typed(fact.value, scope, Text(), findings)) for name, fact in shown}
-    configuration, issuer, keys = (found.get(name) for name, _ in here)
+    issuer, keys = (found.get(name) for name, _ in here)
     algorithms = _algorithms(scheme, findings)
     audience = value_of(scheme.audience)
-    stated_whole = issuer is not None and keys is not None and bool(algorithms)
-    if audience is None or algorithms is None or not (configuration is not None or stated_whole):
+    stated_whole = scheme.is_discovered or (keys is not None and bool(algorithms))
+    if audience is None or algorithms is None or issuer is None or not stated_whole:
         return None
-    return Signed(configuration, issuer, keys, audience.text, algorithms, scopes_of(scheme))
+    return Signed(issuer, keys, audience.text, algorithms, scopes_of(scheme))
 
 
 def _text(found: Typed | None) -> Typed | None:
@@ -224,8 +223,7 @@ def _algorithms(scheme: stated.Scheme, findings: Findings) -> tuple[str, ...] | 
     if isinstance(scheme.algorithms, Gap | Proposal):
         return None
     names = value_of(scheme.algorithms) or ()
-    discovered = isinstance(scheme.open_id_connect_url, Shown)
-    there = ASYMMETRIC if discovered else (*ASYMMETRIC, *SYMMETRIC)
+    there = ASYMMETRIC if scheme.is_discovered else (*ASYMMETRIC, *SYMMETRIC)
     wrong = [name for name in names if name.text not in there]
     for name in wrong:
         label = "whoever knows the issuer's keys could sign" if name.text in SYMMETRIC else "not one that is taken"

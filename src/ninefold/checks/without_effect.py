@@ -302,8 +302,7 @@ def _kinds(type_: Any) -> set[str]:
 def _scheme(scheme: Scheme, findings: Findings) -> None:
     """What OpenAPI says of one type of scheme alone, and what only tokens have that somebody else signs."""
     type_ = value_of(scheme.type)
-    signed = (scheme.open_id_connect_url, scheme.issuer, scheme.keys)
-    others = (*signed, scheme.issued_to)
+    others = (scheme.issuer, scheme.keys, scheme.issued_to)
     looked_up = isinstance(scheme.matches, Shown) and not any(isinstance(each, Shown) for each in others)
     idle: list[tuple[str, Fact[Any] | None, str]] = []
     matches = value_of(scheme.matches)

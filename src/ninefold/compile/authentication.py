@@ -132,9 +132,5 @@ def _row(
 
 
 def _signed(stated: checked.Signed) -> Signed:
-    if stated.configuration is not None:
-        issuer: Issuer = Discovered(stated.configuration)
-    else:
-        assert stated.issuer is not None and stated.keys is not None
-        issuer = Published(stated.issuer, stated.keys)
-    return Signed(issuer, stated.audience, stated.algorithms, stated.scopes)
+    of: Issuer = Discovered(stated.issuer) if stated.keys is None else Published(stated.issuer, stated.keys)
+    return Signed(of, stated.audience, stated.algorithms, stated.scopes)

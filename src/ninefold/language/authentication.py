@@ -10,7 +10,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import key, leaves, shapes
 from ninefold.language.codes import RESERVED_NAME, TOO_MANY_SCHEMES, WRONG_WORD
-from ninefold.language.declaration import Each, When, asked, named, names, says, tells
+from ninefold.language.declaration import Each, When, asked, named, names, says
 from ninefold.language.expressions import Assignment, Expression, assignments, expression
 from ninefold.language.fact import Fact, Gap, Name, Shown, value_of
 from ninefold.language.key import Key, Kind, falling_back
@@ -63,14 +63,6 @@ def scheme_type(r: Reading, node: Node, slot: Slot) -> Name | None:
     return leaves.word(r, node, slot)
 
 
-def flows(r: Reading, node: Node, slot: Slot) -> Node | None:
-    """OpenAPI's OAuth Flows Object, as it is written."""
-    if not isinstance(node, Mapping):
-        r.wrong_shape(node, slot)
-        return None
-    return node
-
-
 def added_to_callers(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ...] | None:
     found = assignments(r, node, slot)
     for each in found or ():
@@ -86,6 +78,8 @@ def added_to_callers(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ..
 
 _NOT_NAMED = "endpoints that name the scheme are not served"
 _MADE = "the service makes the credential"
+_SIGNED = When("somebody else signs the tokens")
+_OWN_KEYS = When("somebody else signs the tokens, and the type is not `openIdConnect`")
 _DISCOVERED = f"{_NOT_NAMED}. Else the configuration of the issuer says"
 
 
@@ -127,23 +121,19 @@ class Scheme:
     lasts: Fact[int] | None = asked(
         "lasts", shapes.Duration(), "How long an issued credential is good; `none`: as long as its row is there.",
         LASTS, _NOT_NAMED, when=When(_MADE), says_none=True, order="more", promise="raise a limit")
-    open_id_connect_url: Fact[Expression] | None = asked(
-        "openIdConnectUrl", shapes.Expression(shapes.Sight.NONE),
-        "The issuer, or where its configuration is: `operator.NAME`.",
-        CREDENTIAL, _NOT_NAMED, when=says("the type is `openIdConnect`", "type", "openIdConnect"), side="runs")
     issuer: Fact[Expression] | None = asked(
         "issuer", shapes.Expression(shapes.Sight.NONE),
-        "Who signs the tokens: `operator.NAME`.", CREDENTIAL, _NOT_NAMED,
-        when=When("somebody else signs the tokens, and no `openIdConnectUrl` is there"), side="runs")
+        "Who signs the tokens: `operator.NAME`. Of `openIdConnect`: the issuer, or where its configuration is, which "
+        "leads to the keys.", CREDENTIAL, _NOT_NAMED, when=_SIGNED, side="runs")
     audience: Fact[Name] | None = asked(
         "audience", shapes.Name("an audience"), "The audience that a signed token is for.", AUDIENCE, _NOT_NAMED,
-        when=When("somebody else signs the tokens"))
+        when=_SIGNED)
     algorithms: Fact[tuple[Name, ...]] | None = asked(
         "algorithms", shapes.Names("a signature algorithm"), "The signature algorithms (RFC 7518) that are taken.",
-        CREDENTIAL, _DISCOVERED, when=When("the scheme states its own `keys`"), read=leaves.name_or_names)
+        CREDENTIAL, _DISCOVERED, when=_OWN_KEYS, read=leaves.name_or_names)
     keys: Fact[Expression] | None = asked(
         "keys", shapes.Expression(shapes.Sight.NONE), "The issuer's key set, or where it is: `operator.NAME`.",
-        CREDENTIAL, _DISCOVERED, when=When("there is no `openIdConnectUrl` that leads to them"), side="runs")
+        CREDENTIAL, _DISCOVERED, when=_OWN_KEYS, side="runs")
     scopes: Fact[tuple[Name, ...]] | None = names(
         "scopes", shapes.Names("a new name"), "Scopes that conditions may ask for.",
         "Each use of a scope is an error.", read=leaves.name_or_names)
@@ -157,7 +147,6 @@ class Scheme:
         when=When(
             "it is the Basic scheme of HTTP, which has to name one (RFC 7617), or one whose tokens are granted, "
             "since clients come for these by that scheme"), side="gives")
-    flows: Fact[Node] | None = tells("flows", shapes.Members(), "OpenAPI's flows of an `oauth2` scheme.", read=flows)
     caller: Fact[tuple[Assignment, ...]] | None = names(
         "caller", shapes.MappingOf("names to expressions"),
         "What the scheme adds to `caller`, from `claims.NAME`.", "Each use of such a name is an error.",
@@ -168,17 +157,26 @@ class Scheme:
     @property
     def is_certificate(self) -> bool:
         """Whether its credentials are the certificates of clients."""
-        return (kind := value_of(self.type)) is not None and kind.text == "mutualTLS"
+        return self._is("mutualTLS")
+
+    @property
+    def is_discovered(self) -> bool:
+        """Whether the configuration of its issuer says by which keys tokens are signed."""
+        return self._is("openIdConnect")
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether it states who else signs its tokens, or by which keys."""
+        return isinstance(self.issuer, Shown) or isinstance(self.keys, Shown)
+
+    def _is(self, type: str) -> bool:
+        return (kind := value_of(self.type)) is not None and kind.text == type
 
     @property
     def is_basic(self) -> bool:
         """Whether it is HTTP's Basic scheme (RFC 7617): a user-id and a password."""
         name = value_of(self.scheme)
-        return (
-            (kind := value_of(self.type)) is not None
-            and kind.text == "http"
-            and (name is not None and name.text.lower() == "basic")
-        )
+        return self._is("http") and name is not None and name.text.lower() == "basic"
 
 
 def is_no_word(r: Reading, entry: Entry, _: Level) -> None:

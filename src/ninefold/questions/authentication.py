@@ -53,8 +53,7 @@ def _of_scheme(survey: Survey, scheme: Scheme) -> Iterator[OpenQuestion]:
     if scheme.is_basic and (at := unanswered(scheme.realm, scheme.span)):
         text = f"the realm of `{scheme.name}`, which HTTP's Basic scheme names in its challenge"
         yield blocking(PRESENTED, scheme.name, at, naming, text)
-    signed = (scheme.open_id_connect_url, scheme.issuer, scheme.keys)
-    if scheme.matches is not None:
+        if scheme.matches is not None:
         if at := unanswered(scheme.matches, scheme.span):
             yield blocking(CREDENTIAL, scheme.name, at, naming)
         elif kind is not None and kind.text == "mutualTLS":
@@ -70,7 +69,7 @@ def _of_scheme(survey: Survey, scheme: Scheme) -> Iterator[OpenQuestion]:
         if granting and not scheme.is_basic and (at := unanswered(scheme.realm, scheme.span)):
             text = f"the realm of `{scheme.name}`, which clients are told that are to be granted a token"
             yield blocking(PRESENTED, scheme.name, at, granting, text)
-    elif (kind is not None and kind.text == "openIdConnect") or any(fact is not None for fact in signed):
+    elif scheme.is_discovered or scheme.issuer is not None or scheme.keys is not None:
         yield from _of_signed(scheme, naming)
     elif at := unanswered(None, scheme.span):
         yield blocking(CREDENTIAL, scheme.name, at, naming)
@@ -85,19 +84,14 @@ def _of_certificate(scheme: Scheme, naming: tuple[str, ...]) -> Iterator[OpenQue
 
 
 def _of_signed(scheme: Scheme, naming: tuple[str, ...]) -> Iterator[OpenQuestion]:
-    """Tokens that somebody else signs: whose, by which keys and algorithms, and for whom. The configuration at
-    `openIdConnectUrl` (OpenID Connect Discovery 1.0) says the first three."""
-    kind = value_of(scheme.type)
-    discovered = scheme.open_id_connect_url is not None or (kind is not None and kind.text == "openIdConnect")
-    needed: tuple[tuple[Fact[Any] | None, str], ...] = (
-        ((scheme.open_id_connect_url, f"where the configuration of the issuer of `{scheme.name}` is"),)
-        if discovered
-        else (
-            (scheme.issuer, f"who signs the tokens of `{scheme.name}`"),
+    """Tokens that somebody else signs: whose, by which keys and algorithms, and for whom. The configuration of an issuer
+    (OpenID Connect Discovery 1.0) says its keys and algorithms."""
+    needed: tuple[tuple[Fact[Any] | None, str], ...] = ((scheme.issuer, f"who signs the tokens of `{scheme.name}`"),)
+    if not scheme.is_discovered:
+        needed += (
             (scheme.keys, f"where the keys of the issuer of `{scheme.name}` are"),
             (scheme.algorithms, f"which signature algorithms `{scheme.name}` takes"),
         )
-    )
     for fact, text in needed:
         if at := unanswered(fact, scheme.span):
             yield blocking(CREDENTIAL, scheme.name, at, naming, text)

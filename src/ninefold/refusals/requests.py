@@ -10,7 +10,6 @@ from ninefold.contract.survey import Survey, actions, signs_out_caller
 from ninefold.contract.writes import acted_on, changes, given, is_whole, stored_of_path
 from ninefold.diagnostics.source import Span
 from ninefold.language.amounts import size
-from ninefold.language.authentication import Scheme
 from ninefold.language.conditions import Step, of_parameter
 from ninefold.language.endpoints import Endpoint, reads_content, shows_content
 from ninefold.language.expressions import Expression
@@ -23,11 +22,6 @@ from ninefold.language.verbs import GRANT, kind_of
 from ninefold.plan.events import RESUME, RESUMED_BY, WEBSOCKET
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.rows import named_row
-
-
-def is_signed(own: Scheme) -> bool:
-    """Whether somebody else signs the credentials."""
-    return any(isinstance(fact, Shown) for fact in (own.open_id_connect_url, own.issuer, own.keys))
 
 
 def is_computed(default: Fact[Name | Expression] | None) -> bool:

@@ -52,7 +52,7 @@ def of_case(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         )
     named = {each.who.text for each in survey.admitted(endpoint)}
     for scheme in survey.schemes if named != {"anyone"} else ():
-        if requests.is_signed(scheme):
+        if scheme.is_signed:
             words = f"a token comes along, and the keys of the issuer of `{scheme.name}` cannot be had"
             yield Refusal("unavailable", Step.ANY, fact=scheme.span, words=words, meanings=("signed tokens",))
     yield from requests.of_path(survey, endpoint)

@@ -9,7 +9,6 @@ from ninefold.language.authentication import ALL, ANYONE, Admission, Condition, 
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.verbs import kind_of
-from ninefold.refusals.requests import is_signed
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 from ninefold.tools.explain.told import told
@@ -66,9 +65,9 @@ def scheme(g: Grounds, own: Scheme) -> Item:
     facts += g.fact("matches", own.matches, _named if own.is_basic else _matched, whole=True)
     facts += told(g, own, "credential")
     facts += g.word("issued to a row of", own.issued_to)
-    facts += told(g, own, "lasts", "open_id_connect_url", "issuer", "keys")
+    facts += told(g, own, "lasts", "issuer", "keys")
     facts += g.word("audience", own.audience)
-    facts += told(g, own, "algorithms", "scopes", "granted", "realm", "flows")
+    facts += told(g, own, "algorithms", "scopes", "granted", "realm")
     facts += [g.item(f"`caller.{each.name}` is `{each.value.text}`", each.span) for each in value_of(own.caller) or ()]
     return g.together(f"the scheme `{own.name}`", own.span, facts, _meanings(own))
 
@@ -80,13 +79,9 @@ def _meanings(own: Scheme) -> tuple[str, ...]:
         return ("certificates",)
     if isinstance(own.issued_to, Shown):
         return ("issued credentials", "granted scopes") if own.scopes is not None else ("issued credentials",)
-    return (
-        ("signed tokens", "scopes")
-        if is_signed(own) and own.scopes is not None
-        else ("signed tokens",)
-        if is_signed(own)
-        else ()
-    )
+    if not own.is_signed:
+        return ()
+    return ("signed tokens",) if own.scopes is None else ("signed tokens", "scopes")
 
 
 def _named(name: Name) -> str:

@@ -80,6 +80,7 @@ def states(fix: Rewriting, facts: Mapping) -> None:
 def authentication(fix: Rewriting, facts: Mapping) -> None:
     for scheme in entries_of(facts.get("schemes")):
         if isinstance(scheme.value, Mapping):
+            discovered(fix, scheme.value)
             fix.rename(scheme.value, "scheme")
             if flows := scheme.value.get("flows"):
                 fix.layout.drop(scheme.value, flows)
@@ -98,6 +99,19 @@ def authentication(fix: Rewriting, facts: Mapping) -> None:
         fix.words(line, lambda text: anyone(text, every))
         for caller in entries_of(line):
             fix.words(caller, former.word(5, "permissions.ENDPOINT.CALLER"))
+
+
+def discovered(fix: Rewriting, mapping: Mapping) -> None:
+    """Whose keys the configuration of the issuer says is of the type `openIdConnect`, and a bearer token."""
+    type_, scheme, url = (mapping.get(key) for key in ("type", "scheme", "openIdConnectUrl"))
+    if url is None or type_ is None or text_of(mapping, "type") in (None, "openIdConnect"):
+        return
+    if text_of(mapping, "type") == "oauth2" or (text_of(mapping, "scheme") or "").lower() == "bearer":
+        fix.words(type_, lambda _: "openIdConnect")
+        if scheme is not None:
+            fix.layout.drop(mapping, scheme)
+    else:
+        fix.leave(url, "keys are discovered of the type `openIdConnect` alone: state `keys` and `algorithms`")
 
 
 def anyone(text: str, schemes: list[str]) -> str:

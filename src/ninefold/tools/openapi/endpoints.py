@@ -9,7 +9,6 @@ from ninefold.language import authentication as stated
 from ninefold.language.authentication import ANYONE, Every
 from ninefold.language.fact import Fact, Name, value_of
 from ninefold.plan.routes import PathParameter, Segment
-from ninefold.syntax.nodes import Mapping, Node, Scalar
 from ninefold.tools.openapi import responses as answers
 from ninefold.tools.openapi import service as of_service
 from ninefold.tools.openapi.names import named
@@ -139,45 +138,18 @@ def _scheme(scheme: stated.Scheme, service: Service) -> Json:
         case "mutualTLS":
             return {"type": "mutualTLS", "x-ninefold": place}
         case _:
-            url = value_of(scheme.open_id_connect_url)
-            known: Json = {"type": kind} | ({} if url is None else {"openIdConnectUrl": url.text})
+            issuer = value_of(scheme.issuer)
+            known: Json = {"type": kind} | ({} if issuer is None else {"issuer": issuer.text})
             scopes = [name.text for name in value_of(scheme.scopes) or ()]
             known |= {"scopes": scopes} if scopes else {}
-            flows = _flows(value_of(scheme.flows), scopes) or _granted(scheme, scopes, service)
+            flows = _granted(scheme, scopes, service)
             if kind == "oauth2" and flows is not None:
                 return {"type": "oauth2", "flows": flows, "x-ninefold": place | known}
             return {"type": "http", "scheme": "bearer", "x-ninefold": place | known}
 
 
-_URLS = {
-    "implicit": ("authorizationUrl",),
-    "password": ("tokenUrl",),
-    "clientCredentials": ("tokenUrl",),
-    "authorizationCode": ("authorizationUrl", "tokenUrl"),
-}
-"""The flows of OpenAPI's OAuth Flows Object, each with the URLs that it has to have."""
-
-
-def _flows(node: Node | None, scopes: list[str]) -> Json | None:
-    """OpenAPI's flows as they are written, each with the scheme's scopes besides; None where they are not as OpenAPI
-    wants them, which no caller sees."""
-    found: Json = {}
-    for entry in node.entries if isinstance(node, Mapping) else ():
-        if not isinstance(entry.value, Mapping) or entry.name not in _URLS:
-            return None
-        flow: Json = {each.name: each.value.text for each in entry.value.entries if isinstance(each.value, Scalar)}
-        stated_scopes = entry.value.get("scopes")
-        told = stated_scopes.value.entries if stated_scopes and isinstance(stated_scopes.value, Mapping) else ()
-        words = {each.name: each.value.text for each in told if isinstance(each.value, Scalar)}
-        if not all("://" in flow.get(name, "") for name in _URLS[entry.name]):
-            return None
-        found[entry.name] = flow | {"scopes": {name: words.get(name, "") for name in dict.fromkeys((*words, *scopes))}}
-    return found or None
-
-
 def _granted(scheme: stated.Scheme, scopes: list[str], service: Service) -> Json | None:
-    """The flow of a scheme whose tokens an endpoint of the contract grants (RFC 6749, section 4.4), where the contract
-    shows no flows. OpenAPI takes a URL that is relative to the server's."""
+    """The flow of a scheme whose tokens an endpoint of the contract grants (RFC 6749, section 4.4). OpenAPI takes a URL that is relative to the server's."""
     for endpoint in service.endpoints:
         issued = value_of(endpoint.stated.issues)
         if endpoint.checked.verb == "grant token" and issued is not None and issued.text == scheme.name:
