@@ -53,7 +53,7 @@ def _of_scheme(survey: Survey, scheme: Scheme) -> Iterator[OpenQuestion]:
     if scheme.is_basic and (at := unanswered(scheme.realm, scheme.span)):
         text = f"the realm of `{scheme.name}`, which HTTP's Basic scheme names in its challenge"
         yield blocking(PRESENTED, scheme.name, at, naming, text)
-        if scheme.matches is not None:
+    if scheme.matches is not None:
         if at := unanswered(scheme.matches, scheme.span):
             yield blocking(CREDENTIAL, scheme.name, at, naming)
         elif kind is not None and kind.text == "mutualTLS":
@@ -84,8 +84,8 @@ def _of_certificate(scheme: Scheme, naming: tuple[str, ...]) -> Iterator[OpenQue
 
 
 def _of_signed(scheme: Scheme, naming: tuple[str, ...]) -> Iterator[OpenQuestion]:
-    """Tokens that somebody else signs: whose, by which keys and algorithms, and for whom. The configuration of an issuer
-    (OpenID Connect Discovery 1.0) says its keys and algorithms."""
+    """Tokens that somebody else signs: whose, by which keys and algorithms, and for whom. The configuration of an
+    issuer (OpenID Connect Discovery 1.0) says its keys and algorithms."""
     needed: tuple[tuple[Fact[Any] | None, str], ...] = ((scheme.issuer, f"who signs the tokens of `{scheme.name}`"),)
     if not scheme.is_discovered:
         needed += (

@@ -149,7 +149,8 @@ def _scheme(scheme: stated.Scheme, service: Service) -> Json:
 
 
 def _granted(scheme: stated.Scheme, scopes: list[str], service: Service) -> Json | None:
-    """The flow of a scheme whose tokens an endpoint of the contract grants (RFC 6749, section 4.4). OpenAPI takes a URL that is relative to the server's."""
+    """The flow of a scheme whose tokens an endpoint of the contract grants (RFC 6749, section 4.4). OpenAPI
+    takes a URL that is relative to the server's."""
     for endpoint in service.endpoints:
         issued = value_of(endpoint.stated.issues)
         if endpoint.checked.verb == "grant token" and issued is not None and issued.text == scheme.name:
