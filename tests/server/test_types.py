@@ -64,7 +64,7 @@ GET /notes: {{does: list note, where: note.at < now, sort: [-at], pages: {{by: n
 
 ```yaml
 schemes: none
-rows: any
+rows: all
 permissions: {{all others: anyone}}
 ```
 
