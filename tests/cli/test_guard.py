@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import pty
 import signal
 import socket
+import subprocess
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from tests.cli.test_serving import Refused, Serving, refused, serving
+from tests.cli.test_serving import Refused, Serving, command, refused, serving
 
 from ninefold.operator.port import HEADERS, guard
 
@@ -117,6 +122,22 @@ def test_a_name_that_is_none(refused: Refused) -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
 def test_the_end_of_the_terminal_is_an_orderly_stop(tmp_path: Path) -> None:
-    with serving(tmp_path) as service:
-        service.process.send_signal(signal.SIGHUP)
-        assert service.process.wait(20) == 0
+    ours, its = pty.openpty()
+
+    def takes_the_terminal() -> None:
+        os.setsid()
+        fcntl.ioctl(its, termios.TIOCSCTTY, 0)
+
+    call = subprocess.Popen(
+        command(tmp_path), stdin=its, stdout=subprocess.PIPE, text=True, preexec_fn=takes_the_terminal
+    )
+    with call as process:
+        try:
+            os.close(its)
+            assert process.stdout
+            assert any(line.startswith("service ") for line in process.stdout)
+            os.close(ours)
+            process.communicate(timeout=20)
+            assert process.returncode == 0
+        finally:
+            process.kill()

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import MutableMapping
 from typing import Any
 
-from ninefold.development import reload as module
-from ninefold.development.reload import Switch
+from ninefold.runtime.http import switch as module
 from ninefold.runtime.http.cycle import Asgi, Message, Receive, Send
+from ninefold.runtime.http.switch import Switch
 
 SCOPE = {"type": "http"}
 

@@ -40,7 +40,7 @@ from ninefold.development.bodies import Bodies, lines
 from ninefold.development.callers import Known, callers
 from ninefold.development.database import Prepared, file_of, forget, prepared
 from ninefold.development.identity import Identity
-from ninefold.development.reload import SECONDS, Switch, Watch
+from ninefold.development.reload import SECONDS, Watch
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.operator.audit import counted
@@ -52,6 +52,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.jobs import jobs
 from ninefold.runtime.http import run
 from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.switch import Switch
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.request.exchange import Exchange
 from ninefold.runtime.request.service import ready

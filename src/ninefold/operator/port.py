@@ -246,22 +246,29 @@ class Metrics:
         self._registry = CollectorRegistry(auto_describe=False)
         self._requests = _Requests()
         self._registry.register(self._requests)
-        self._registry.register(_DatabaseCollector(database))
+        self._database = _DatabaseCollector(database)
+        self._registry.register(self._database)
         self.observe = self._requests.observe
-        rows = Gauge(
+        self._rows = Gauge(
             "ninefold_rows_that_do_not_fit",
             "Rows that were not as the contract says when the service began, by field.",
             ("field",),
             registry=self._registry,
         )
-        for each in misfits.fields:
-            rows.labels(each.name).set(each.count)
-        unfinished = Gauge(
+        self._unfinished = Gauge(
             "ninefold_rows_not_all_counted",
             "Resources of which not all rows were looked at for that.",
             registry=self._registry,
         )
-        unfinished.set(len(misfits.unfinished))
+        self.follow(database, misfits)
+
+    def follow(self, database: SQLite, misfits: Counted) -> None:
+        """Another contract is served: what was counted goes on, and this is what there is now."""
+        self._database.database = database
+        self._rows.clear()
+        for each in misfits.fields:
+            self._rows.labels(each.name).set(each.count)
+        self._unfinished.set(len(misfits.unfinished))
 
     def expose(self, accept: str) -> tuple[bytes, str]:
         """The text of all metrics and its media type, in the format that the Accept header asks for."""
@@ -320,10 +327,10 @@ class _DatabaseCollector(Collector):
     """Asked when the metrics are read, so that counting costs the writer nothing."""
 
     def __init__(self, database: SQLite) -> None:
-        self._database = database
+        self.database = database
 
     def collect(self) -> Iterator[Metric]:
-        now = self._database.statistics()
+        now = self.database.statistics()
         yield GaugeMetricFamily("ninefold_database_waiting", "Works that wait for the writer.", now.waiting)
         yield CounterMetricFamily("ninefold_database_commits", "Commits, each one flush of the disk.", now.batches)
         yield CounterMetricFamily("ninefold_database_works", "Works committed; by commits, the batch size.", now.works)

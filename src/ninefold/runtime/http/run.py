@@ -18,6 +18,7 @@ import uvicorn
 from ninefold.runtime.http.direct import Core, Door
 from ninefold.runtime.http.protocol import UNTAKEN_SECONDS
 from ninefold.runtime.http.protocol import Protocol as Connection
+from ninefold.runtime.http.switch import Switch
 
 Asgi: TypeAlias = Callable[
     [MutableMapping[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]
@@ -36,16 +37,24 @@ def ending_signals() -> tuple[signal.Signals, ...]:
 
 
 class Stop:
-    """Says when the service is to stop: on a signal, or when asked."""
+    """Says when the service is to stop: on a signal, or when asked. `hangup`: what SIGHUP asks for instead."""
 
-    def __init__(self) -> None:
+    def __init__(self, hangup: Callable[[], None] | None = None) -> None:
         self.requested = False
+        self.hangup = hangup
         self._servers: list[uvicorn.Server] = []
 
     def request(self) -> None:
         self.requested = True
         for server in self._servers:
             server.should_exit = True
+
+    def heard(self, number: int) -> None:
+        """A signal."""
+        if self.hangup is not None and number == getattr(signal, "SIGHUP", None):
+            self.hangup()
+        else:
+            self.request()
 
     def watch(self, server: uvicorn.Server) -> None:
         self._servers.append(server)
@@ -147,6 +156,8 @@ class _Server(uvicorn.Server):
         refused = application.refused if isinstance(application, Refusing) else _unheard
         core = application if isinstance(application, Core) else None
         self._door = Door(refused, untaken_seconds, core=core, websockets=websockets)
+        if isinstance(application, Switch):
+            application.stands_at(self._door)
         super().__init__(_config(application, self._door, lifespan, tls))
         self._application = application
 
@@ -189,7 +200,7 @@ def _signals(stop: Stop) -> Iterator[None]:
     """Signals ask to stop. They reach the main thread alone; elsewhere there are none."""
     handled = ending_signals()
     try:
-        before = {each: signal.signal(each, lambda number, frame: stop.request()) for each in handled}
+        before = {each: signal.signal(each, lambda number, frame: stop.heard(number)) for each in handled}
     except ValueError:
         yield
         return

@@ -138,6 +138,18 @@ def preview(url: str, wanted: Schema, decide: Decide = nothing_decided, judge: J
         raise NotUpgraded(f"the database {path} cannot be copied: {(error.strerror or str(error)).lower()}") from None
 
 
+def in_the_way(url: str, wanted: Schema) -> tuple[str, ...]:
+    """What has to be decided before `serve` can serve a schema, also while the database is served: sentences. Raises
+    NotUpgraded."""
+    path = there(url)
+    try:
+        with connected(path) as connection:
+            found = judged(changes(shape_of(connection, path), wanted), connection, "serve")
+            return tuple(why for each in found for why in each.why)
+    except apsw.Error as error:
+        raise NotUpgraded(f"the database {path} cannot be read: {words(error)}") from None
+
+
 def upgrade(
     url: str,
     wanted: Schema,

@@ -1,0 +1,148 @@
+"""`ninefold serve` takes its contract anew, on SIGHUP or when it is saved, without dropping a connection; one that has
+errors, or needs a decision over rows, is told, and what was served goes on."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import threading
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from tests.cli.test_serving import command
+from tests.server.test_rows_that_do_not_fit import source
+
+pytestmark = [
+    pytest.mark.serves,
+    pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP"),
+]
+
+FIRST = source("{type: string}")
+SECOND = FIRST.replace("      text: {", "      more: {type: string}\n      text: {").replace(
+    "[id, text]", "[id, text, more]"
+)
+OF_ERRORS = FIRST.replace("does: read note", "does: reed note")
+ASKED = source("{type: integer}")
+
+
+class Service:
+    """One that is run; what it says is read until a word comes."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.document = folder / "notes.yaml"
+        self.document.write_text(FIRST, encoding="utf-8")
+        self.process = subprocess.Popen(
+            command(folder, *options, document=self.document),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        self.port = int(self.until("service ")[-1].rpartition(":")[2])
+
+    def until(self, word: str) -> list[str]:
+        assert self.process.stdout
+        lines = []
+        for line in self.process.stdout:
+            lines.append(line.rstrip())
+            if line.startswith(word):
+                return lines
+        raise AssertionError("\n".join(lines))
+
+    def takes(self, contract: str, word: str) -> list[str]:
+        """What it says of a contract, until a word."""
+        self.document.write_text(contract, encoding="utf-8")
+        self.process.send_signal(signal.SIGHUP)
+        return self.until(word)
+
+    def end(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.communicate()
+        assert self.process.returncode == 0
+
+    def __enter__(self) -> Service:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+def asked(connection: HTTPConnection, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    content = None if body is None else json.dumps(body)
+    connection.request(method, path, content, {} if body is None else {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    read = answer.read()
+    return answer.status, json.loads(read) if read else None
+
+
+def test_it_takes_what_needs_no_decision_and_goes_on_with_the_old_otherwise(tmp_path: Path) -> None:
+    with Service(tmp_path) as service:
+        goes_on(service)
+        service.end()
+
+
+def goes_on(service: Service) -> None:
+    connection = HTTPConnection("127.0.0.1", service.port, timeout=20)
+    assert asked(connection, "POST", "/notes", {"id": "a", "text": "one"})[0] == 201
+    through = connection.sock
+
+    taken = service.takes(SECOND, "served anew")
+    assert any("note.more" in line and "added" in line for line in taken), taken
+    assert asked(connection, "POST", "/notes", {"id": "b", "text": "two", "more": "x"})[0] == 201
+    for contract, why in ((OF_ERRORS, "the contract has errors"), (ASKED, "over which has to be decided")):
+        told = service.takes(contract, "error: what was served goes on")
+        assert any(why in line for line in told), told
+        assert asked(connection, "GET", "/notes/b") == (200, {"id": "b", "more": "x", "text": "two"})
+    # The contract of before hides what the other added, and a later one has it again.
+    service.takes(FIRST, "served anew")
+    assert asked(connection, "GET", "/notes/b") == (200, {"id": "b", "text": "two"})
+    service.takes(SECOND, "served anew")
+    assert asked(connection, "GET", "/notes/b")[1]["more"] == "x"
+    assert connection.sock is through and through is not None, "the connection is the same"
+    connection.close()
+
+
+def test_requests_that_come_meanwhile_are_all_answered(tmp_path: Path) -> None:
+    statuses: list[int] = []
+    ending = threading.Event()
+
+    def write(name: str, port: int) -> None:
+        connection = HTTPConnection("127.0.0.1", port, timeout=20)
+        connection.connect()
+        through, number = connection.sock, 0
+        while not ending.is_set():
+            number += 1
+            statuses.append(asked(connection, "POST", "/notes", {"id": f"{name}{number}", "text": "t"})[0])
+            assert connection.sock is through, "the connection was dropped"
+        connection.close()
+
+    with Service(tmp_path) as service:
+        writers = [threading.Thread(target=write, args=(name, service.port)) for name in "abc"]
+        for each in writers:
+            each.start()
+        try:
+            for contract in (SECOND, FIRST, SECOND):
+                service.takes(contract, "served anew")
+        finally:
+            ending.set()
+            for each in writers:
+                each.join(20)
+        service.end()
+    assert len(statuses) > 3 and {*statuses} == {201}
+    # What was acknowledged is there.
+    database = apsw.Connection(str(tmp_path / "a.db"))
+    assert database.execute("SELECT count(*) FROM note").fetchall() == [(len(statuses),)]
+    database.close()
+
+
+def test_it_is_taken_when_it_is_saved(tmp_path: Path) -> None:
+    with Service(tmp_path, "--watch") as service:
+        service.document.write_text(SECOND, encoding="utf-8")
+        service.until("served anew")
+        service.end()
