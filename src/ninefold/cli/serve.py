@@ -28,6 +28,8 @@ from ninefold.cli.terminal import Unusable, complain, say, show
 from ninefold.development.reload import Watch
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
+from ninefold.pipeline import Loaded
+from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Clock, Sources
 from ninefold.tools.gaps import to_text
 from ninefold.values import Invalid, timestamp
@@ -107,13 +109,8 @@ def serve(
     tls = tls_context(certificate, key, client_ca)
     following = Watch(Path(file)) if watch and file != "-" else None
     loaded = load(file, accept_proposals)
-    told = (found for found in loaded.diagnostics if found.code.severity is not Severity.NOTE)
-    show(told, loaded.source, sys.stderr)
-    if (plan := loaded.plan) is None:
-        return 1
-    if not plan.routes:
-        say(to_text(loaded.contract, loaded.open_questions))
-        complain("there is nothing to serve")
+    plan = _plan(loaded)
+    if plan is None:
         return 1
     serving = Serving(
         file,
@@ -137,6 +134,19 @@ def serve(
     with bound(listen, "--listen") as service_socket, bound(operator, "--operator") as operator_socket:
         serving.over(offer, path, (service_socket, operator_socket), guard_of(operator_socket, operator_names))
     return 0
+
+
+def _plan(loaded: Loaded) -> ServicePlan | None:
+    """What can be served of a contract; else it is said why nothing can."""
+    told = (found for found in loaded.diagnostics if found.code.severity is not Severity.NOTE)
+    show(told, loaded.source, sys.stderr)
+    if loaded.plan is None:
+        return None
+    if not loaded.plan.routes:
+        say(to_text(loaded.contract, loaded.open_questions))
+        complain("there is nothing to serve")
+        return None
+    return loaded.plan
 
 
 def _clock(text: str) -> Clock:
