@@ -109,8 +109,7 @@ def serve(
     tls = tls_context(certificate, key, client_ca)
     following = Watch(Path(file)) if watch and file != "-" else None
     loaded = load(file, accept_proposals)
-    plan = _plan(loaded)
-    if plan is None:
+    if (plan := _plan(loaded)) is None:
         return 1
     serving = Serving(
         file,
