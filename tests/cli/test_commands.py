@@ -78,6 +78,12 @@ def test_errors_are_findings(command: str, broken: str, capsys: pytest.CaptureFi
     assert "error[NF" in (said.out if command == "check" else said.err)
 
 
+def test_check_tells_what_becomes_of_outcomes_that_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "tests/cases/what-is-put-is-there/contract.md"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert "PUT /things/{code}: `replaced` is refused as `different`, 409 `other`" in told
+
+
 def test_check_as_json_is_an_object_a_line(broken: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", broken, "--format", "json"]) == 1
     for line in capsys.readouterr().out.splitlines():

@@ -18,6 +18,8 @@ from ninefold.diagnostics.sarif import Result, Rule, Tool, result_of, to_sarif
 from ninefold.diagnostics.source import Source
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded
+from ninefold.tools.explain.grounds import Grounds
+from ninefold.tools.explain.refusals import of_puts
 from ninefold.tools.gaps import blocked_in_words
 
 
@@ -32,7 +34,7 @@ def check(
 
     Everything at once, each finding with its place. Gaps are no errors: `ninefold gaps` lists them; how many endpoints
     they block is said in a last line, and which, in the other formats. A note names a fact that is stated and that this
-    build does not put in force.
+    build does not put in force. Of each `put` it is said what becomes of the outcomes that its responses leave out.
 
     Exit status: 0 if there is no error (warnings and notes alone are 0), 1 if there is one, 2 if the file cannot
     be read.
@@ -60,8 +62,11 @@ def check(
             say(f"{visible(loaded.source.name)}: nothing is wrong")
         endpoints = value_of(loaded.contract.endpoints.endpoints) or ()
         blocked = blocked_in_words(loaded.open_questions, [*dict.fromkeys(each.key for each in endpoints)])
-        if blocked and not has_errors(loaded.diagnostics):
-            say(f"{blocked} by what is not shown: ninefold gaps {visible(file)}")
+        if not has_errors(loaded.diagnostics):
+            for line in of_puts(Grounds(loaded)):
+                say(line)
+            if blocked:
+                say(f"{blocked} by what is not shown: ninefold gaps {visible(file)}")
     return 1 if has_errors(loaded.diagnostics) else 0
 
 

@@ -325,6 +325,16 @@ def kind_by(verb: str, outcomes: Collection[str]) -> str:
     return "remove" if verb == "delete" and "absent" in outcomes else verb
 
 
+def instead_of(outcomes: Collection[str]) -> Mapping[str, str]:
+    """Of `put` whose responses state some outcomes: what each of the others is refused as, or which it counts as."""
+    found = {
+        "created": "not found",
+        "replaced": "different" if "unchanged" in outcomes else "conflict",
+        "unchanged": "replaced" if "replaced" in outcomes else "conflict",
+    }
+    return {outcome: told for outcome, told in found.items() if outcome not in outcomes}
+
+
 # The resources that the language has itself
 
 LOG: Final = "event"

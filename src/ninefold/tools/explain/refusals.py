@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
+from ninefold.contract.survey import actions
 from ninefold.diagnostics.source import Span
+from ninefold.language.actions import Action
 from ninefold.language.conditions import CONDITIONS, NO_ENDPOINT, Step, parameter_of
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
+from ninefold.language.verbs import OUTCOMES, instead_of, kind_of
 from ninefold.refusals import stated
 from ninefold.refusals.refusal import Refusal
 from ninefold.tools.explain.errors import own_code
@@ -17,6 +21,28 @@ from ninefold.tools.explain.grounds import Grounds
 
 ALONE = frozenset(each.name for each in CONDITIONS if each.alone)
 """The conditions that are told where no other is."""
+
+
+def of_puts(g: Grounds) -> Iterator[str]:
+    """One line for each `put`, in each of its cases: what becomes of the outcomes that its responses do not state."""
+    for endpoint in g.survey.endpoints:
+        action = next(iter(actions(endpoint)), None)
+        if action is None or (kind_of(action.verb).of or action.verb) != "put" or not endpoint.outcomes:
+            continue
+        arising = {*OUTCOMES, *(each.condition for each in every_refusal(g, endpoint))}
+        found = [(outcome, told) for outcome, told in instead_of(endpoint.outcomes).items() if told in arising]
+        told = [_instead(g, endpoint, action, *each) for each in found]
+        case = "" if endpoint.called is None else f", in the case `{endpoint.called}`"
+        if told:
+            yield f"{endpoint.key}{case}: {'; '.join(told)}"
+
+
+def _instead(g: Grounds, endpoint: Endpoint, action: Action, outcome: str, told: str) -> str:
+    if told in OUTCOMES:
+        return f"`{outcome}` counts as `{told}`"
+    code = g.codes.code(endpoint, told, action.subject)
+    named = "" if code is None else f" `{code}`"
+    return f"`{outcome}` is refused as `{told}`, {g.codes.status(told, code)}{named}"
 
 
 def refusals(g: Grounds, endpoint: Endpoint) -> list[Item]:
