@@ -79,7 +79,7 @@ def test_errors_are_findings(command: str, broken: str, capsys: pytest.CaptureFi
 
 
 def test_check_tells_what_becomes_of_outcomes_that_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", "tests/cases/what-is-put-is-there/contract.md"]) == 0
+    assert main(["check", "tests/cases/wishes-that-are-there-or-not/contract.md"]) == 0
     told = capsys.readouterr().out.splitlines()
     assert "PUT /things/{code}: `replaced` is refused as `different`, 409 `other`" in told
 
