@@ -210,7 +210,13 @@ class Work:
         if is_of_all(self.endpoint):
             return self.on_the_way  # each row is asked by itself
         match self.endpoint.verb:
-            case "compute" | "stream event":
+            case "compute":
+                return [
+                    Failure("check", None, each.code)
+                    for each in self.endpoint.operation.guards
+                    if not self.reading.holds(each.that)
+                ]
+            case "stream event":
                 return []
             case "list":
                 return self.on_the_way

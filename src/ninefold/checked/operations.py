@@ -10,7 +10,7 @@ from ninefold.checked.contents import Response
 from ninefold.checked.resources import Effect, Guard, Rule, Transition
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
-from ninefold.expressions.tree import Typed
+from ninefold.expressions.tree import Constant, Typed
 from ninefold.language.verbs import TRANSITION as TRANSITION
 from ninefold.language.verbs import Verb
 from ninefold.values import Type
@@ -194,7 +194,8 @@ class _Operation:
     @property
     def ends_well(self) -> tuple[Response, ...]:
         """What it answers where nothing is wrong."""
-        return (self.response,)
+        never = any(isinstance(each.that, Constant) and each.that.value is False for each in self.guards)
+        return () if never else (self.response,)
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,8 @@ def check_responses(
     findings = showing.findings
     responses = value_of(endpoint.responses)
     if responses is None:
-        return None
+        never = Response(204, None, (), findings.place(endpoint.span))
+        return (never,) if endpoint.is_refused else None
     ends = kind_of(verb).outcomes
     for each in responses:
         if each.outcome is not None and each.outcome.text not in ends:

@@ -51,7 +51,7 @@ USES: Mapping[str, Use] = {
         "says which rows are listed or acted on",
         {"create": "what has to hold of the new row is said by `check`"},
     ),
-    "check": Use(lambda verb: verb.guarded, "judges the row that is acted on", {"list": WHICH_ARE_LISTED}),
+    "check": Use(lambda verb: verb.guarded, "judges what is done", {"list": WHICH_ARE_LISTED}),
     "sets": Use(lambda verb: verb.sets, "gives values to a row"),
     "also": Use(lambda verb: verb.effects, "says what else changes"),
     "ends": Use(

@@ -35,7 +35,7 @@ def judge(
     source: Fragment,
     requirements: Sequence[Requirement],
     operation: Operation,
-    resource: Resource,
+    resource: Resource | None,
     perspective: Perspective,
     made: Sequence[Made] = (),
     of_one: bool = True,
@@ -67,9 +67,10 @@ def judge(
                 columns.append("(" + all_of([present, *_values_there(each.fields), *needed, fails]) + ")")
             case Scope.EITHER:
                 values = all_of([bind(inputs.VALUES_ARE_THERE), *valid])
+                assert resource is not None
                 there = "(" + column(resource.name, THERE) + " OR " + values + ")"
                 columns.append("(" + all_of([present, there, fails]) + ")")
-    told = details(requirements, operation, resource, perspective) if of_one else []
+    told = details(requirements, operation, resource, perspective) if of_one and resource is not None else []
     columns += ["CASE WHEN " + present + " THEN " + detail + " END" for _, detail in told]
     for value in made:
         asked = all_of([present, *_values_there(()), *value.asked])

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.expressions.ast import Const, Literal
 from ninefold.language import leaves, routes, shapes
 from ninefold.language.actions import Action, apart, deeds, of_kind
 from ninefold.language.cases import BY, CASE, Case, each_case, in_cases
@@ -54,6 +55,7 @@ from ninefold.language.records import facts_of, keys_of, part_of, read_members
 from ninefold.language.requests import DOES, NOT_SERVED, ORDER, REQUEST_MEDIA_TYPE, Body, Requests, read_body
 from ninefold.language.responses import RESPONSE_ROWS, RESPONSES, Cors, Response, read_responses
 from ninefold.language.routes import Route, Segment, with_values
+from ninefold.language.verbs import kind_of
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part
 
 T = TypeVar("T")
@@ -191,7 +193,8 @@ class Endpoint:
     responses: Fact[tuple[Response, ...]] | None = asked(
         "responses", shapes.MappingOf("statuses to what is shown"),
         "The good responses by status, 200 to 399: a view, a template, `none` or `stream`; or by outcome, then by "
-        "status.", RESPONSES, NOT_SERVED, read=read_responses, below=RESPONSE_ROWS, side="gives")
+        "status.", RESPONSES, NOT_SERVED, read=read_responses, below=RESPONSE_ROWS, side="gives",
+        when=When("no `check` is the constant `false`", lambda endpoint: not endpoint.is_refused))
     headers: Fact[tuple[Assignment, ...]] | None = adds(
         "headers", shapes.MappingOf("headers to expressions"), "Headers of the good responses.",
         "There are no such headers.", read=header_values, below=(
@@ -219,6 +222,13 @@ class Endpoint:
     def of_all_rows(self) -> bool:
         """Whether it changes all the rows that its path, `where` and `query` leave."""
         return any(each.all for each in value_of(self.does) or ())
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a check refuses it whatever is asked, so that it never answers otherwise."""
+        ends = any(kind_of(each.verb).outcomes for each in value_of(self.does) or ())
+        asts = (each.that.ast for each in value_of(self.check) or ())
+        return not ends and any(isinstance(each, Literal | Const) and each.value is False for each in asts)
 
     @property
     def outcomes(self) -> frozenset[str]:

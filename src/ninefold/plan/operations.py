@@ -108,11 +108,12 @@ class Stream(msgspec.Struct, frozen=True, tag_field="operation", tag="stream", o
 
 
 class Compute(msgspec.Struct, frozen=True, tag_field="operation", tag="compute", omit_defaults=True, kw_only=True):
-    """No row of its own: a response from expressions; `select` gives the columns that need the database. `validator`:
-    If-None-Match is answered with 304."""
+    """No row of its own: a response from expressions; `select` gives the columns that need the database. `judge` says
+    before whether it is refused; None: nothing refuses it. `validator`: If-None-Match is answered with 304."""
 
     response: Response
     select: Statement | None = None
+    judge: Judge | None = None
     validator: bool = False
 
 

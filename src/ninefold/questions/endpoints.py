@@ -122,7 +122,7 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
         yield blocking(PATCH, key, at, own)
     if "sign out" in verbs and (at := unanswered(endpoint.ends, endpoint.span)):
         yield blocking(ENDED, key, at, own)
-    if at := unanswered(endpoint.responses, span):
+    if (at := unanswered(endpoint.responses, span)) and not endpoint.is_refused:
         yield blocking(RESPONSES, key, at, own)
     shown = value_of(endpoint.responses) or ()
     outcomes = endpoint.outcomes

@@ -213,6 +213,7 @@ def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
             yield from () if operation.judge is None else _told(operation.judge.conditions)
             yield Refusal("invalid", Step.DONE)
         case Compute():
+            yield from () if operation.judge is None else _told(operation.judge.conditions)
             if operation.validator:
                 yield Refusal("precondition failed", Step.DONE)
         case _:

@@ -231,7 +231,7 @@ class Compute:
 
     def __init__(self, operation: plan.Compute) -> None:
         self.resource: str | None = None
-        self.judge: Judge | None = None
+        self.judge = None if operation.judge is None else Judge(operation.judge)
         self._select = None if operation.select is None else Prepared(operation.select)
         self._stale = _stale(operation)
         self._shape = Shape(operation.response, () if operation.select is None else operation.select.columns)
@@ -240,6 +240,14 @@ class Compute:
         """Nothing is made."""
 
     def perform(self, call: Call) -> Next:
+        if self.judge is None:
+            return self._judged(call, ())
+        return Wait(Select(*self.judge.bound(call.env, False)), partial(self._judged, call))
+
+    def _judged(self, call: Call, judged: Sequence[Row]) -> Next:
+        refusal = None if self.judge is None else self.judge.refusal(judged, call.env)
+        if refusal is not None:
+            raise refusal
         if self._select is None:
             return self._answered(call, ())
         return Wait(Select(*self._select.bound(call.env)), partial(self._answered, call))

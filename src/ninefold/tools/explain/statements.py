@@ -62,6 +62,8 @@ def _of(operation: Operation) -> Iterator[tuple[str, Statement]]:
         case Stream():
             yield "reads what the log has gained, as long as the caller listens", operation.select
         case Compute():
+            if operation.judge is not None:
+                yield "asks whether it is refused", operation.judge.statement
             if operation.select is not None:
                 yield "reads", operation.select
         case _:
