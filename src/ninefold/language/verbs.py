@@ -268,8 +268,8 @@ _ROWS: tuple[Verb, ...] = (
         acts_on="nothing", writes=False, takes_values=True,
         by_itself=("acts on no row", "what is computed is shown by `responses`"),
         page=Page(
-            "Shows what expressions make of the request, of the caller and of `all(R)`, unless a `check` refuses it: one "
-            "that is `false` always does, and no `responses` are asked for. Nothing changes.", "none",
+            "Shows what expressions make of the request, of the caller and of `all(R)`, unless a `check` refuses it: "
+            "one that is `false` always does, and no `responses` are asked for. Nothing changes.", "none",
             "by other methods than GET and DELETE: `none`, or a shared schema", "any template")),
     Verb(
         name="stream event", word="streams", told="streams events", row="none",
