@@ -215,21 +215,24 @@ class EventKind:
 @dataclass(frozen=True)
 class Subscribers:
     """Rows of the contract's own that say where events go: `where` reads such a row and `event`, the others the
-    row."""
+    row. `secret` None: nothing is signed."""
 
     resource: str
     where: Typed
     url: Typed
-    secret: Typed
+    secret: Typed | None
 
 
 @dataclass(frozen=True)
 class Webhooks:
-    """`backoff` in microseconds. `to` None: to the subscriptions that the language has itself."""
+    """`backoff` in microseconds. `to` None: to the subscriptions that the language has itself. `headers` read `event`
+    and the row, or the subscription."""
 
     attempts: int
     backoff: tuple[int, ...]
     place: Place
+    signed: bool
+    headers: tuple[tuple[str, Typed], ...] = ()
     to: Subscribers | None = None
 
 

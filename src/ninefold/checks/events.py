@@ -220,7 +220,8 @@ def _webhooks(
         return None
     stated_webhooks = delivery.webhooks.value
     attempts, backoff = value_of(stated_webhooks.attempts), value_of(stated_webhooks.backoff)
-    if value_of(stated_webhooks.signature) is None or attempts is None:
+    signed = not isinstance(stated_webhooks.signature, StatedNone)
+    if (signed and value_of(stated_webhooks.signature) is None) or attempts is None:
         return None
     if backoff is None and not isinstance(stated_webhooks.backoff, StatedNone):
         return None
@@ -228,10 +229,37 @@ def _webhooks(
     receivers = value_of(stated_webhooks.to)
     if receivers is None:
         return None
-    if isinstance(receivers, BuiltIn):
-        return Webhooks(attempts, backoff or (), place)
-    to = check_subscribers(stated_webhooks, resources, vocabulary, findings)
-    return None if to is None else Webhooks(attempts, backoff or (), place, to)
+    if stated_webhooks.headers is not None and not isinstance(stated_webhooks.headers, Shown | StatedNone):
+        return None
+    to = None
+    if not isinstance(receivers, BuiltIn):
+        to = check_subscribers(stated_webhooks, resources, vocabulary, findings)
+        if to is None:
+            return None
+    elif receivers.text not in resources:
+        return Webhooks(attempts, backoff or (), place, signed)  # nobody can subscribe
+    headers = _headers(stated_webhooks, receivers.text, vocabulary, findings)
+    return None if headers is None else Webhooks(attempts, backoff or (), place, signed, headers, to)
+
+
+_OUR_OWN = frozenset(["webhook-id", "webhook-timestamp", "webhook-signature", "content-type"])
+
+
+def _headers(
+    webhooks: stated.Webhooks, resource: str, vocabulary: Vocabulary, findings: Findings
+) -> tuple[tuple[str, Typed], ...] | None:
+    """What each delivery says besides; None: something of it is wrong, and that has been said."""
+    found: list[tuple[str, Typed]] = []
+    for each in value_of(webhooks.headers) or ():
+        if each.name.casefold() in _OUR_OWN:
+            message = f"`{each.name}` of a delivery says what is delivered, and is not the contract's to say"
+            findings.say(TWO_MEANINGS, message, Label(each.span, "would be said twice"))
+            return None
+        value = _of_row(Shown(each.value, each.span), resource, {EVENT: HAPPENED}, Text(), vocabulary, findings)
+        if value is None:
+            return None
+        found.append((each.name, value))
+    return tuple(found)
 
 
 def _broker(delivery: stated.Delivery, kinds: tuple[stated.EventKind, ...], findings: Findings) -> Broker | None:
@@ -312,8 +340,12 @@ def check_subscribers(
     where = _of_row(webhooks.where, resource.name, {EVENT: HAPPENED}, Boolean(), vocabulary, findings)
     url = _of_row(webhooks.url, resource.name, {}, Text(), vocabulary, findings)
     secret = _of_row(webhooks.secret, resource.name, {}, Text(), vocabulary, findings)
-    if where is None or url is None or secret is None:
+    signed = not isinstance(webhooks.signature, StatedNone)
+    if where is None or url is None or (signed and secret is None):
         return None
+    if not signed and isinstance(webhooks.secret, Shown):
+        message = "`secret` says nothing where deliveries are not signed"
+        findings.say(SAYS_NOTHING, message, Label(webhooks.secret.span, "signs nothing"))
     return Subscribers(resource.name, where, url, secret)
 
 

@@ -264,6 +264,8 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
             waits=events.webhooks.backoff,
             sees={each: _of_one(Perspective(checked, each, dialect)) for each in sorted(who)},
             to=to,
+            signed=events.webhooks.signed,
+            headers=subscribers.headers(checked, dialect),
             trace=traced(events.webhooks.place),
         )
     return Delivery(

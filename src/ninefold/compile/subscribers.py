@@ -10,12 +10,13 @@ from ninefold.checked.service import Checked
 from ninefold.compile import inputs
 from ninefold.compile.perspective import OPERATOR, Perspective
 from ninefold.expressions.tree import Constant
-from ninefold.plan.events import Subscribers, Tell
+from ninefold.language.verbs import SUBSCRIPTION
+from ninefold.plan.events import Headers, Subscribers, Tell
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Subscription
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.events import key_of
-from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier
+from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Text
 
 
@@ -86,12 +87,26 @@ def planned(checked: Checked, dialect: Dialect, unversioned: str | None) -> Subs
         "SELECT "
         + perspective.value(to.url, rows)
         + ", "
-        + perspective.value(to.secret, rows)
+        + ("NULL" if to.secret is None else perspective.value(to.secret, rows))
         + kept
         + all_of([*able, *_is_the_one(resource, dialect)])
     )
     columns = (ResultColumn("url", Text(nullable=True)), ResultColumn("secret", Text(nullable=True)))
     return Subscribers(resource.name, Tell(_statement(keep), _statement(tell)), _statement(receiver, columns))
+
+
+def headers(checked: Checked, dialect: Dialect) -> Headers | None:
+    """What each delivery says besides, of the row or the subscription that it goes to."""
+    webhooks = checked.events.webhooks
+    if webhooks is None or not webhooks.headers:
+        return None
+    resource = checked.resources[SUBSCRIPTION if webhooks.to is None else webhooks.to.resource]
+    perspective, rows = Perspective(checked, OPERATOR, dialect), {resource.name: resource.name}
+    said = join(", ", [perspective.value(value, rows) for _, value in webhooks.headers])
+    name = identifier(resource.name)
+    select = "SELECT " + said + Fragment(f" FROM {name} AS {name} WHERE ") + all_of([*_is_the_one(resource, dialect)])
+    names = tuple(name for name, _ in webhooks.headers)
+    return Headers(names, _statement(select, tuple(ResultColumn(name, Text(nullable=True)) for name in names)))
 
 
 def _is_the_one(resource: Resource, dialect: Dialect) -> Iterator[Fragment]:

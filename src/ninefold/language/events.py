@@ -10,8 +10,8 @@ from ninefold.diagnostics.source import Span
 from ninefold.language import amounts, leaves, shapes
 from ninefold.language.actions import Action, Actor, actions
 from ninefold.language.declaration import Each, One, When, adds, asked, named, restricts
-from ninefold.language.expressions import Expression, Template
-from ninefold.language.fact import BuiltIn, Fact, Name, Shown
+from ninefold.language.expressions import Assignment, Expression, Template, header_values
+from ninefold.language.fact import BuiltIn, Fact, Name, Shown, StatedNone
 from ninefold.language.key import Kind
 from ninefold.language.quantities import duration, waits
 from ninefold.language.question import Question
@@ -72,6 +72,9 @@ KIND = Each(
 TO_ROWS = When(
     "`to` is a resource of the contract",
     lambda webhooks: isinstance(webhooks.to, Shown) and not isinstance(webhooks.to.value, BuiltIn))
+SIGNED_TO_ROWS = When(
+    f"{TO_ROWS.words} and deliveries are signed",
+    lambda webhooks: TO_ROWS.holds_of(webhooks) and not isinstance(webhooks.signature, StatedNone))
 
 
 def receivers(r: Reading, node: Node, slot: Slot) -> Name | None:
@@ -87,8 +90,9 @@ class Webhooks:
     go; `where` says which of them, `url` and `secret` are of such a row."""
 
     signature: Fact[Name] | None = asked(
-        "signature", shapes.Word(("standard-webhooks",)), "How a delivery is signed: Standard Webhooks 1.0.", DELIVERY,
-        NOT_SENT)
+        "signature", shapes.Word(("standard-webhooks",)),
+        "How a delivery is signed: Standard Webhooks 1.0. `none`: it is not, and nobody has a secret for it.", DELIVERY,
+        NOT_SENT, says_none=True)
     attempts: Fact[int] | None = asked(
         "attempts", shapes.Integer(1), "How many attempts are made, the first one included.", DELIVERY, NOT_SENT,
         order="more")
@@ -107,7 +111,14 @@ class Webhooks:
     url: Fact[Expression] | None = asked(
         "url", shapes.Expression(), "The address of such a row.", DELIVERY, NOT_SENT, when=TO_ROWS, told="address")
     secret: Fact[Expression] | None = asked(
-        "secret", shapes.Expression(), "The signing secret of such a row.", DELIVERY, NOT_SENT, when=TO_ROWS)
+        "secret", shapes.Expression(), "The signing secret of such a row.", DELIVERY, NOT_SENT, when=SIGNED_TO_ROWS)
+    headers: Fact[tuple[Assignment, ...]] | None = adds(
+        "headers", shapes.MappingOf("headers to expressions"),
+        "Headers of each delivery, such as an `Authorization` that the receiver asks for; they read `event` and the "
+        "row, or the subscription, at each attempt. One without a value is left out, and so is one whose value is no "
+        "field value (RFC 9110, 5.5), which the log is told.",
+        "A delivery has no such headers.", read=header_values, told="with headers", below=(
+            named("HEADER", Kind.ADDS, "Its value.", "There is no such header.", shapes.Expression()),))
 
 
 _STREAM = shapes.Word(("server-sent events", "websocket"))

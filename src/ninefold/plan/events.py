@@ -108,15 +108,26 @@ class Subscribers(msgspec.Struct, frozen=True):
     receiver: Statement
 
 
+class Headers(msgspec.Struct, frozen=True):
+    """What a delivery says besides: `select` gives the values, in the order of the names, of the row that it goes to
+    (bound to `$log.subscription` and `event`)."""
+
+    names: tuple[str, ...]
+    select: Statement
+
+
 class Webhooks(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Standard Webhooks 1.0. `waits`: microseconds before each further attempt; the last counts again where there are
-    more attempts. `sees`: for each kind of caller, the select that says whether such a caller sees the row of one event
-    (bound to `$log.position`). `to` None: to the subscriptions that the language has itself."""
+    """Standard Webhooks 1.0, without signatures where nothing is `signed`. `waits`: microseconds before each further
+    attempt; the last counts again where there are more attempts. `sees`: for each kind of caller, the select that says
+    whether such a caller sees the row of one event (bound to `$log.position`). `to` None: to the subscriptions that the
+    language has itself."""
 
     attempts: int
     waits: tuple[int, ...]
     sees: dict[str, Statement]
     to: Subscribers | None = None
+    signed: bool = True
+    headers: Headers | None = None
     trace: tuple[Place, ...] = ()
 
 

@@ -256,7 +256,7 @@ def _is_refused(error: BaseException | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """While a secret takes the place of another, both sign."""
+    """While a secret takes the place of another, both sign; without one nothing is signed."""
 
     url: str
     secrets: tuple[bytes, ...]
@@ -271,6 +271,7 @@ class OfSubscriptions:
     """The subscriptions that the language has itself. Who subscribed is told of no row that it may not see."""
 
     def __init__(self, webhooks: plan.Webhooks, service: Service, database: Database) -> None:
+        self._signed = webhooks.signed
         self._sees = {who: Prepared(statement) for who, statement in webhooks.sees.items()}
         self._schemes = {scheme.name: scheme for scheme in service.schemes}
         self._service = service
@@ -283,7 +284,7 @@ class OfSubscriptions:
         url, who, caller, generation, overlap = found[0]
         if not await self._may_see(str(who), str(caller), position):
             return None
-        return Receiver(str(url), self._secrets(subscription, int(str(generation)), overlap))
+        return Receiver(str(url), self._secrets(subscription, int(str(generation)), overlap) if self._signed else ())
 
     def _secrets(self, subscription: str, generation: int, overlap: Stored) -> tuple[bytes, ...]:
         """The secret of a subscription, and for some time the one before it."""
@@ -320,7 +321,8 @@ class OfSubscriptions:
 class OfRows:
     """Rows of the contract's own: it has said which events go to which."""
 
-    def __init__(self, to: plan.Subscribers, service: Service, database: Database) -> None:
+    def __init__(self, to: plan.Subscribers, service: Service, database: Database, signed: bool) -> None:
+        self._signed = signed
         self._receiver = Prepared(to.receiver)
         self._service = service
         self._database = database
@@ -336,11 +338,11 @@ class OfRows:
             return None
         url, written = found[0]
         secret = signing.read(written) if isinstance(written, str) else None
-        if secret is None:
+        if secret is None and self._signed:
             return Failed("the row has no secret to sign with")
         if not isinstance(url, str) or not _is_address(url):
             return Failed("the row has no address of http or https")
-        return Receiver(url, (secret,))
+        return Receiver(url, () if secret is None else (secret,))
 
 
 def _is_address(url: str) -> bool:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, assert_never
 
+from ninefold.plan import environment
 from ninefold.plan import events as plan
 from ninefold.runtime.background.sender import (
     CONNECTIONS,
@@ -33,12 +34,14 @@ from ninefold.runtime.background.sender import (
     Sender,
     rows,
 )
+from ninefold.runtime.messages.problems import NO_FIELD_VALUE
 from ninefold.runtime.operations import signing
-from ninefold.runtime.operations.events import Form, Logged, lane
+from ninefold.runtime.operations.events import Form, Logged, happened, lane
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.sources import moved
 from ninefold.runtime.store.bell import Bell
 from ninefold.runtime.store.protocol import Database, Row, Session, Unavailable
+from ninefold.runtime.store.statements import Prepared
 from ninefold.sql import events as sql
 
 log = logging.getLogger("ninefold.delivery")
@@ -79,8 +82,10 @@ class Webhooks:
         self._receivers: Receivers = (
             OfSubscriptions(webhooks, service, database)
             if webhooks.to is None
-            else OfRows(webhooks.to, service, database)
+            else OfRows(webhooks.to, service, database, webhooks.signed)
         )
+        self._headers = None if webhooks.headers is None else Prepared(webhooks.headers.select)
+        self._names = () if webhooks.headers is None else webhooks.headers.names
         self._of_rows = webhooks.to is not None
         """A row may say another address the next time: nobody is done with it for good."""
         self._service = service
@@ -183,8 +188,10 @@ class Webhooks:
             outcome: Outcome
             match receiver:
                 case Receiver(url, secrets):
-                    body = self._form.body(Logged(str(id), str(kind), str(identifier), str(written), str(payload)))
-                    headers = signing.headers(secrets, str(id), int(self._wall()), body)
+                    event = Logged(str(id), str(kind), str(identifier), str(written), str(payload))
+                    body = self._form.body(event)
+                    headers = await self._said(subscription, int(str(position)), event, str(resource))
+                    headers |= signing.headers(secrets, str(id), int(self._wall()), body)
                     outcome = await self._sender.send(url, {**headers, "content-type": self._form.media_type}, body)
                 case Failed():
                     outcome = receiver
@@ -202,6 +209,25 @@ class Webhooks:
         except Exception as error:
             log.error("a delivery failed", exc_info=error)
             await asyncio.sleep(AFTER_FAILURE)
+
+    async def _said(self, subscription: str, position: int, event: Logged, resource: str) -> dict[str, str]:
+        """The headers that the contract gives this delivery. Raises Unavailable."""
+        if self._headers is None:
+            return {}
+        env = {
+            **self._service.env,
+            "now": self._service.sources.now(),
+            "event": happened(event, resource),
+            environment.LOG: {"position": position, "subscription": subscription},
+        }
+        found = await rows(self._database, *self._headers.bound(env))
+        given: dict[str, str] = {}
+        for name, value in zip(self._names, found[0], strict=True) if found else ():
+            if isinstance(value, str) and NO_FIELD_VALUE.search(value):
+                log.warning("the header %s of a delivery is left out: its value is no field value", name)
+            elif isinstance(value, str):
+                given[name.lower()] = value
+        return given
 
     def _settle(
         self, session: Session, subscription: str, position: int, lane: str, attempts: int, outcome: Outcome

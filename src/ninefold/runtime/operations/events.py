@@ -89,6 +89,18 @@ class Position:
     due: str
 
 
+def happened(event: Logged, resource: str) -> dict[str, object]:
+    """The root `event`."""
+    return {
+        "id": event.id,
+        "kind": event.kind,
+        "time": event.time,
+        "resource": resource,
+        "row": subject(event.row),
+        "payload": msgspec.json.decode(event.payload),
+    }
+
+
 class Tell:
     """Deliveries to rows of the contract's own, made ready."""
 
@@ -99,14 +111,7 @@ class Tell:
         """Write the deliveries of an event, to all rows that it goes to or to one: how many those are."""
         told = {
             **env,
-            "event": {
-                "id": event.id,
-                "kind": event.kind,
-                "time": event.time,
-                "resource": at.resource,
-                "row": subject(event.row),
-                "payload": msgspec.json.decode(event.payload),
-            },
+            "event": happened(event, at.resource),
             environment.LOG: {
                 "position": at.position,
                 "lane": lane(at.resource, event.row),

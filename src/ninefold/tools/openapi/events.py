@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ninefold.checked.endpoints import EventKind
+from ninefold.checked.endpoints import EventKind, Webhooks
 from ninefold.language.fact import value_of
 from ninefold.plan.events import CLOUD_EVENT, PLAIN
 from ninefold.tools.openapi.names import camel
@@ -30,12 +30,11 @@ def kinds(service: Service) -> Json:
 
 def webhooks(service: Service, schemas: Json) -> Json:
     """What a receiver is sent, by kind. What each carries is added to `schemas`."""
-    if service.checked.events.webhooks is None:
-        return {}
-    return dict(_webhooks(service, schemas))
+    sent = service.checked.events.webhooks
+    return {} if sent is None else dict(_webhooks(sent, service, schemas))
 
 
-def _webhooks(service: Service, schemas: Json) -> Iterator[tuple[str, Json]]:
+def _webhooks(sent: Webhooks, service: Service, schemas: Json) -> Iterator[tuple[str, Json]]:
     for kind in service.checked.events.kinds:
         version = as_in_version(kind, service)
         if (name := version.name) is None or (version is kind and kind.hidden):
@@ -45,7 +44,7 @@ def _webhooks(service: Service, schemas: Json) -> Iterator[tuple[str, Json]]:
         operation: Json = {
             "operationId": camel("on", *re.findall(r"[^\W_]+", name)),
             "summary": name,
-            "parameters": [*_HEADERS],
+            "parameters": _headers(sent),
             "requestBody": {"required": True, "content": {media_type: {"schema": reference(f"event.{name}")}}},
             "responses": {
                 "2XX": {"description": "it has arrived"},
@@ -56,11 +55,11 @@ def _webhooks(service: Service, schemas: Json) -> Iterator[tuple[str, Json]]:
         yield name, {"post": operation}
 
 
-_HEADERS: tuple[Json, ...] = tuple(
-    {"name": name, "in": "header", "required": True, "schema": TEXT}
-    for name in ("webhook-id", "webhook-timestamp", "webhook-signature")
-)
-"""Standard Webhooks 1.0."""
+def _headers(sent: Webhooks) -> list[Json]:
+    """Those of Standard Webhooks 1.0, and what the contract says besides."""
+    names = ["webhook-id", "webhook-timestamp", *(["webhook-signature"] if sent.signed else [])]
+    ours: list[Json] = [{"name": name, "in": "header", "required": True, "schema": TEXT} for name in names]
+    return ours + [{"name": name, "in": "header", "required": False, "schema": TEXT} for name, _ in sent.headers]
 
 
 def _body(kind: EventKind, name: str, service: Service) -> Json:
