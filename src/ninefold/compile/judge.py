@@ -38,11 +38,10 @@ def judge(
     resource: Resource | None,
     perspective: Perspective,
     made: Sequence[Made] = (),
-    of_one: bool = True,
 ) -> Judge:
     """One row that says of each requirement whether it fails. What is about a row that is not there or not seen
     is false, so that nothing is told of it; so is what reads of the request what it is refused for, and what may be
-    about any value while one of them is invalid. `of_one`: there is one row, which details may read."""
+    about any value while one of them is invalid. `resource` None: there is no one row that details may read."""
     which = [] if operation.where is None else [operation.where]
     present = all_of([each.holds for each in requirements if each.scope in (Scope.PATH, Scope.PRESENCE)])
     valid = [
@@ -70,7 +69,7 @@ def judge(
                 assert resource is not None
                 there = "(" + column(resource.name, THERE) + " OR " + values + ")"
                 columns.append("(" + all_of([present, there, fails]) + ")")
-    told = details(requirements, operation, resource, perspective) if of_one and resource is not None else []
+    told = details(requirements, operation, resource, perspective) if resource is not None else []
     columns += ["CASE WHEN " + present + " THEN " + detail + " END" for _, detail in told]
     for value in made:
         asked = all_of([present, *_values_there(()), *value.asked])

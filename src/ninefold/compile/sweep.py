@@ -55,7 +55,7 @@ def sweep(operation: Update | Delete, admission: Admission, perspective: Perspec
         filters=filter_parameters(operation),
         items=shown,
         head=Statement(head.select(" FROM " + source), tuple(head.results)) if head.results else None,
-        judge=judge(Fragment(perspective.dialect.nothing), required, operation, resource, perspective, of_one=False)
+        judge=judge(Fragment(perspective.dialect.nothing), required, operation, None, perspective)
         if required
         else None,
     )

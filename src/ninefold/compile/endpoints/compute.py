@@ -24,5 +24,5 @@ def compute(operation: Operation, perspective: Perspective) -> Compute:
         for each in operation.guards
     ]
     nothing = Fragment(perspective.dialect.nothing)
-    judged = judge(nothing, checks, operation, None, perspective, of_one=False) if checks else None
+    judged = judge(nothing, checks, operation, None, perspective) if checks else None
     return Compute(response=planned, select=select, judge=judged, validator=operation.validator)

@@ -94,7 +94,7 @@ def list_rows(operation: checked.List, admission: Admission, perspective: Perspe
         sort_parameter=operation.sorts.parameter,
         sort_trace=stated(perspective.checked.places, "endpoints", operation.key, "sort"),
         count=count,
-        judge=judge(Fragment(perspective.dialect.nothing), required, operation, resource, perspective, of_one=False)
+        judge=judge(Fragment(perspective.dialect.nothing), required, operation, None, perspective)
         if required
         else None,
         head=Statement(head.select(" FROM " + source_beside), tuple(head.results)) if head.results else None,
