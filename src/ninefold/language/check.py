@@ -5,6 +5,7 @@ from __future__ import annotations
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.expressions.ast import Const, Literal
 from ninefold.language import shapes
 from ninefold.language.codes import WITHOUT_GUARD
 from ninefold.language.declaration import Several, When, asked, restricts
@@ -32,6 +33,11 @@ class Check:
     code: Name | None = asked(
         "else", shapes.Name("an error code"), "The error where it does not hold.", ELSE,
         "it refuses with a bare status", when=When("a request can be refused by it"), side="gives")
+
+    @property
+    def never_holds(self) -> bool:
+        """Whether it is the constant `false`."""
+        return isinstance(self.that.ast, Literal | Const) and self.that.ast.value is False
 
 
 def has_a_condition(r: Reading, node: Node, slot: Slot, found: Check) -> bool:

@@ -10,7 +10,6 @@ from typing import Any, Final, TypeVar
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.ast import Const, Literal
 from ninefold.language import leaves, routes, shapes
 from ninefold.language.actions import Action, apart, deeds, of_kind
 from ninefold.language.cases import BY, CASE, Case, each_case, in_cases
@@ -227,8 +226,7 @@ class Endpoint:
     def is_refused(self) -> bool:
         """Whether a check refuses it whatever is asked, so that it never answers otherwise."""
         ends = any(kind_of(each.verb).outcomes for each in value_of(self.does) or ())
-        asts = (each.that.ast for each in value_of(self.check) or ())
-        return not ends and any(isinstance(each, Literal | Const) and each.value is False for each in asts)
+        return not ends and any(each.never_holds for each in value_of(self.check) or ())
 
     @property
     def outcomes(self) -> frozenset[str]:
