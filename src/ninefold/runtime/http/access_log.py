@@ -7,7 +7,7 @@ field of a row is in it, whatever the contract calls secret.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -56,7 +56,7 @@ def _text(document: str, record: Record) -> str:
     who = "anyone" if record.scheme is None else f"{record.scheme}:{record.caller or '-'}"
     reasons = "; ".join(_reasons(document, record)) if record.reasons else ""
     return (
-        f"{record.time} {record.address} {who} {_route(record)} {record.status or 'gone'}"
+        f"{record.time} {record.address} {who} {_route(record.method, record.route)} {record.status or 'gone'}"
         f" {record.bytes} B {record.seconds * 1000:.1f} ms{reasons}"
     )
 
@@ -67,18 +67,18 @@ def _reasons(document: str, record: Record) -> Iterator[str]:
         yield f"{'' if number else ' '}{reason.condition}{f' [{lines}]' if lines else ''}"
 
 
-def _route(record: Record) -> str:
+@lru_cache(256)
+def _route(sent: str, route: str | None) -> str:
     """`GET /orders/{id}`; a HEAD or OPTIONS request says its own method before it."""
-    if not record.method:
+    if not sent:
         return "(no request)"
-    method = _method(record)
-    if record.route is None:
+    method = _method(sent)
+    if route is None:
         return f"{method} (no such path)"
-    return record.route if record.route.startswith(method + " ") else f"{method} {record.route}"
+    return route if route.startswith(method + " ") else f"{method} {route}"
 
 
-def _method(record: Record) -> str:
-    method = record.method
+def _method(method: str) -> str:
     return method if len(method) <= LONGEST_METHOD else method[:LONGEST_METHOD] + "…"
 
 
@@ -89,7 +89,7 @@ def _json(record: Record) -> str:
             "address": record.address,
             "scheme": record.scheme,
             "caller": record.caller,
-            "method": _method(record),
+            "method": _method(record.method),
             "route": record.route,
             "status": record.status,
             "bytes": record.bytes,

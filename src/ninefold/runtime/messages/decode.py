@@ -137,7 +137,7 @@ class Body:
 
     def given(self, document: Any) -> frozenset[str]:
         """The fields that a body gives, whatever it gives them."""
-        return frozenset(each.name for each in self._fields if at(document, each.pointer) is not ABSENT)
+        return frozenset([each.name for each in self._fields if at(document, each.pointer) is not ABSENT])
 
     def merging(self, document: Any) -> bool:
         """Whether what the body gives is made from the row that is there: of an object that is to be merged into one,
@@ -245,7 +245,7 @@ class Body:
             if each.fixed:
                 if not each.repeats(found, known or {}):
                     failures.append((each.pointer, "immutable"))
-            elif not any(names[: len(each.pointer)] == each.pointer for names in refused):
+            elif not refused or not any(names[: len(each.pointer)] == each.pointer for names in refused):
                 try:
                     values[each.name] = each.kept(each.read(found))
                 except Invalid as failure:
@@ -254,7 +254,7 @@ class Body:
                     failures.append((each.pointer, "stored"))
         others: dict[str, Value] = {}
         for name, read in self._members.items() if type(document) is dict else ():
-            if name in document and (name,) not in {names[:1] for names in refused}:
+            if name in document and not (refused and (name,) in {names[:1] for names in refused}):
                 try:
                     others[name] = read(document[name])
                 except Invalid as failure:

@@ -282,13 +282,13 @@ class Routes(Generic[E]):
         # From the left, a literal segment beats a name; the first alternative that matches is taken.
         named.sort(key=lambda each: [isinstance(segment, PathParameter) for segment in each[0]])
         # An empty group ends each alternative: its number, which is the last one matched, tells which it was.
-        self._alternatives: dict[int, tuple[int, _Path[E], tuple[int, ...]]] = {}
+        self._alternatives: dict[int, tuple[tuple[int, ...], _Path[E], tuple[int, ...]]] = {}
         patterns: list[str] = []
         groups = 0
         for segments, path in named:
             names = sum(isinstance(segment, PathParameter) for segment in segments)
             groups += names + 1
-            self._alternatives[groups] = (groups - names, path, _places(segments))
+            self._alternatives[groups] = (tuple(range(groups - names, groups)), path, _places(segments))
             patterns.append("".join(map(_pattern, segments)) + "()")
         self._pattern = re.compile("|".join(patterns)) if patterns else None
 
@@ -342,8 +342,8 @@ class Routes(Generic[E]):
         match = None if self._pattern is None else self._pattern.fullmatch(text)
         if match is None or match.lastindex is None:
             return None
-        first, path, places = self._alternatives[match.lastindex]
-        return path, tuple(decoded(value) for value in match.group(*range(first, match.lastindex), 0)[:-1]), places
+        groups, path, places = self._alternatives[match.lastindex]
+        return path, tuple([decoded(match[group]) for group in groups]), places
 
 
 @dataclass(frozen=True, slots=True)

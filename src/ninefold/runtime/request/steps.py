@@ -123,7 +123,7 @@ def _of_version(x: Exchange) -> None:
     """What is wrong with the version that is asked for."""
     if not x.version.known:
         x.refuse(Failure("unknown version"))
-    elif x.version.is_retired(x.service.sources.clock()):
+    elif x.version.retired is not None and x.version.is_retired(x.service.sources.clock()):
         x.refuse(Failure("retired version"))
 
 
