@@ -12,7 +12,6 @@ from __future__ import annotations
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from functools import partial
 from hashlib import sha512
 from typing import Any, TypeAlias
@@ -42,8 +41,7 @@ from ninefold.values import GREATEST_INTEGER, sqlite_reader
 Values: TypeAlias = dict[str, Any]
 
 
-@dataclass(slots=True)
-class Call:
+class Call(msgspec.Struct, eq=False):
     """An operation called by a request. `route` and `who` are what a cursor is bound to, and `identity`, where it is
     one caller's; `body` the values of the body by field, None where it could not be read or is not valid; `valid`: what
     is valid of it, and `wrong` the fields of which the rest is; `page` what is asked of a list. `on_current`: what is
@@ -57,7 +55,7 @@ class Call:
     route: str
     who: str
     identity: str | None = None
-    body: Values | None = field(default_factory=dict)
+    body: Values | None = msgspec.field(default_factory=dict)
     valid: Values | None = None
     wrong: frozenset[str] = frozenset()
     page: Page | None = None

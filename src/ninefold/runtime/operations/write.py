@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, assert_never
+
+from msgspec.structs import replace
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.rows import BEFORE

@@ -53,7 +53,7 @@ def count_it(x: Exchange) -> None:
         if any(rate.reads_request for rate in rates):
             _read_own(x)
         caller = x.caller if x.stranger is None or x.caller is not NOBODY else x.stranger
-        asking = Asking(caller, x.request.address, {**x.env, "caller": caller.values})
+        asking = Asking(caller, x.request.address, x.env)
         x.told = count(rates, asking, x.service.sources.elapsed())
         if any(told.refused for told in x.told):
             x.refuse(TOO_MANY_REQUESTS)

@@ -19,6 +19,8 @@ from __future__ import annotations
 from array import array
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from ninefold.diagnostics.frozen import dataclass
 
 FINEST = 1024
@@ -26,8 +28,7 @@ FINEST = 1024
 `per / FINEST` as one time, the latest of them: it takes back late, never early."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True, gc=False):
     """How a key stands. `remaining`: requests that would be taken now. `wait`: nanoseconds until one would be, 0 where
     some remain. `reset`: nanoseconds until all is as if nothing had been counted."""
 

@@ -43,6 +43,7 @@ class Rate:
         self.of = _key(rate.of)
         self.reads_request = not isinstance(rate.of, str) and "request" in free_variables(rate.of)
         self.policy = _policy(rate)
+        self.named = _string(rate.name)
         self._algorithm = algorithm(rate)
         self._states: OrderedDict[Key, Any] = OrderedDict()
         self._most = most
@@ -55,13 +56,17 @@ class Rate:
     def standing(self, key: Key, now: int) -> Standing:
         return self._algorithm.standing(self._states.get(key), now)
 
-    def count(self, key: Key, now: int) -> None:
-        """Count one more request, of which some remained."""
-        state = self._states.pop(key, None)
-        self._size -= 0 if state is None else self._cost(state)
+    def count(self, key: Key, now: int) -> Standing:
+        """Count one more request, of which some remained: how the key stands then."""
+        state = self._states.get(key)
+        if state is not None:
+            self._size -= self._cost(state)
+            self._states.move_to_end(key)
         state = self._states[key] = self._algorithm.counted(state, now)
         self._size += self._cost(state)
-        self._forget(now)
+        if len(self._states) > 1:
+            self._forget(now)
+        return self._algorithm.standing(state, now)
 
     def counts(self) -> tuple[tuple[Key, Any], ...]:
         """What was counted: the states of the keys, which `resume` takes."""
@@ -104,9 +109,8 @@ def algorithm(rate: plan.Rate) -> Algorithm:
 # ── What is counted ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """Of a request what a rate may count by. `env` has the caller as its credential says, admitted or not."""
+class Asking(msgspec.Struct, frozen=True):
+    """Of a request what a rate may count by. `caller`: as the credential says, admitted or not."""
 
     caller: Caller
     address: str
@@ -134,7 +138,7 @@ def _value(evaluate: Callable[[Env], Any]) -> Callable[[Asking], Key | None]:
     def key(asking: Asking) -> Key | None:
         """None: the expression has no value for this request."""
         try:
-            value = evaluate(asking.env)
+            value = evaluate({**asking.env, "caller": asking.caller.values})
         except EvaluationError:
             return None
         if value is None:
@@ -145,8 +149,7 @@ def _value(evaluate: Callable[[Env], Any]) -> Callable[[Asking], Key | None]:
     return key
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(msgspec.Struct, frozen=True):
     """How a rate stands after a request. `refused`: this rate is why the request was refused."""
 
     rate: Rate
@@ -158,12 +161,10 @@ def count(rates: Sequence[Rate], asking: Asking, now: int) -> tuple[Told, ...]:
     """Count a request by all of its rates, or by none if one of them refuses it. A rate whose expression has no value
     for it takes no part."""
     keys = [(rate, key) for rate in rates if (key := rate.of(asking)) is not None]
-    before = [(rate, rate.standing(key, now)) for rate, key in keys]
-    if any(standing.remaining < 1 for _, standing in before):
-        return tuple(Told(rate, standing, standing.remaining < 1) for rate, standing in before)
-    for rate, key in keys:
-        rate.count(key, now)
-    return tuple(Told(rate, rate.standing(key, now), False) for rate, key in keys)
+    before = [rate.standing(key, now) for rate, key in keys]
+    if any(standing.remaining < 1 for standing in before):
+        return tuple([Told(rate, stands, stands.remaining < 1) for (rate, _), stands in zip(keys, before, strict=True)])
+    return tuple([Told(rate, rate.count(key, now), False) for rate, key in keys])
 
 
 # ── What is told ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -199,7 +200,7 @@ class Headers:
                     value = ", ".join(each.rate.policy for each in told)
                 case "standings":
                     value = ", ".join(
-                        f"{_string(each.rate.name)};r={each.standing.remaining};t={_seconds(each.standing.reset)}"
+                        f"{each.rate.named};r={each.standing.remaining};t={_seconds(each.standing.reset)}"
                         for each in told
                     )
                 case "limit":

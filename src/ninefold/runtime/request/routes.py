@@ -20,6 +20,8 @@ from email.utils import formatdate
 from typing import Generic, TypeAlias, TypeVar
 from urllib.parse import quote
 
+from msgspec import Struct
+
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import versioning as plan
@@ -226,8 +228,7 @@ def link(
 E = TypeVar("E")
 
 
-@dataclass(frozen=True, slots=True)
-class Found(Generic[E]):
+class Found(Struct, Generic[E], frozen=True):
     """`values` are the texts of the path's names, decoded, in the order in which they stand there."""
 
     endpoint: E
