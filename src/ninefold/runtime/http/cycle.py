@@ -249,17 +249,31 @@ def response_head(
     return ResponseHead(_STATUS_LINES[status] + block + b"\r\n", length if content_follows else 0, chunked, closes)
 
 
-@lru_cache(maxsize=512)
 def begun_head(status: int, common: HeaderFields, own: HeaderFields) -> bytes | None:
-    """The head of a response whose connection goes on, up to what says how long its content is, which comes next. Most
-    responses have one that others have had. `common`: what all responses of this second have. None: its fields say more
-    of the connection, or how long it is, and it is none."""
-    fields = (*common, *own)
-    if any(name.lower() in _OF_CONNECTION for name, _ in fields):
-        return None
-    return response_head("HEAD", "1.1", status, fields, keeps=True).content[:-2]
+    """The head of a response whose connection goes on, up to what says how long its content is, which comes next.
+    `common`: what all responses of this second have. None: its fields say more of the connection, or how long it is.
+    Raises ValueError as `response_head` does."""
+    # One alone is the media type, as another response had it; among more are a tag, a place, or numbers of a rate.
+    own_lines = _lines_again(own) if len(own) < 2 else _lines(own)
+    common_lines = _lines_again(common)
+    return None if own_lines is None or common_lines is None else _STATUS_LINES[status] + common_lines + own_lines
 
 
+def _lines(fields: HeaderFields) -> bytes | None:
+    """Those of a head; None: one of them is of the connection."""
+    lines = []
+    for name, value in fields:
+        name = name.lower()
+        if name in _OF_CONNECTION:
+            return None
+        lines.append(b"%b: %b\r\n" % (name, value))
+    block = b"".join(lines)
+    if not fields_are_sound(block):
+        raise ValueError("a header of the response is none")
+    return block
+
+
+_lines_again = lru_cache(maxsize=256)(_lines)
 _OF_CONNECTION = frozenset((b"content-length", b"connection", b"transfer-encoding"))
 _STATUS_LINES = {status: status_line(status) for status in range(100, 600)}
 
