@@ -191,6 +191,7 @@ _EMPTY_LINES = re.compile(rb"(?:\r\n)*+")
 _NOT_IN_A_REQUEST_LINE = re.compile(rb"[^\x20-\x7e\r]|\r[^\n]")
 _BARE_LF = re.compile(rb"[^\r]\n")
 _REQUEST_LINE = re.compile(rb"(%s) ([\x21\x22\x24-\x7e]++) HTTP/([0-9])\.([0-9])\r\n" % TOKEN)
+_PLAIN_LINE = re.compile(rb"(%s) (/[\x21\x22\x24-\x3e\x40-\x7e]*+)(?:\?([\x21\x22\x24-\x7e]*+))? HTTP/1\.1\r\n" % TOKEN)
 _ABSOLUTE = re.compile(rb"https?://([^/?@]++)(/[^?]*+)?(?:\?(.*+))?", re.IGNORECASE)
 _AUTHORITY = rb"(?:\[[0-9A-Fa-f:.]++\]|[A-Za-z0-9\-._~!$&'()*+,;=%]*+)(?::[0-9]*+)?"
 _HOST = re.compile(_AUTHORITY)
@@ -209,6 +210,9 @@ def fields_are_sound(block: bytes) -> bool:
 
 def _request_line(line: bytes) -> _Line:
     """RFC 9112 3; a method is any token, and which are allowed is for others to say (RFC 9110 9.1)."""
+    plain = _PLAIN_LINE.fullmatch(line)
+    if plain is not None:  # as all others would find it
+        return _Line(plain[1].decode("ascii"), plain[2], plain[3] or b"", "1.1", None, len(line))
     found = _REQUEST_LINE.fullmatch(line)
     if found is None:
         raise Refused("the request line is none")
