@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+from ninefold.contract.shared_types import own_members
 from ninefold.contract.survey import Survey, actions
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, is_open, value_of
@@ -172,9 +174,18 @@ def _gives(survey: Survey, endpoint: Endpoint, resource: str, field: Field) -> b
 
 
 def _of_type(survey: Survey, shared: SharedType) -> Iterator[OpenQuestion]:
-    schema, at = value_of(shared.schema), unanswered(shared.schema, shared.span)
-    if at := at if schema is None else unsaid(schema, At(shared.span)):
-        yield blocking(TYPE, f"types.{shared.name}", at, using(survey, shared.name))
+    subject, schema = f"types.{shared.name}", value_of(shared.schema)
+    reaching = using(survey, shared.name)
+    if schema is None:
+        at = unanswered(shared.schema, shared.span)
+    else:
+        for name, member in own_members(schema):
+            if at := unsaid(member, At(name.span)):
+                yield blocking(TYPE, f"{subject}.{name.text}", at, reaching)
+        others = tuple(entry for entry in schema.node.entries if entry.name != "properties")
+        at = _unsaid(replace(schema.node, entries=others), At(shared.span))
+    if at is not None:
+        yield blocking(TYPE, subject, at, reaching)
 
 
 def using(survey: Survey, name: str) -> tuple[str, ...]:
