@@ -411,7 +411,7 @@ def records(n: int) -> str:
 def versions(n: int) -> str:
     """Older versions, each of which renames a field."""
     fields = [f"f{n}: {{type: string}}", "g: {type: integer}"]
-    listed = ["  scheme: {header: Api-Version}", f'  default: "{n}"', "  versions:", f'    "{n}": {{}}']
+    listed = ["  in: header", "  name: Api-Version", f'  default: "{n}"', "  versions:", f'    "{n}": {{}}']
     listed += [f'    "{i}": {{changes: [{{rename: item.f{i + 1}, to: f{i}}}]}}' for i in reversed(range(n))]
     return contract(_resource("item", fields), (), [READ], versioning="\n" + "\n".join([*listed, "  compatible: none"]))
 

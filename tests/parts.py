@@ -24,7 +24,8 @@ def in_two_versions(contract: str, *changes: str, default: str = '"2"') -> str:
     return f"""{before}## 9. Versioning
 
 ```yaml
-scheme: {{header: Api-Version}}
+in: header
+name: Api-Version
 default: {default}
 versions:
   "2": {{}}

@@ -255,7 +255,8 @@ USERS: Final = {"GET /users/{id}": {"does": "read user", "responses": {200: {"le
 def version(change: Mapping[str, Any]) -> dict[str, Any]:
     """The versioning of a contract whose older version differs by one change."""
     stated = {
-        "scheme": {"header": "Api-Version"},
+        "in": "header",
+        "name": "Api-Version",
         "default": "one",
         "versions": {"two": {}, "one": {"changes": [change]}},
         "compatible": ["deprecate"],
@@ -496,7 +497,8 @@ def refusing(count: str) -> Mapping[tuple[int, str], Place]:
     functions = {"f": {"takes": {"n": {"type": "integer"}}, "gives": {"type": "integer"}}}
     change = {"change": "box.n", "is": "box.n", "stored": count}
     pinned = {
-        "scheme": {"header": "Api-Version"},
+        "in": "header",
+        "name": "Api-Version",
         "default": f"has(caller.user) && {count} == 3 ? 'v3' : 'v3'",
         "versions": {"v3": {}},
         "compatible": ["deprecate"],

@@ -122,7 +122,7 @@ CASES = [
     ("media type: application/problem+json", "media type: text/plain", "NF0327", "text/plain", ""),
     ("requests: {media type: application/json", "requests: {media type: multipart/form-data", "NF0327",
      "multipart/form-data", ""),
-    ("scheme: {header: Api-Version}", "scheme: {header: Api Version}", "NF0316", "Api Version", ""),
+    ("name: Api-Version", "name: Api Version", "NF0316", "Api Version", ""),
     ("  requests: {media", "  base: api/\n  requests: {media", "NF0316", "api/", "`/api`"),
     # Actions
     ("does: create note", "does: crate note", "NF0317", "crate", "did you mean `create note`?"),

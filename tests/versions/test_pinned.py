@@ -21,7 +21,7 @@ pytestmark = pytest.mark.serves
 
 CASE = Path(__file__).parents[1] / "cases" / "a-version-pinned-by-the-account" / "contract.md"
 CONTRACT = CASE.read_text(encoding="utf-8")
-HEADER = "scheme: {header: Payments-Version}"
+HEADER = "in: header\nname: Payments-Version"
 DEFAULT = """default: "has(caller.account) ? caller.account.version : request.headers['Newcomer-Version']\""""
 NEW, OLD = "2026-06-01", "2025-01-01"
 
@@ -42,7 +42,7 @@ def account(client: httpx.Client, version: str) -> dict[str, str]:
 
 
 def test_in_the_path_an_address_without_a_version_is_of_the_accounts(tmp_path: Path) -> None:
-    with service(tmp_path, "scheme: path") as client:
+    with service(tmp_path, "in: path") as client:
         old, new = account(client, OLD), account(client, NEW)
         assert "cents" in client.post("/charges", json={"cents": 5}, headers=old).json()
         charge = client.post("/charges", json={"amount": 5}, headers=new).json()
@@ -57,13 +57,13 @@ def test_in_the_path_an_address_without_a_version_is_of_the_accounts(tmp_path: P
         assert client.get("/nowhere", headers=new).json() == {"code": "no_such_path"}
 
 
-@pytest.mark.parametrize("scheme", ["query: version", "media type: v"])
+@pytest.mark.parametrize("scheme", ["in: query\nname: version", "in: media type\nname: v"])
 def test_a_request_that_names_a_version_is_not_asked(tmp_path: Path, scheme: str) -> None:
-    with service(tmp_path, f"scheme: {{{scheme}}}") as client:
+    with service(tmp_path, scheme) as client:
         old = account(client, OLD)
         pinned = client.post("/charges", json={"cents": 5}, headers=old)
         assert (pinned.status_code, "cents" in pinned.json()) == (201, True)
-        if scheme.startswith("query"):
+        if "query" in scheme:
             named = client.post("/charges", params={"version": NEW}, json={"amount": 5}, headers=old)
             assert pinned.headers["Vary"] == "Api-Key, Newcomer-Version"
         else:

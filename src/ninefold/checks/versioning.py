@@ -25,7 +25,7 @@ from ninefold.values import Object, Row, Text, Timestamp, Type
 
 def check_versioning(vocabulary: Vocabulary, findings: Findings) -> Versions | None:
     """None where there are no versions, or where it is not shown how a request names one."""
-    scheme, versions = value_of(findings.contract.versioning.scheme), value_of(findings.contract.versioning.versions)
+    scheme, versions = findings.contract.versioning.scheme, value_of(findings.contract.versioning.versions)
     if scheme is None or not versions:
         return None
     default, pinned = value_of(findings.contract.versioning.default), None
@@ -33,7 +33,7 @@ def check_versioning(vocabulary: Vocabulary, findings: Findings) -> Versions | N
         pinned = check_pinned(default, [each.name for each in versions], vocabulary, findings)
     return Versions(
         by=scheme.by,  # type: ignore[arg-type]
-        name=scheme.name or "",
+        name=scheme.name,
         current=versions[0].name,
         default=default.text if isinstance(default, Name) else None,
         versions=tuple(_version(each, findings) for each in versions),

@@ -28,7 +28,7 @@ def versions(checked: Checked, dialect: Dialect) -> Versions | None:
         own = checked if each.name == stated.current else each.checked
         found.append(_version(each, own, above, checked, dialect))
         above = set() if own is None else {*(e.key for e in own.endpoints), *(e.key for e in own.stopped)}
-    trace = (*stated_at(checked.places, "versioning", "scheme"), *stated_at(checked.places, "versioning", "default"))
+    trace = tuple(each for key in ("in", "name", "default") for each in stated_at(checked.places, "versioning", key))
     default = stated.default if stated.pinned is None else _pin(stated.pinned, checked)
     return Versions(stated.by, stated.current, stated.name, default, tuple(found), trace)
 

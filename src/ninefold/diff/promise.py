@@ -27,9 +27,9 @@ def promise_of(contract: Contract) -> Promise:
         case Shown(words, span):
             return Promise(frozenset(each.text for each in words), span=span)
         case StatedNone(span):
-            if isinstance(part.scheme, StatedNone):
+            if isinstance(part.location, StatedNone):
                 return Promise(None)
             return Promise(frozenset(), span=span)
         case _:
-            is_open = not isinstance(part.scheme, StatedNone) and value_of(part.scheme) is not None
-            return Promise(None, is_open=is_open or part.scheme is None)
+            is_open = not isinstance(part.location, StatedNone) and value_of(part.location) is not None
+            return Promise(None, is_open=is_open or part.location is None)

@@ -10,18 +10,18 @@ from typing import Any, Final
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.language import key, leaves, shapes
+from ninefold.language import leaves, shapes
 from ninefold.language.authentication import ADMISSIONS, Admission, admissions
 from ninefold.language.codes import NOT_A_CHANGE, NOT_BUILT
-from ninefold.language.declaration import Each, Several, When, adds, asked, named, restricts
+from ninefold.language.declaration import Each, Several, When, adds, asked, named, restricts, says
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.endpoints import endpoint as read_endpoint
 from ninefold.language.errors import CODE, ErrorCode
 from ninefold.language.events import KIND, EventKind
 from ninefold.language.expressions import Expression, expression, template
-from ninefold.language.fact import Fact, Name, Shown
+from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.json_schema import KEYS as KEYWORDS
-from ninefold.language.key import Key, Kind
+from ninefold.language.key import Kind
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Reading, Slot, described
 from ninefold.language.records import keys_of, of_entry, values_of
@@ -33,80 +33,47 @@ from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar
 # fmt: off
 
 VERSIONING = Question(
-    "versioning", 9, "how versions are named, or none", "leaves out", "versions", left_out="versions", subject="scheme")
+    "versioning", 9, "how versions are named, or none", "leaves out", "versions", left_out="versions", subject="in")
 VERSIONS = Question(
-    "versions", 9, "which versions there are", "leaves out", "versions", asked="unless the scheme is `none`",
+    "versions", 9, "which versions there are", "leaves out", "versions", asked="unless `in` is `none`",
     left_out="versions")
 DEFAULT = Question(
     "default", 9, "the version of a request that names none", "leaves out",
-    "an answer to it: such a request is `unknown version`", asked="unless the scheme is `none`",
+    "an answer to it: such a request is `unknown version`", asked="unless `in` is `none`",
     left_out="an answer to such a request: it is `unknown version`")
 CHANGES = Question(
     "changes", 9, "the way back to {}, or none", "leaves out", "that version", "V", "of each version but the newest",
     left_out="the version {}")
 COMPATIBLE = Question(
     "compatible", 9, "which kinds of change are compatible", "leaves out", "the verdict of `diff`",
-    asked="unless the scheme is `none`", left_out="the verdict of `diff`")
+    asked="unless `in` is `none`", left_out="the verdict of `diff`")
 
 NO_VERSIONS = "there are no versions"
 
 
-# The scheme
+# Where a request names its version
+
+IN_WORDS: Final = {
+    "path": "the version stands at the front of the path",
+    "header": "the version is asked for by a header",
+    "query": "the version is asked for by a parameter of the query",
+    "media type": "the version is asked for by a parameter of the media type",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class VersionScheme:
-    """`by` is `path`, `header`, `query` or `media type`; `name` is the header's or the parameter's."""
+    """`by` is `path`, `header`, `query` or `media type`; `name`, but of a path, the header's or the parameter's."""
 
     by: str
-    name: str | None
-
-    @property
-    def told(self) -> str:
-        """As a sentence."""
-        match self.by:
-            case "path":
-                return "the version stands at the front of the path"
-            case "query":
-                return f"the version is asked for by the query parameter `{self.name}`"
-            case "media type":
-                return f"the version is asked for by the parameter `{self.name}` of the media type"
-            case _:
-                return f"the version is asked for by the header `{self.name}`"
+    name: str
 
 
-def by_name(by: str, shape: shapes.Shape, meaning: str) -> Key:
-    when = "it is a mapping that says no other place"
-    return key.asked_when(0, by, shape, VERSIONING.id, when, meaning, f"A gap: {NO_VERSIONS}.")
-
-
-BY_NAME: Final = {each.name: each for each in (
-    by_name("header", shapes.HeaderName(), "The request header that names it."),
-    by_name("query", shapes.Name("a query parameter"), "The query parameter that names it."),
-    by_name("media type", shapes.Name("a parameter of the media type"),
-            "The parameter of the media type in Accept and Content-Type that names it."))}
-"""What says the version by a name of its own."""
-
-
-def scheme(r: Reading, node: Node, slot: Slot) -> VersionScheme | None:
-    """`path`, or one of `{header: NAME}`, `{query: NAME}`, `{media type: PARAMETER}`."""
-    if isinstance(node, Scalar):
-        if node.text in BY_NAME:
-            r.wrong_shape(node, slot, help=(f"say which: `{{{node.text}: NAME}}`",))
-            return None
-        found = leaves.word(r, node, slot)
-        return None if found is None else VersionScheme(found.text, None)
-    level = r.keyed(node, BY_NAME, "scheme")
-    if not isinstance(node, Mapping) or not all(entry.name in BY_NAME for entry in node.entries):
-        return None
-    if len(node.entries) != 1:
-        r.wrong_shape(node, slot, help=("a version is named in one way",))
-        return None
-    by, value = node.entries[0].name, node.entries[0].value
-    if isinstance(value, Scalar) and value.says("none"):
-        r.wrong_shape(value, level.slot(by), help=("a service without versions says `scheme: none`",))
-        return None
-    name = level.inner(by, leaves.header if by == "header" else leaves.name)
-    return None if name is None else VersionScheme(by, name.text)
+def name_of_place(r: Reading, node: Node, slot: Slot) -> Name | None:
+    """The name of what a version is asked for by: of a header, as headers are called."""
+    place = r.document.part("versioning").facts.get("in")
+    is_header = place is not None and isinstance(place.value, Scalar) and place.value.text == "header"
+    return leaves.header(r, node, slot) if is_header else leaves.name(r, node, slot)
 
 
 OF_REQUESTS = re.compile(r"(?<![\w.])(?:caller|request|now)\b")
@@ -346,11 +313,14 @@ COMPATIBLE_CHANGES = (
 class Versioning:
     """`default`: a version, or what gives its name. `versions`, newest first."""
 
-    scheme: Fact[VersionScheme] | None = asked(
-        "scheme", shapes.OneOf((shapes.Word(("path",)), shapes.Members())),
-        "How a request names its version: `path`, `{header: NAME}`, `{query: NAME}` or `{media type: PARAMETER}`.",
-        VERSIONING, NO_VERSIONS, says_none=True, read=scheme, below=tuple(BY_NAME.values()),
-        words=lambda scheme: scheme.told, sentence="{}")
+    location: Fact[Name] | None = asked(
+        "in", shapes.Word(tuple(IN_WORDS)), "Where a request names its version.", VERSIONING, NO_VERSIONS,
+        says_none=True, words=lambda place: IN_WORDS[place.text], sentence="{}")
+    parameter: Fact[Name] | None = asked(
+        "name", shapes.Name("a header, or a parameter of the query or of the media type"),
+        "What the header or the parameter is called that names it.", VERSIONING, NO_VERSIONS,
+        when=says("it is no part of the path", "location", "header", "query", "media type"), read=name_of_place,
+        sentence="it is called {}")
     versions: Fact[tuple[Version, ...]] | None = asked(
         "versions",
         Each(Version, named("VERSION", Kind.NAMES, "A version.", "Each use of its name is an error.",
@@ -364,3 +334,11 @@ class Versioning:
     compatible: Fact[tuple[Name, ...]] | None = asked(
         "compatible", shapes.ListOf(shapes.Word(COMPATIBLE_CHANGES)), "The kinds of change that keep the promise.",
         COMPATIBLE, "`diff` passes no verdict", says_none=True, told="compatible changes")
+
+    @property
+    def scheme(self) -> VersionScheme | None:
+        """How a request names its version, where that is all shown."""
+        place, name = value_of(self.location), value_of(self.parameter)
+        if place is None or (name is None and place.text != "path"):
+            return None
+        return VersionScheme(place.text, "" if name is None else name.text)

@@ -175,9 +175,9 @@ def _field_of_state(survey: Survey, resource: str, at: Span) -> Iterator[OpenQue
 
 
 def _versioning(survey: Survey) -> Iterator[OpenQuestion]:
-    """The scheme, or none; the versions; the version of a request that names none; what is compatible."""
+    """Where a version is named, or none; the versions; the version of a request that names none; what is compatible."""
     versioning = survey.contract.versioning
-    if isinstance(versioning.scheme, StatedNone):
+    if isinstance(versioning.location, StatedNone):
         return
     newest = next((each.name for each in value_of(versioning.versions) or ()), None)
     for each in open_in(versioning, survey.contract.document.part("versioning").place, {}):

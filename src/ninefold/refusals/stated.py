@@ -21,12 +21,12 @@ def of_any(survey: Survey) -> Iterator[Refusal]:
     limits, versioning = survey.contract.limits, survey.contract.versioning
     yield Refusal("no such path", Step.ROUTE)
     yield Refusal("method not allowed", Step.ROUTE)
-    if isinstance(versioning.scheme, Shown) and versioning.scheme.value.by != "path":
+    if isinstance(versioning.location, Shown) and versioning.location.value.text != "path":
         none = "" if isinstance(versioning.default, Shown) else ", or none"
         if requests.is_computed(versioning.default):
             none = ", or none, and what the default gives is no version"
         words = f"the request names a version that there is not{none}"
-        yield Refusal("unknown version", Step.ROUTE, fact=versioning.scheme.span, words=words)
+        yield Refusal("unknown version", Step.ROUTE, fact=versioning.location.span, words=words)
     for version in (value_of(versioning.versions) or ())[:1]:
         if isinstance(version.retired, Shown):
             words = f"the request names the version `{version.name}`, after {version.retired.value}"

@@ -110,7 +110,8 @@ timeout: PT10S
 ```""",
     """\
 ```yaml
-scheme: {header: Api-Version}
+in: header
+name: Api-Version
 default: "2026-01-01"
 versions: {"2026-01-01": {}}
 compatible: [add an optional field, add an endpoint]

@@ -62,10 +62,10 @@ class Derived:
 def derive(contract: Contract) -> Outcome[tuple[Derived, ...]]:
     """Every older version down to the first whose way back is not shown: from there on nobody knows."""
     versioning = contract.versioning
-    scheme, versions = value_of(versioning.scheme), value_of(versioning.versions) or ()
+    scheme, versions = versioning.scheme, value_of(versioning.versions) or ()
     said = list(_odd(contract, scheme, versions))
     found: list[Derived] = []
-    above, reached = contract, not isinstance(versioning.scheme, StatedNone)
+    above, reached = contract, not isinstance(versioning.location, StatedNone)
     for version in versions[1:]:
         reached = reached and not is_open(version.changes)
         if reached:
@@ -145,7 +145,7 @@ def _odd(contract: Contract, scheme: VersionScheme | None, versions: tuple[Versi
         if scheme is not None and (reason := _NAMES[scheme.by](contract, version.name)) is not None:
             message = f"no request can name the version `{version.name}`"
             yield Diagnostic(UNNAMEABLE, message, (Label(version.span, reason),))
-    if scheme is not None and scheme.by == "query" and scheme.name is not None and versions:
+    if scheme is not None and scheme.by == "query" and versions:
         for key, span in _taken_by(contract, scheme.name):
             message = f"the parameter `{scheme.name}` names the version, and is one of `{key}`"
             yield Diagnostic(UNNAMEABLE, message, (Label(span, "means something else"),))

@@ -12,7 +12,7 @@ def asked(g: Grounds) -> list[Item]:
     """How a request says which version it wants, and which there are."""
     facts = g.contract.versioning
     versions = value_of(facts.versions)
-    items = told(g, facts, "scheme", "default", *(() if versions else ("versions",)))
+    items = told(g, facts, "location", "parameter", "default", *(() if versions else ("versions",)))
     return items + [
         named(g, each, "the version `{}`" + (", the newest" if number == 0 else ""))
         for number, each in enumerate(versions or ())
@@ -21,4 +21,4 @@ def asked(g: Grounds) -> list[Item]:
 
 def part(g: Grounds) -> list[Item]:
     facts = g.contract.versioning
-    return asked(g) + (told(g, facts, "compatible") if facts.compatible is not facts.scheme else [])
+    return asked(g) + (told(g, facts, "compatible") if facts.compatible is not facts.location else [])
