@@ -161,7 +161,7 @@ MISTAKES = [
     (8, "timeout: 10s", "a duration in words"),
     (8, "pages: {default: 0}", "a page of nothing"),
     (8, "rates: {calls: {algorithm: leaky bucket}}", "another algorithm"),
-    (9, "scheme: {cookie: v}", "a scheme that there is not"),
+    (9, "in: cookie", "a place that there is not"),
     (9, "versions: {a: {sunset: 1 June 2026}}", "a date in words"),
     (9, "compatible: [add field]", "a kind of change in short"),
 ]

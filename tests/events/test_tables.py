@@ -41,7 +41,7 @@ def contract(reader: str, upon: str | None, versions: str) -> str:
     """A contract with one reader of events. `upon`: what its only kind arises upon; None: a gap."""
     kind = {"payload": {"id": "item.id"}, **({} if upon is None else {"upon": upon})}
     changes = [{"add": reader, "endpoint": READERS[reader]}] if versions == THE_OLDER_ONE else []
-    older = {"scheme": {"query": "v"}, "default": NONE, "versions": {"2": {}, "1": {"changes": changes}}}
+    older = {"in": "query", "name": "v", "default": NONE, "versions": {"2": {}, "1": {"changes": changes}}}
     said = {
         "purpose": "Tells what happens.",
         "resources": {"item": {"primary key": "id", "fields": {"id": {"type": "string"}}}},

@@ -72,7 +72,8 @@ limits:
   pages: {default: 20, maximum: 100, by: cursor, size: limit, at: cursor}
   timeout: PT10S
 versioning:
-  scheme: {header: Api-Version}
+  in: header
+  name: Api-Version
   default: "2"
   versions:
     "2": {}
