@@ -115,7 +115,7 @@ def test_the_plain_form_of_the_reference_is_admitted() -> None:
         (6, "kinds: {word}\ndelivery: {webhooks: {to: subscription, attempts: {word}}}"),
         (7, "error shape: {word}\ncodes: {gone: {status: {word}, for: {word}}}"),
         (8, "body size: {word}\npages: {maximum: {word}}\nrates: {calls: {per: {word}}}"),
-        (9, "scheme: {word}\nversions: {a: {changes: {word}, sunset: {word}}}"),
+        (9, "in: {word}\nversions: {a: {changes: {word}, sunset: {word}}}"),
     ],
 )
 def test_none_and_not_shown_are_admitted_everywhere(part: int, text: str, word: str) -> None:

@@ -238,7 +238,8 @@ def of_two_fields() -> str:
 def test_receivers_of_two_fields_are_told_in_the_version_in_which_they_were_made(tmp_path: Path) -> None:
     old = {"Api-Version": "1"}
     versions = """```yaml
-scheme: {header: Api-Version}
+in: header
+name: Api-Version
 default: "2"
 versions:
   "2": {}

@@ -311,7 +311,7 @@ def test_only_digests_are_kept(tmp_path: Path) -> None:
 
 VERSIONED = """
 versioning:
-  scheme: path
+  in: path
   default: none
   versions:
     v2: {changes: none}

@@ -350,7 +350,7 @@ def test_who_signs_in_goes_on(service: Running) -> None:
 
 def test_an_older_version_does_them_too(tmp_path: Path) -> None:
     versions = """```yaml
-scheme: path
+in: path
 default: "2"
 versions:
   "2": {}

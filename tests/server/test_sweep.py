@@ -132,7 +132,7 @@ body size: 64 KiB
 ## 9. Versioning
 
 ```yaml
-scheme: path
+in: path
 default: none
 compatible: [add an optional field]
 versions:
