@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 import pytest
 from msgspec.structs import replace
+from tests.contracts import ROOT
 from tests.upgrade.test_shapes import (
     FIRST,
     LINE,
@@ -22,13 +23,16 @@ from tests.upgrade.test_shapes import (
     with_table,
 )
 
+from ninefold import pipeline
 from ninefold.diagnostics.source import Source
 from ninefold.plan.schema import Column, Machine, Reference, Schema
 from ninefold.runtime.store import undo, upgrade
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.runtime.store.whole import NotUpgraded
 from ninefold.tools.decisions import document
+from ninefold.tools.decisions.contract import formerly
 from ninefold.tools.decisions.decide import decide
+from ninefold.tools.decisions.document import NOTHING_DECIDED, Decided, Decision, Rename
 from ninefold.upgrade.changes import Outcome
 from ninefold.upgrade.shape import digest
 from ninefold.values import Array, Integer, Row, Text, Timestamp
@@ -167,6 +171,10 @@ class Told(Exception):
     """What cannot be decided: the codes."""
 
 
+def read_of(change: str) -> tuple[Decision, ...]:
+    return document.read(Source("a.upgrade.yaml", f"changes:\n  - {change}\n")).value.decisions
+
+
 def decided(schema: Schema, *changes: str, made_for: str = "") -> Callable[[Schema], Outcome]:
     lines = [*([f"from: {made_for}"] if made_for else []), "changes:", *(f"  - {each}" for each in changes)]
     read = document.read(Source("a.upgrade.yaml", "\n".join(lines) + "\n"))
@@ -197,6 +205,21 @@ def test_what_is_decided_is_done(path: Path, name: str) -> None:
     assert with_schema(path, schema) == ()
     undo.undo(str(path))
     assert dump(path) == before
+
+
+def test_a_name_that_part_9_says_a_field_had_is_inherited(path: Path) -> None:
+    """Unless something else is decided of it, or the database knows the field by its name of now."""
+    loaded = pipeline.load(str(ROOT / "tests" / "cases" / "a-version-in-the-path" / "contract.md"))
+    assert [(each.old.text, each.new.text) for each in formerly(loaded.contract)] == [("day.millimetres", "day.rain")]
+    schema = DECISIONS["a field with another name"][0]
+    (older,) = (each for each in read_of("{rename: person.born, to: person.birthday}") if isinstance(each, Rename))
+    inherited, _ = decide(NOTHING_DECIDED, FIRST, schema, formerly=[older])
+    assert inherited.renamed == ("person.birthday was person.born, as part 9 says",)
+    assert upgrade.upgrade(str(path), schema, decide=lambda _: inherited).made
+    assert [row[2] for row in dump(path, schema)["person"]] == ["2000-01-01T00:00:00.000000Z", None]
+    aside = Decided(None, tuple(read_of("{aside: person.born}")))
+    for decided_, stored in ((aside, FIRST), (NOTHING_DECIDED, schema)):
+        assert decide(decided_, stored, schema, formerly=[older])[0].renamed == ()
 
 
 def test_values_that_were_converted_are_kept(path: Path) -> None:

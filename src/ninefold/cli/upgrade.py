@@ -8,7 +8,6 @@ from math import inf
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from ninefold.checked.service import Checked
 from ninefold.cli.commands import AcceptProposals, Database, File, Flag, Parameter
 from ninefold.cli.document import database_of, errors_of, load, read_bytes
 from ninefold.cli.terminal import Unusable, reason, say, say_json, show
@@ -16,6 +15,7 @@ from ninefold.diagnostics.diagnostic import Diagnostic, has_errors
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.source import Source
 from ninefold.operator.audit import Audit
+from ninefold.pipeline import Loaded
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import undo as undo_
@@ -23,7 +23,8 @@ from ninefold.runtime.store import upgrade as store
 from ninefold.runtime.store.upgrade import Judged, Rehearsed
 from ninefold.runtime.store.whole import NotUpgraded
 from ninefold.syntax.parser import read
-from ninefold.tools.decisions.decide import decide, made
+from ninefold.tools.decisions.contract import formerly, made
+from ninefold.tools.decisions.decide import decide
 from ninefold.tools.decisions.document import NOTHING_DECIDED
 from ninefold.tools.decisions.document import read as read_decisions
 from ninefold.upgrade.changes import Outcome
@@ -103,7 +104,7 @@ def upgrade(
             return _undone(*undo_.undo(path, lose_writes))
         if drop:
             return _dropped(undo_.drop(path, drop))
-        decided = _decide(file, decisions, loaded.plan, loaded.checked)
+        decided = _decide(file, decisions, loaded.plan, loaded)
         judge = Audit(loaded.plan.stored, inf, loaded.source)
         if apply:
             done = store.upgrade(path, loaded.plan.schema, backup, decided, judge)
@@ -122,22 +123,23 @@ def _told(done: Rehearsed, format: Literal["text", "json"], file: str, applied: 
     return 0 if done.goes else 1
 
 
-def _decide(file: str, named: Path | None, plan: ServicePlan, checked: Checked | None) -> store.Decide:
+def _decide(file: str, named: Path | None, plan: ServicePlan, loaded: Loaded) -> store.Decide:
     """What is decided in a document, and by the contract itself. Raises Unusable where that document cannot be read, or
     decides what cannot be."""
-    wanted, given = plan.schema, {} if checked is None else made(checked)
+    wanted, given = plan.schema, {} if loaded.checked is None else made(loaded.checked)
+    names = tuple(formerly(loaded.contract))
     checks = [rule.name for each in plan.stored for rule in each.rules]
     beside = Path(file).with_suffix(".upgrade.yaml")
     path = named or (beside if file != "-" and beside.exists() else None)
     if path is None:
-        return lambda stored: decide(NOTHING_DECIDED, stored, wanted, given)[0]
+        return lambda stored: decide(NOTHING_DECIDED, stored, wanted, given, checks, names)[0]
     outcome = read(str(path), read_bytes(str(path)))
     source = outcome.value
     document = read_decisions(source)
     _sound((*outcome.diagnostics, *document.diagnostics), source)
 
     def decided(stored: Schema) -> Outcome:
-        found, diagnostics = decide(document.value, stored, wanted, given, checks)
+        found, diagnostics = decide(document.value, stored, wanted, given, checks, names)
         _sound(diagnostics, source)
         return found
 
@@ -188,9 +190,11 @@ def _lines(done: Rehearsed, file: str, applied: bool) -> Iterator[str]:
     yield ""
     if done.decided:
         yield f"{'decided':<12}{done.decided} in the document of the upgrade"
-    elif not done.given and not any(each.why or each.change.words for each in done.changes):
+    elif not done.given and not done.renamed and not any(each.why or each.change.words for each in done.changes):
         yield "nothing has to be changed"
         return
+    for words in done.renamed:
+        yield f"{'renamed':<12}{words}"
     for name in done.given:
         yield f"{'given':<12}{name}: each row has what the contract gives to new ones"
     for each in done.changes:
@@ -232,6 +236,7 @@ def _json(done: Rehearsed) -> dict[str, object]:
         "aside": dict(done.aside),
         "lost": dict(done.lost),
         "given": list(done.given),
+        "renamed": list(done.renamed),
         "backup": None if done.backup is None else str(done.backup),
         "goes": done.goes,
     }

@@ -49,7 +49,8 @@ class Changes:
 class Outcome:
     """What was decided beforehand: `steps`, and the shape that a database has after them. `lost`: what is set aside by
     them, and ends with the upgrade. `left`: the fields whose rows are left as they are, `given`: those that have a
-    value by what the contract gives to new rows. `count`: over how many things."""
+    value by what the contract gives to new rows, `renamed`: those that part 9 says had another name. `count`:
+    over how many things."""
 
     steps: tuple[Step, ...]
     stored: Schema
@@ -57,6 +58,7 @@ class Outcome:
     count: int = 0
     left: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+    renamed: tuple[str, ...] = ()
 
 
 def nothing_decided(stored: Schema) -> Outcome:

@@ -104,7 +104,8 @@ def _unfit(found: Unfit) -> Judged:
 class Rehearsed:
     """What an upgrade would do, or has done (`made`). `shape`: by what that of the database is known. `rows`: of each
     resource that is stored. `decided`: over so many things. `aside`: what is hidden then, `lost`: what ends, each with
-    the number of its values or rows. `given`: the fields of rows that have what the contract gives to new ones."""
+    the number of its values or rows. `given`: the fields of rows that have what the contract gives to new ones,
+    `renamed`: those that part 9 says had another name, in words."""
 
     path: Path
     shape: str
@@ -113,6 +114,7 @@ class Rehearsed:
     aside: tuple[tuple[str, int], ...] = ()
     lost: tuple[tuple[str, int], ...] = ()
     given: tuple[str, ...] = ()
+    renamed: tuple[str, ...] = ()
     decided: int = 0
     made: bool = False
     backup: Path | None = None
@@ -205,6 +207,7 @@ def _upgraded(
             counts,
             judged(found, connection, "upgrade"),
             given=outcome.given,
+            renamed=outcome.renamed,
             decided=outcome.count,
         )
         if not done.goes:

@@ -3,13 +3,12 @@ then is compared as it would have been without."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Final
 
 from msgspec import structs
 
-from ninefold.checked.service import Checked
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
@@ -17,9 +16,10 @@ from ninefold.expressions.ast import Problem
 from ninefold.expressions.check import check
 from ninefold.expressions.parse import parse
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import All, Select, Typed, Variable, free_variables, walk
+from ninefold.expressions.tree import Typed
 from ninefold.plan.schema import Column, Schema, Table
 from ninefold.syntax.nodes import Scalar
+from ninefold.tools.decisions.contract import Made
 from ninefold.tools.decisions.document import (
     Decided,
     Hide,
@@ -39,28 +39,6 @@ from ninefold.values import Boolean, Digest, Object, Row, Type, optional
 
 OLD: Final = "old"
 
-Made: TypeAlias = Mapping[tuple[str, str], Typed]
-"""What the contract gives to a field of a new row, and could give to one that is there already (`made`)."""
-
-
-def made(checked: Checked) -> Made:
-    """What reads nothing but the row itself and the time; no secret, since nobody would be shown it."""
-    return {
-        (resource.name, field.name): given
-        for resource in checked.resources.values()
-        for field in resource.fields.values()
-        if field.required and field.secret is None and (given := field.on_create or field.on_change) is not None
-        if _reads_the_row_alone(given, resource.name)
-    }
-
-
-def _reads_the_row_alone(typed: Typed, resource: str) -> bool:
-    read = [each for each in walk(typed) if isinstance(each, Select)]
-    fields = all(isinstance(each.operand, Variable) and each.through == "field" for each in read)
-    return (
-        fields and free_variables(typed) <= {resource, "now"} and not any(isinstance(each, All) for each in walk(typed))
-    )
-
 
 def decide(
     decided: Decided,
@@ -68,15 +46,19 @@ def decide(
     wanted: Schema,
     given: Made = MappingProxyType({}),
     checks: Collection[str] = (),
+    formerly: Sequence[Rename] = (),
 ) -> tuple[Outcome, tuple[Diagnostic, ...]]:
     """What is decided over a database of shape `stored` that is to serve the schema `wanted`; what of it cannot be.
     `given`: what the contract decides itself, for the rows of which nothing else is decided. `checks`: those of its
-    resources, by their names (`room.check.too_small`)."""
+    resources, by their names (`room.check.too_small`). `formerly`: names that fields had in older versions, which count
+    where a database has the older one alone, and nothing is decided of it."""
     deciding = _Deciding(stored, wanted, checks)
     made_for = decided.made_for
     if made_for is not None and made_for.text != digest(stored):
         message = f"this was written for a database of the shape {made_for.text}, and this one is of {digest(stored)}"
         deciding.found.append(Diagnostic(ANOTHER_DATABASE, message, (Label(made_for.span, ""),)))
+    for rename in formerly:
+        deciding.inherit(rename, decided)
     for each in decided.decisions:
         match each:
             case Rename():
@@ -98,7 +80,8 @@ def decide(
     after = structs.replace(deciding.stored, tables=tuple(deciding.tables.values()))
     count = len(decided.decisions)
     lost, left, given_to = tuple(deciding.lost), tuple(deciding.left), tuple(deciding.given)
-    return Outcome(tuple(deciding.steps), after, lost, count, left, given_to), tuple(deciding.found)
+    steps_of, renamed = tuple(deciding.steps), tuple(deciding.renamed)
+    return Outcome(steps_of, after, lost, count, left, given_to, renamed), tuple(deciding.found)
 
 
 class _Deciding:
@@ -113,6 +96,7 @@ class _Deciding:
         self.lost: list[str] = []
         self.left: list[str] = []
         self.given: list[str] = []
+        self.renamed: list[str] = []
         self.found: list[Diagnostic] = []
         self._reads = {
             table.name: {
@@ -171,6 +155,16 @@ class _Deciding:
                 name: (new if column == old else column, type_)
                 for name, (column, type_) in self._reads[table.name].items()
             }
+
+    def inherit(self, each: Rename, decided: Decided) -> None:
+        (resource, _, old), (_, _, new) = each.old.text.rpartition("."), each.new.text.rpartition(".")
+        table, wanted = self.tables.get(resource), self.wanted.get(resource)
+        if table is None or wanted is None or each.old.text in decided.mentioned:
+            return
+        stored, fields = ({column.name for column in of.columns} for of in (table, wanted))
+        if old in stored - fields and new in fields - stored:
+            self.rename(each)
+            self.renamed.append(f"{each.new.text} was {each.old.text}, as part 9 says")
 
     def _rename_table(self, each: Rename) -> None:
         old, new = each.old.text, each.new.text

@@ -96,6 +96,12 @@ class Decided:
     made_for: nodes.Scalar | None
     decisions: tuple[Decision, ...]
 
+    @property
+    def mentioned(self) -> frozenset[str]:
+        """What is decided about, by its older name."""
+        about = (each.old if isinstance(each, Rename) else getattr(each, "field", None) for each in self.decisions)
+        return frozenset(each.text for each in about if each is not None)
+
 
 NOTHING_DECIDED: Final = Decided(None, ())
 
