@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,30 @@ def test_a_database_is_a_side_as_it_was_served(tmp_path: Path, capsys: pytest.Ca
     assert main(["diff", str(ORDERS)]) == 2
 
 
+def test_what_is_accepted_stands_in_nobodys_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new, accepted = changed(tmp_path, LOST_EDGE, LARGER), tmp_path / "accepted.yaml"
+    accepted.write_text("[]\n", encoding="utf-8")
+    call = ["diff", str(ORDERS), new, "--accepted", str(accepted)]
+    assert main(call) == 1
+    fingerprints = [each.split()[-1] for each in capsys.readouterr().out.splitlines() if "= finding: " in each]
+    assert len(fingerprints) == 2
+    lines = [f"- {{finding: {each}, reason: nobody does it, date: 2026-11-22}}" for each in (*fingerprints, "0" * 16)]
+    accepted.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert main(call) == 0
+    told = capsys.readouterr()
+    assert told.out == "nothing differs\n"
+    assert "2 accepted in" in told.err and "0000000000000000 is accepted and not found" in told.err
+    for wrong in (
+        "a: b",
+        "- {finding: a}",
+        "- {finding: a, reason: b, date: soon}",
+        '- {finding: a, reason: "", date: 2026-11-22}',
+    ):
+        accepted.write_text(wrong, encoding="utf-8")
+        assert main(call) == 2
+        assert f"{accepted}:1:1: " in capsys.readouterr().err or wrong.startswith("-")
+
+
 def git(folder: Path, *arguments: str) -> None:
     who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
@@ -125,6 +150,11 @@ def test_a_commit_of_git_is_a_side(
     for old in ("main:new.md", "main:below/new.md"):
         assert main(["diff", old, "new.md"]) == 1
         assert f"was {old}:" in capsys.readouterr().out
+    driver = f'f() {{ {sys.executable} -m ninefold diff --fail-on never "$2" "$5" || true; }}; f'
+    git(tmp_path, "config", "diff.ninefold.command", driver)
+    (tmp_path / ".gitattributes").write_text("*.md diff=ninefold\n", encoding="utf-8")
+    shown = subprocess.run(["git", "diff"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert "breaking: `order > transitions > cancel > from > placed` is gone" in shown
     for wrong in ("main:nothing.md", "other:new.md", "--x:new.md"):
         assert main(["diff", wrong, "new.md"]) == 2
     assert "does not exist in 'main'" in capsys.readouterr().err

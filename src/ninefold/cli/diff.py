@@ -11,11 +11,12 @@ from ninefold.ablate.fixed import rehearse, scripts
 from ninefold.ablate.requests import Unreadable
 from ninefold.cli.check import say_sarif
 from ninefold.cli.commands import Flag, Parameter, Settings
-from ninefold.cli.document import compiled
+from ninefold.cli.document import compiled, read_bytes
 from ninefold.cli.git_file import bytes_of
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.request_files import request_files
 from ninefold.cli.terminal import Unusable, remark, say, say_visibly, show
+from ninefold.diff.acceptance import NotAccepted, acceptances
 from ninefold.diff.compare import Showing
 from ninefold.diff.compare import diff as compared
 from ninefold.diff.finding import Difference, Finding
@@ -24,6 +25,7 @@ from ninefold.diff.verdicts import VERDICTS
 from ninefold.diff.witness import showing
 from ninefold.pipeline import Loaded
 from ninefold.runtime.store.whole import NotUpgraded, contract_of
+from ninefold.syntax.parser import read
 
 Old: TypeAlias = Annotated[
     str, Parameter(help="The contract as it was: a file, `REF:PATH` of git, or `-`.", allow_leading_hyphen=True)
@@ -32,6 +34,18 @@ Old: TypeAlias = Annotated[
 New: TypeAlias = Annotated[
     str, Parameter(help="The contract as it is to be, in the same ways.", allow_leading_hyphen=True)
 ]
+
+
+Audiences: TypeAlias = Annotated[
+    Literal["senders", "readers", "receivers", "operators", "owners"] | None,
+    Parameter(name="--for", help="Only what concerns these."),
+]
+
+Accepted: TypeAlias = Annotated[
+    str | None,
+    Parameter(help="A file of findings that are accepted, each with a reason and a date; text tells their fingerprints "
+              "then.", show_default=False),
+]  # fmt: skip
 
 
 def diff(
@@ -44,10 +58,9 @@ def diff(
     settings: Settings = (),
     format: Literal["text", "json", "sarif", "markdown"] = "text",
     all: Flag = False,
-    audience: Annotated[
-        Literal["senders", "readers", "receivers", "operators", "owners"] | None, Parameter(name="--for")
-    ] = None,
+    audience: Audiences = None,
     part: int | None = None,
+    accepted: Accepted = None,
     fail_on: Literal["breaking", "look", "opens", "any", "never"] = "look",
 ) -> int:
     """Say what a change of a contract does to those who rely on it.
@@ -78,8 +91,6 @@ def diff(
         lines; `markdown` is for a pull request.
     all
         Tell what is compatible, and words, one by one.
-    audience
-        Only what concerns these.
     part
         Only what stands in this part.
     fail_on
@@ -89,8 +100,8 @@ def diff(
     if before.plan is None or after.plan is None:
         return _no_verdict(before, after)
     difference = compared(before, after, _showing(before, requests, settings))
-    found = of_audience(difference.findings, audience, part)
-    _say(difference, found, format, everything=all)
+    found = _open(of_audience(difference.findings, audience, part), accepted)
+    _say(difference, found, format, everything=all, named=accepted is not None)
     if difference.promise.is_open and fail_on != "never":
         return 2
     return _status(found, fail_on)
@@ -126,6 +137,21 @@ def _served(database: str) -> Loaded:
     return compiled(f"{database}:{name}", text.encode())
 
 
+def _open(found: tuple[Finding, ...], accepted: str | None) -> tuple[Finding, ...]:
+    """Those that nobody has accepted; the others are counted. Raises Unusable."""
+    if accepted is None:
+        return found
+    try:
+        known = acceptances(read(accepted, read_bytes(accepted)).value)
+    except NotAccepted as error:
+        raise Unusable(str(error)) from None
+    there = {each.fingerprint for each in found}
+    remark(f"{len(there & known.keys())} accepted in {accepted}")
+    for each in known.keys() - there:
+        remark(f"{each} is accepted and not found: its line can go")
+    return tuple(each for each in found if each.fingerprint not in known)
+
+
 def _showing(old: Loaded, requests: Sequence[str], settings: Sequence[str]) -> Showing | None:
     if not requests:
         return None
@@ -140,11 +166,11 @@ def _showing(old: Loaded, requests: Sequence[str], settings: Sequence[str]) -> S
 
 def _say(
     difference: Difference, found: tuple[Finding, ...], format: Literal["text", "json", "sarif", "markdown"],
-    *, everything: bool,
+    *, everything: bool, named: bool,
 ) -> None:  # fmt: skip
     match format:
         case "text":
-            say_visibly(to_text(difference, found, everything))
+            say_visibly(to_text(difference, found, everything, named))
         case "json":
             from msgspec import json
 

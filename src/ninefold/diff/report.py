@@ -35,11 +35,14 @@ def summary(difference: Difference, findings: Iterable[Finding]) -> str:
     return told or "nothing differs"
 
 
-def to_text(difference: Difference, findings: tuple[Finding, ...], everything: bool = False) -> str:
+def to_text(
+    difference: Difference, findings: tuple[Finding, ...], everything: bool = False, named: bool = False
+) -> str:
+    """`named`: each with its fingerprint."""
     lines: list[str] = []
     for each in findings:
         if everything or each.verdict not in FOLDED:
-            lines += [*_told(difference, each), ""]
+            lines += [*_told(difference, each), *([f"  = finding: {each.fingerprint}"] if named else []), ""]
     lines.append(summary(difference, findings))
     return "\n".join(lines)
 
