@@ -268,10 +268,10 @@ def test_the_events_of_each_arise_in_order(service: Running) -> None:
     service.http.patch("/orders/1", json={"total": 20}, headers=MERGE)
     assert events(service)[1:] == [
         ("order.changed", '{"status":"draft","total":20}'),
-        ("entry.made", '{"text":"placed at 20"}'),
         ("order.moved", '{"status":"placed","total":20}'),
-        ("entry.made", '{"text":"paid, paid"}'),
+        ("entry.made", '{"text":"placed at 20"}'),
         ("order.moved", '{"status":"paid","total":20}'),
+        ("entry.made", '{"text":"paid, paid"}'),
     ]
 
 

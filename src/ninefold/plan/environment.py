@@ -10,7 +10,7 @@ NULL, which no condition holds for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, TypedDict, cast
 
 PATH: Final = "$path"
@@ -27,6 +27,7 @@ IF: Final = "$if"
 WRITE: Final = "$write"
 CREDENTIAL: Final = "$credential"
 ISSUED: Final = "$issued"
+ARISEN: Final = "$arisen"
 ASKED: Final = "$asked"
 VERIFIED: Final = "$verified"
 ROW: Final = "$row"
@@ -143,8 +144,10 @@ Environment = TypedDict(
         "$affected": Values,
         "$several": Several,
         "$judge": Mapping[str, bool],
-        # Of what follows: `this` is the row that the operation acts on, `each` the item that a row is made of.
+        # Of what follows: `this` is the row that the operation acts on, `each` the item that a row is made of;
+        # `$arisen`: events that are written when that of their cause is.
         "this": Values,
+        "$arisen": list[Callable[[], None]],
         "each": Any,
         # Of the event log: `position`, the last one seen, or the one that was just given; then `lane`, `due`, `version`
         # of the deliveries, and the `subscription` that alone is meant. Of a sweep: `until`, the last time of entering

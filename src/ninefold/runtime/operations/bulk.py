@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
@@ -19,7 +20,7 @@ from ninefold.plan.environment import Environment, with_rows
 from ninefold.runtime.messages.problems import Failure, FieldFailure
 from ninefold.runtime.operations import constraints
 from ninefold.runtime.operations.constraints import MOST_ANEW, Judge, Refusal, Taken, Unfit, making
-from ninefold.runtime.operations.events import Event, subscribe
+from ninefold.runtime.operations.events import Event, arise, subscribe
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Conflicting, Session, Stored
 from ninefold.runtime.store.statements import NO_SWITCHES, Prepared, RowReader
@@ -139,17 +140,18 @@ class Several(Generic[T]):
         if self._version is not None:
             for key in keys:
                 subscribe(session, key, asking.who, env["caller"], self._version)
+        of_effects: list[Callable[[], None]] = []
         if self._then is not None:
             for within in each_in:
                 acted_on_each = self._then.all_acted_on(session, within) if deleted is None else deleted
                 for acted_on in acted_on_each:
-                    self._then.take_place(session, call, within, acted_on)
+                    self._then.take_place(session, call, {**within, environment.ARISEN: of_effects}, acted_on)
         read = () if self._read is None else (session.run(*self._read.bound(each)) for each in each_in)
         self._invariants.hold(session, chain.from_iterable(read), own)
         events += [(event, event.all_found(session, within), within) for within in each_in for event in after]
         for event, rows, within in events:
-            for row in rows:
-                event.write(session, within, row, asking.sources)
+            arise(env, *(partial(event.write, session, within, row, asking.sources) for row in rows))
+        arise(env, *of_effects)
 
     def _as_they_were(self, session: Session, env: Environment) -> dict[tuple[Stored, ...], dict[str, Value]] | None:
         """What is read of the rows as they were, by primary key; None: nothing is."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ninefold.plan import environment
 from ninefold.plan import writes as plan
 from ninefold.plan.environment import Environment
 from ninefold.runtime.operations import credentials
-from ninefold.runtime.operations.events import Event, subscribe
+from ninefold.runtime.operations.events import Event, arise, subscribe
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.store.protocol import Row, Session
 from ninefold.runtime.store.statements import Prepared
@@ -46,7 +47,7 @@ class Occurrences(Step):
         rows = self.found(session, env) if found is None else found
         for event, row in zip(self._events, rows, strict=True):
             if row is not None:
-                event.write(session, call.env, row, call.sources)
+                arise(env, partial(event.write, session, call.env, row, call.sources))
 
 
 class Scopes(Step):

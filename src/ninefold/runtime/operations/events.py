@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -77,6 +77,16 @@ class Event:
                 session.run(FAN_OUT_VERSIONS, [*due, self._called, self._unversioned])
             else:
                 session.run(FAN_OUT, [*due, self._kind])
+
+
+def arise(env: Env, *events: Callable[[], None]) -> None:
+    """Write events, or, where the write is an effect, keep them until that of its cause is written."""
+    later = env.get(environment.ARISEN)
+    if later is not None:
+        later.extend(events)
+    else:
+        for write in events:
+            write()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, assert_never
 
@@ -29,6 +29,7 @@ from ninefold.runtime.operations.constraints import (
     Taken,
     requested,
 )
+from ninefold.runtime.operations.events import arise
 from ninefold.runtime.operations.flow import Next, Select, Transact, Wait
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.values import Values, hash_all
@@ -205,11 +206,20 @@ class Write:
             return self._done_instead(session, call, written)
         row, touched = written
         after = {**env, environment.ROW: self._written(row)} if self._is_read_back else env
+        of_effects: list[Callable[[], None]] = []
         for step, found in zip(self._follows, known, strict=True):
+            if isinstance(step, _Effects):
+                if touched:
+                    step.take_place(session, call, {**after, environment.ARISEN: of_effects}, found)
+                continue
+            if of_effects and not isinstance(step, Occurrences):
+                arise(after, *of_effects)
+                of_effects = []
             if isinstance(step, ReadBack):
                 row = step.row(session, after)
             elif touched:
                 step.take_place(session, call, after, found)
+        arise(after, *of_effects)
         if not touched:
             call.end = len(self._shapes) - 1
         else:
