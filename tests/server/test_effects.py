@@ -113,7 +113,7 @@ DELETE /sales/{id}:
   responses: {204: none}
 GET /entries:
   does: list entry
-  sort: id
+  sort: [id]
   pages: {by: none}
   responses: {200: {items: "page.items.map(e, {'sale': e.sale, 'text': e.text, 'amount': e.amount})"}}
 ```

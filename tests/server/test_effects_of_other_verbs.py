@@ -118,7 +118,7 @@ DELETE /likes/{thing}:
   responses: {deleted: {204: none}, absent: {204: none}}
 GET /notes:
   does: list note
-  sort: id
+  sort: [id]
   pages: {by: none}
   responses: {200: "page.items.map(n, n.text)"}
 POST /tasks:
@@ -144,7 +144,7 @@ PATCH /tasks/{id}:
   responses: {200: {title: task.title, reason: request.body.reason}}
 GET /tasks:
   does: list task
-  sort: id
+  sort: [id]
   pages: {by: none}
   responses: {200: "page.items.map(t, {'title': t.title, 'due': t.due, 'state': t.state})"}
 POST /sum:

@@ -74,7 +74,7 @@ endpoints:
       invalid grant_type: unsupported_grant_type
       invalid scope: invalid_scope
   POST /orders: {does: create order, body: [text], responses: {201: order}}
-  GET /orders:  {does: list order, sort: id, pages: none, responses: {200: {orders: page.items}}}
+  GET /orders:  {does: list order, sort: [id], pages: none, responses: {200: {orders: page.items}}}
   GET /me: {does: compute, responses: {200: {scopes: caller.scopes, client: caller.client.id}}}
 authentication:
   schemes:

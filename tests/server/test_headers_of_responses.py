@@ -62,7 +62,7 @@ produces: application/json
 POST /w: {{does: create w, body: [n, other], responses: {{201: w}}}}
 GET /w/{{id}}: {{does: read w, {shown(of_rows)}}}
 PATCH /w/{{id}}: {{does: update w, patch: merge, body: [n], {shown(of_rows)}}}
-GET /w: {{does: list w, sort: id, pages: {{by: none}}, {shown(of_pages)}}}
+GET /w: {{does: list w, sort: [id], pages: {{by: none}}, {shown(of_pages)}}}
 ```
 
 ## 5. Authentication

@@ -109,7 +109,7 @@ requests:  {media type: application/json, unknown members: refused, unknown para
 produces: application/json
 functions: {same: {takes: {v: ANY}, gives: ANY}}
 POST /w: {does: create w, body: none, responses: {201: w}}
-GET /w: {does: list w, sort: id, pages: {by: none}, responses: {200: page.items}}
+GET /w: {does: list w, sort: [id], pages: {by: none}, responses: {200: page.items}}
 ENDPOINTS
 ```
 

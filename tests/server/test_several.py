@@ -130,7 +130,7 @@ POST /orders/{id}/finish: {does: [place order, pay order], body: none, responses
 POST /orders/{id}/drop: {does: [place order, cancel order], body: none, responses: {200: seen(order)}}
 GET /entries:
   does: list entry
-  sort: id
+  sort: [id]
   pages: {by: none}
   responses: {200: "page.items.map(e, e.text)"}
 PUT /limits/{id}: {does: put limit, body: [most], responses: {created or unchanged: {200: limit}}}

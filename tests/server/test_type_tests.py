@@ -23,7 +23,7 @@ ANY = '{type: [string, number, boolean, array, object, "null"]}'
 IN_REQUEST = ", ".join(f"{name}: type(request.body.v) == {name}" for name in NAMES)
 IN_ROW = ", ".join(f"{name}: type(w.any) == {name}" for name in NAMES)
 WHERE = "\n".join(
-    f"GET /{name}: {{does: list w, where: type(w.any) == {name}, sort: id, pages: {{by: none}}, "
+    f"GET /{name}: {{does: list w, where: type(w.any) == {name}, sort: [id], pages: {{by: none}}, "
     f"responses: {{200: page.items}}}}"
     for name in NAMES
 )

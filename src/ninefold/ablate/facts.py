@@ -11,7 +11,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.language.json_schema import HOLDING, NARROWING
 from ninefold.language.key import Key, Kind
 from ninefold.language.shapes import JSON, JSONSchema, ListOf, MappingOf, Members, OneOf, Shape, Template
-from ninefold.language.table import is_open, key_at, key_named, keys_under
+from ninefold.language.table import key_at, keys_under, row_written
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
 
 
@@ -90,10 +90,10 @@ def row_of_entry(part: int, path: str, entry: Entry, holder: Key | None) -> tupl
     """The row of a key, and whether it is the language's own word: else the placeholder that stands for it, or, in a
     schema, a template or a value, a row of the same path that says what such a member does. Where one may stand without
     a list, its keys are those of an item."""
-    if found := key_named(part, path, entry.name):
-        return found, True
-    if is_open(part, path):
-        row = next(key for key in keys_under(part, path) if key.is_placeholder)
+    row = row_written(part, path, entry.name)
+    if row is not None and not row.is_placeholder:
+        return row, True
+    if row is not None:
         alone = holder is not None and _has(holder.shape, ListOf) and _has(holder.shape, Members)
         return row_of_entry(part, row.path, entry, row) if alone else (row, False)
     if holder is None:
@@ -103,8 +103,8 @@ def row_of_entry(part: int, path: str, entry: Entry, holder: Key | None) -> tupl
 
 def row_of_item(part: int, holder: Key) -> Key:
     """The row of an item of a list: the placeholder for it, or that of the list, whose keys are those of its items."""
-    if is_open(part, holder.path):
-        return next(key for key in keys_under(part, holder.path) if key.is_placeholder)
+    if (row := row_written(part, holder.path)) is not None:
+        return row
     return holder if keys_under(part, holder.path) and _has(holder.shape, Members) else _inside(holder)
 
 

@@ -121,7 +121,7 @@ class Endpoint:
         whole=lambda level: level.fact("does", deeds(level.called, level.known), main=True), side="moves")
     body: Fact[Body] | None = asked(
         "body", shapes.OneOf((shapes.Names("a field"), shapes.Template(shapes.Sight.NONE), shapes.Members())),
-        "What the body gives: a list of fields, a template read backwards, or `$ref`.", BODY,
+        "What the body gives: a list of fields, a template read backwards, or `$ref`, a schema.", BODY,
         f"{NOT_SERVED}. Else a body is not read", when=When("E takes values"), says_none=True, read=read_body, below=(
             named("$ref", Kind.NAMES, "The body is as that schema says; its members that are no fields are "
                   "`request.body.NAME`.", "The body has no other description.",
@@ -146,7 +146,7 @@ class Endpoint:
         "All rows that may be seen; where the path names no row, an error for what acts on one.",
         told="only rows where", meanings=("truth",), side="guards")
     sort: Fact[tuple[SortKey, ...]] | None = asked(
-        "sort", shapes.Names(KEY, alone=True),
+        "sort", shapes.Names(KEY),
         "The order of a list where a request chooses none. Ties are ordered by primary key.", ORDER,
         "the list is not served", when=When("E lists"), says_none=True, read=read_sort_keys, side="gives",
         order="sequence")

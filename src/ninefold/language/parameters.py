@@ -51,10 +51,10 @@ KEY: Final = "a field (with `-` before it for descending)"
 
 
 def read_sort_keys(r: Reading, node: Node, slot: Slot) -> tuple[SortKey, ...] | None:
-    names = leaves.name_or_names(r, node, slot)
-    if names is None:
+    listed = leaves.names(r, node, slot)
+    if listed is None:
         return None
-    for each in names:
+    for each in listed:
         if (found := DIRECTION.fullmatch(each.text)) is not None:
             r.say(
                 WRONG_SHAPE,
@@ -63,7 +63,7 @@ def read_sort_keys(r: Reading, node: Node, slot: Slot) -> tuple[SortKey, ...] | 
                 help=(f"write `{'-' if found[2].casefold().startswith('desc') else ''}{found[1]}`",),
             )
             return None
-    return tuple(SortKey(each.text.removeprefix("-"), each.text.startswith("-"), each.span) for each in names)
+    return tuple(SortKey(each.text.removeprefix("-"), each.text.startswith("-"), each.span) for each in listed)
 
 
 @dataclass(frozen=True, slots=True)

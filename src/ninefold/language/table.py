@@ -54,6 +54,13 @@ def key_named(part: int, path: str, name: str) -> Key | None:
     return None if found is None or found.is_placeholder else found
 
 
+def row_written(part: int, path: str, name: str = "") -> Key | None:
+    """The row of what is written as `name` in the mapping at a path, or of an item of the list there: its own, else the
+    placeholder's. None: the table has none."""
+    own = key_named(part, path, name) if name else None
+    return own or next((key for key in keys_under(part, path) if key.is_placeholder), None)
+
+
 @cache
 def names_under(part: int, path: str) -> tuple[str, ...]:
     """The words that may be written as keys of the mapping at `path`: what a misspelt key may have meant."""
@@ -72,13 +79,11 @@ def place_of(key: Key) -> tuple[int, str]:
 
 
 SHAPES: Mapping[str, str] = {
-    "invariants": "CHECK",
-    "guards": "CHECK",
+    "check": "CHECK",
     "also": "EFFECT",
     "path": "PARAMETER",
     "query": "PARAMETER",
     "request headers": "PARAMETER",
-    "filters": "PARAMETER",
     "pages": "PAGES",
     "requests": "REQUESTS",
     "error shape": "SHAPE",
@@ -109,14 +114,30 @@ def shapes() -> Mapping[str, Mapping[str, Key]]:
 
 
 def is_keyword(key: Key) -> bool:
-    """Whether a key belongs to a schema: its parent admits a schema's `contentSchema` and its name is a keyword."""
+    """Whether a key belongs to a schema: its parent admits a schema's `contentSchema` and its name is a keyword. The
+    `required` of a parameter is OpenAPI's, and no schema's."""
+    if key.name == "required" and shape_of(key) is not None:
+        return False
     return key.name in KEYWORDS and (key.part, f"{key.parent}.contentSchema") in _by_path()
+
+
+SAID_ABOVE = frozenset(
+    {
+        (4, "ENDPOINT.body.$ref"),
+        (4, "ENDPOINT.errors.CONDITION"),
+        (4, "ENDPOINT.responses.OUTCOME.STATUS"),
+        (4, "functions.FUNCTION.takes.NAME"),
+        (5, "schemes.SCHEME.caller.NAME"),
+    }
+)
+"""Rows of items that are asked for, named or fall back, of which what holds them says all nevertheless."""
 
 
 @cache
 def is_item(key: Key) -> bool:
     """Whether a row is that of a value in a list or a mapping, of which its parent says all: `sets.FIELD`."""
-    return key.is_placeholder and key.kind in (Kind.ADDS, Kind.RESTRICTS) and not keys_under(key.part, key.path)
+    alone = key.is_placeholder and key.kind in (Kind.ADDS, Kind.RESTRICTS) and not keys_under(key.part, key.path)
+    return alone or place_of(key) in SAID_ABOVE
 
 
 def counted(part: int) -> tuple[Key, ...]:

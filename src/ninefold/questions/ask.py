@@ -15,7 +15,7 @@ from ninefold.language.expressions import Expression, expressions_in
 from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.key import Key, Kind
 from ninefold.language.states import FROM, INITIAL, MACHINE, TO
-from ninefold.language.table import is_open, key_at, key_named, keys_under
+from ninefold.language.table import key_at, row_written
 from ninefold.language.versioning import CHANGES
 from ninefold.questions import (
     authentication,
@@ -249,13 +249,9 @@ def _unknown(part: int, path: str, names: tuple[str, ...], node: Node) -> Iterat
 
 
 def written_path(part: int, path: str, name: str) -> str:
-    """The path in the vocabulary of what is written as `name` under `path` (an item of a list has no name): the
-    key's own row, else the placeholder there."""
-    if name and key_named(part, path, name) is not None:
-        return f"{path}.{name}" if path else name
-    if is_open(part, path):
-        return next(key.path for key in keys_under(part, path) if key.is_placeholder)
-    return f"{path}.{name}" if path and name else path or name
+    """The path in the vocabulary of what is written as `name` under `path` (an item of a list has no name)."""
+    row = row_written(part, path, name)
+    return row.path if row is not None else f"{path}.{name}" if path and name else path or name
 
 
 def _row(part: int, path: str) -> Key | None:

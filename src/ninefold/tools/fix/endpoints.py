@@ -136,6 +136,8 @@ def parameters(fix: Rewriting, mapping: Mapping) -> None:
             fix.leave(
                 chosen, f"which members may be chosen is not shown: a parameter under `query` with `{word}` says it"
             )
+    if (sort := mapping.get("sort")) is not None:
+        in_brackets(fix, sort)
     if (sorts := mapping.get("sorts")) is not None and isinstance(sorts.value, Mapping):
         parameter, offered, default = (sorts.value.get(key) for key in ("parameter", "offered", "default"))
         if (
@@ -146,8 +148,9 @@ def parameters(fix: Rewriting, mapping: Mapping) -> None:
         ):
             more[fix.layout.scalar(parameter.value)] = f"{{sorts: {fix.layout.scalar(offered.value)}}}"
         if default := sorts.value.get("default"):
-            fix.layout.merge(mapping, [sorts], "sort", fix.layout.scalar(default.value), default.value.proposed)
+            fix.layout.merge(mapping, [sorts], "sort", listed(fix, default), default.value.proposed)
     elif sorts is not None:
+        in_brackets(fix, sorts)
         fix.layout.rename(sorts, "sort")
     if filters is not None and query is None:
         fix.layout.rename(filters, "query")
@@ -219,6 +222,22 @@ def exploded(fix: Rewriting, mapping: Mapping) -> None:
             value = parameter.value
             if isinstance(value, Mapping) and text_of(value, "type") == "array" and value.get("explode") is None:
                 fix.layout.add(value, value.entries[-1], "explode", "true")
+
+
+_PLAIN: Final = re.compile(r"-?[\w.]+")
+
+
+def listed(fix: Rewriting, sort: Entry) -> str:
+    """An order as a list, also of one key."""
+    text, plain = fix.layout.scalar(sort.value), sort.value.text if isinstance(sort.value, Scalar) else ""
+    if not isinstance(sort.value, Scalar) or is_none(sort.value) or sort.value.says("not shown"):
+        return text
+    return f"[{plain if _PLAIN.fullmatch(plain) else text}]"
+
+
+def in_brackets(fix: Rewriting, sort: Entry) -> None:
+    if isinstance(sort.value, Scalar) and (now := listed(fix, sort)).startswith("["):
+        fix.layout.replace(sort.value.span, now)
 
 
 def sizes(fix: Rewriting, mapping: Mapping) -> None:
