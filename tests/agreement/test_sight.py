@@ -392,7 +392,7 @@ PLACES: Final[Mapping[tuple[Any, ...], Place]] = {
         {"m": {"type": "integer", "on create": "8"}},
         **version({"change": "box.m", "on create": COUNT}),
     ),
-    (9, "versions.VERSION.changes.CHANGE.view"): Place(
+    (9, "versions.VERSION.changes.CHANGE.was"): Place(
         shown(),
         {"GET /boxes/{id}": {**READ, "responses": {200: "seen(box)"}}},
         resource={"views": {"seen": {"n": "7"}}},

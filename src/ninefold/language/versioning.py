@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -20,7 +19,6 @@ from ninefold.language.errors import CODE, ErrorCode
 from ninefold.language.events import KIND, EventKind
 from ninefold.language.expressions import Expression, expression, template
 from ninefold.language.fact import Fact, Name, Shown, value_of
-from ninefold.language.json_schema import KEYS as KEYWORDS
 from ninefold.language.key import Kind
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Reading, Slot, described
@@ -107,7 +105,7 @@ OF_ENDPOINT: Final = re.compile(r"([A-Z]+ /.*)\.(query|request headers)\.([^.]+)
 OF_CASE: Final = re.compile(r"([A-Z]+ /.*)\.cases\.(.+)")
 """So is a case: `POST /payments.cases.card`."""
 
-DIFFERENT = ("schema", "is", "endpoint", "view", "kind", "code")
+DIFFERENT = ("was", "is")
 BESIDE: Final = {
     "rename": ("to",),
     "remove": ("on create",),
@@ -132,24 +130,6 @@ def is_of_endpoint(key: Scalar | None) -> bool:
     return ENDPOINT.fullmatch(key.text) is not None
 
 
-def as_entry(level: Level, name: str) -> Entry:
-    """What a thing was, under its own name."""
-    entry = level.known[name]
-    return Entry(of(level) or entry.key, entry.value, entry.proposed)
-
-
-def was(name: str, read: Callable[[Level, Entry], Any]) -> Callable[[Level], Any]:
-    """Reads what a thing was; what says nothing is not said."""
-
-    def whole(level: Level) -> Any:
-        value = level.known[name].value if name in level.known else None
-        if isinstance(value, Mapping) and not value.entries:
-            return None
-        return level.inner(name, lambda r, node, slot: read(level, as_entry(level, name)))
-
-    return whole
-
-
 def endpoint_as_it_was(level: Level, entry: Entry) -> Endpoint | None:
     cases, key = entry.value.get("cases") if isinstance(entry.value, Mapping) else None, of(level)
     if cases is not None:
@@ -164,8 +144,53 @@ def endpoint_as_it_was(level: Level, entry: Entry) -> Endpoint | None:
 
 
 def view_as_it_was(level: Level, entry: Entry) -> View | None:
-    shown = template(level.reading, entry.value, level.slot("view"))
+    shown = template(level.reading, entry.value, level.slot("was"))
     return None if shown is None else View(entry.name.rpartition(".")[2], entry.value.span, shown)
+
+
+Was: TypeAlias = Schema | Endpoint | View | EventKind | ErrorCode
+
+_OF_VIEW: Final = re.compile(r"[^.]+\.views\.[^.]+")
+
+
+def as_it_was(level: Level) -> Was | None:
+    """What a thing was, under its own name, in the words of the place that it comes from; what says nothing is not
+    said."""
+    key, entry = of(level), level.known.get("was")
+    if key is None or entry is None or (isinstance(entry.value, Mapping) and not entry.value.entries):
+        return None
+    named = Entry(key, entry.value, entry.proposed)
+
+    def read(r: Reading, node: Node, slot: Slot) -> Any:
+        said = {each.name for each in node.entries} if isinstance(node, Mapping) else set()
+        if key.text.partition(" ")[2].startswith("/"):
+            return endpoint_as_it_was(level, named)
+        if _OF_VIEW.fullmatch(key.text):
+            return view_as_it_was(level, named)
+        if said & {"upon", "payload"} or (key.text in _kinds(r) and not _is_field(r, key.text)):
+            return of_entry(KIND)(r, named)
+        if "." in key.text and not said & {"status", "for"}:
+            return schema(r, node, slot)
+        return of_entry(CODE)(r, named)
+
+    found: Was | None = level.inner("was", read)
+    return found
+
+
+def _kinds(r: Reading) -> set[str]:
+    return {each.name for each in _named(r.document.part("events").facts, "kinds")}
+
+
+def _is_field(r: Reading, text: str) -> bool:
+    """Whether a field is meant, where a kind of event may have a name of the same form: `order.placed`."""
+    resource, _, name = text.partition(".")
+    stated = r.document.part("resources").facts.get(resource)
+    return stated is not None and any(each.name == name for each in _named(stated.value, "fields"))
+
+
+def _named(node: Node, key: str) -> tuple[Entry, ...]:
+    found = node.get(key) if isinstance(node, Mapping) else None
+    return found.value.entries if found is not None and isinstance(found.value, Mapping) else ()
 
 
 def permissions_as_they_were(level: Level) -> Fact[tuple[Admission, ...]] | None:
@@ -177,9 +202,9 @@ def permissions_as_they_were(level: Level) -> Fact[tuple[Admission, ...]] | None
 class Change:
     """One step of the way back to an older version. `route`: the older method and path of what is `to` be an endpoint.
 
-    Of a field it says its older `schema`; its `value`, worked out from the stored row; `on_create`, its value in a row
-    that is made in the older version; `stored`, made of the `value` that a client of the older version gives. Of what
-    is no field, it says what it was as its own part does, with `permissions` for an endpoint."""
+    Of a field it says what its schema `was`; its `value`, worked out from the stored row; `on_create`, its value in a
+    row that is made in the older version; `stored`, made of the `value` that a client of the older version gives. Of
+    what is no field, it says what it `was` as its own part does, with `permissions` for an endpoint."""
 
     node: Mapping
     route: Route | None
@@ -194,9 +219,11 @@ class Change:
         "add", shapes.Text("what was removed, such as `order.memo`"), "It was there.", AS_NOW, read=leaves.name)
     change: Name | None = adds(
         "change", shapes.Name("what was changed, such as `order.note`"), "It was different.", AS_NOW)
-    schema: Schema | None = adds(
-        "schema", shapes.JSONSchema(), "With `add` or `change` of a field: the schema that it had.",
-        "The schema was the same.", read=schema, below=KEYWORDS)
+    was: Was | None = adds(
+        "was", shapes.OneOf((shapes.Members(), shapes.Template(shapes.Sight.OF_USE))),
+        "With `add` or `change`: what it was, in the words of the place that it comes from: the schema of a field, the "
+        "template of a view, the keys of an endpoint (part 4), a kind of event (part 6) or an error code (part 7).",
+        THE_SAME, whole=as_it_was)
     value: Expression | None = adds(
         "is", shapes.Expression(), "With `add` or `change` of a field: its value, worked out from the stored row.",
         "The value was the same; a field that is added has none.")
@@ -208,22 +235,28 @@ class Change:
         "stored", shapes.Expression(shapes.Sight.NONE),
         "With `is`: what is stored of a `value` that a client of the older version gives.",
         "Clients of the older version cannot give it.")
-    endpoint: Endpoint | None = adds(
-        "endpoint", shapes.Members(), "With `add` or `change` of an endpoint: what it was, in the keys of part 4.",
-        THE_SAME, whole=was("endpoint", endpoint_as_it_was))
     permissions: Fact[tuple[Admission, ...]] | None = adds(
         "permissions", ADMISSIONS, "With `add` of an endpoint: who may call it, as in part 5.", "`all others` holds.",
         whole=permissions_as_they_were)
-    view: View | None = adds(
-        "view", shapes.Template(shapes.Sight.OF_USE),
-        "With `add` or `change` of a view (`order.views.short`): what it showed.", THE_SAME,
-        whole=was("view", view_as_it_was))
-    kind: EventKind | None = adds(
-        "kind", shapes.Members(), "With `add` or `change` of a kind of event: what it was, in the keys of part 6.",
-        THE_SAME, whole=was("kind", lambda level, entry: of_entry(KIND)(level.reading, entry)))
-    code: ErrorCode | None = adds(
-        "code", shapes.Members(), "With `add` or `change` of an error code: what it was, in the keys of part 7.",
-        THE_SAME, whole=was("code", lambda level, entry: of_entry(CODE)(level.reading, entry)))
+    @property
+    def schema(self) -> Schema | None:
+        return self.was if isinstance(self.was, Schema) else None
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        return self.was if isinstance(self.was, Endpoint) else None
+
+    @property
+    def view(self) -> View | None:
+        return self.was if isinstance(self.was, View) else None
+
+    @property
+    def kind(self) -> EventKind | None:
+        return self.was if isinstance(self.was, EventKind) else None
+
+    @property
+    def code(self) -> ErrorCode | None:
+        return self.was if isinstance(self.was, ErrorCode) else None
 
     @property
     def verb(self) -> str:

@@ -101,11 +101,11 @@ def _is_added(field: Field) -> bool:
 
 def _add(way: Way, change: Change, resource: Resource, name: str) -> None:
     if change.schema is None:
-        help = ("write it beside: `schema: {type: string}`",)
+        help = ("write it beside: `was: {type: string}`",)
         way.refuse(change, f"the schema that `{change.subject.text}` had is not said", help)
         return
     if change.on_create is not None or change.stored is not None:
-        way.only(change, ("schema", "is"), "a field that is only shown")
+        way.only(change, ("is",), "a field that is only shown")
         return
     seen = Seen(name, change.subject.span)
     way.with_fields(resource.name, [*(value_of(resource.fields) or ()), _shown(way, change, name, change.schema, seen)])
@@ -140,7 +140,7 @@ def _no_value(span: Span) -> Expression:
 
 def _change(way: Way, change: Change, resource: Resource, field: Field) -> None:
     if change.schema is None and change.value is None and change.on_create is None and change.stored is None:
-        help = ("say what was different: `schema`, `is` or `on create`",)
+        help = ("say what was different: `was`, `is` or `on create`",)
         way.refuse(change, f"how `{change.subject.text}` was different is not said", help)
         return
     if change.stored is not None and change.value is None:
@@ -164,7 +164,7 @@ def _change(way: Way, change: Change, resource: Resource, field: Field) -> None:
     if change.value is not None:
         schema = seen.schema or value_of(field.schema) or _any_text(field, change)
         if schema is None:
-            help = ("write it beside: `schema: {type: string}`",)
+            help = ("write it beside: `was: {type: string}`",)
             way.refuse(change, f"the schema that `{change.subject.text}` had is not said", help)
             return
         place_of = Seen(seen.called, change.subject.span, place_of=field.name)

@@ -31,7 +31,7 @@ _OF_ENDPOINT = tuple(
 
 
 def change_endpoint(way: Way, change: Change) -> None:
-    if not way.only(change, ("endpoint", "permissions"), "an endpoint"):
+    if not way.only(change, ("permissions",), "an endpoint"):
         return
     key, known = change.subject.text, {each.key: each for each in way.endpoints()}
     found = known.get(key)
@@ -43,7 +43,7 @@ def change_endpoint(way: Way, change: Change) -> None:
             _add(way, change)
         case "change":
             if change.endpoint is None:
-                way.refuse(change, f"how `{key}` was different is not said", ("write it beside: `endpoint: {…}`",))
+                way.refuse(change, f"how `{key}` was different is not said", ("write it beside: `was: {…}`",))
                 return
             said = {name: value for name in _OF_ENDPOINT if (value := getattr(change.endpoint, name)) is not None}
             assert found is not None
@@ -70,7 +70,7 @@ def change_case(way: Way, change: Change) -> None:
     if name not in cases:
         way.not_there(change, "a case", [f"{key}.cases.{each}" for each in cases])
         return
-    if change.verb != "change" or not way.only(change, ("endpoint",), "a case"):
+    if change.verb != "change" or not way.only(change, (), "a case"):
         way.refuse(change, "a case is changed, and nothing else: every version has the same cases")
         return
     if change.endpoint is None:
@@ -96,7 +96,7 @@ def _with(endpoint: Endpoint, said: dict[str, object]) -> Endpoint:
 def _add(way: Way, change: Change) -> None:
     key = change.subject.text
     if change.endpoint is None:
-        way.refuse(change, f"what `{key}` was is not said", ("write it beside: `endpoint: {does: …}`",))
+        way.refuse(change, f"what `{key}` was is not said", ("write it beside: `was: {does: …}`",))
         return
     if _is_taken(way, change.subject, change.endpoint.method, change.endpoint.segments, None):
         return
@@ -224,7 +224,7 @@ def change_kind(way: Way, change: Change) -> None:
         way.refuse(change, f"what `{kind.name}` arises upon is the same in every version", help)
         return None
 
-    words = ("kind", "a kind of event", "write it beside: `kind: {payload: …}`")
+    words = ("a kind of event", "write it beside: `was: {payload: …}`")
     changed = _changed(way, change, words, kinds, lambda each: each.name, change.kind, renamed, differing)
     if changed is not None:
         events = replace(way.contract.events, kinds=in_fact(way.contract.events.kinds, lambda _: changed))
@@ -240,7 +240,7 @@ def change_code(way: Way, change: Change) -> None:
     def differing(code: ErrorCode, said: ErrorCode) -> ErrorCode:
         return replace(code, **{key: value for key in _OF_CODE if (value := getattr(said, key)) is not None})
 
-    words = ("code", "an error code", "write it beside: `code: {status: …}`")
+    words = ("an error code", "write it beside: `was: {status: …}`")
     changed = _changed(
         way, change, words, codes, lambda each: each.called or each.name, change.code, renamed, differing
     )
@@ -255,7 +255,7 @@ def change_code(way: Way, change: Change) -> None:
 def _changed(
     way: Way,
     change: Change,
-    words: tuple[str, str, str],
+    words: tuple[str, str],
     above: tuple[T, ...],
     called: Callable[[T], str],
     said: T | None,
@@ -263,9 +263,9 @@ def _changed(
     differing: Callable[[T, T], T | None],
 ) -> tuple[T, ...] | None:
     """What there was in the place of those that the version above has; None if the change is not one of them. `words`:
-    the key under which a change says what one was, what one is, and how it is written."""
-    key, what, advice = words
-    if not way.only(change, (key,), what):
+    what one is, and how it is written what one was."""
+    what, advice = words
+    if not way.only(change, (), what):
         return None
     name = change.subject.text
     found = next((each for each in above if called(each) == name), None)
@@ -330,10 +330,10 @@ def _dropped(facts: Any, code: str) -> Any:
 
 
 def change_view(way: Way, change: Change, resource: Resource, name: str) -> None:
-    if not way.only(change, ("view",), "a view"):
+    if not way.only(change, (), "a view"):
         return
     if change.verb not in ("add", "change"):
-        way.refuse(change, f"no caller sees that a view is called `{name}`", ("say what it showed: `view: …`",))
+        way.refuse(change, f"no caller sees that a view is called `{name}`", ("say what it showed: `was: …`",))
         return
     views = value_of(resource.views) or ()
     found = next((each for each in views if each.name == name), None)
@@ -344,7 +344,7 @@ def change_view(way: Way, change: Change, resource: Resource, name: str) -> None
         way.taken(name, change.subject.span, f"a view of `{resource.name}` called", found.span)
         return
     if change.view is None:
-        way.refuse(change, f"what `{change.subject.text}` showed is not said", ("write it beside: `view: …`",))
+        way.refuse(change, f"what `{change.subject.text}` showed is not said", ("write it beside: `was: …`",))
         return
     older = replace(change.view, name=name)
     kept = tuple(older if each is found else each for each in views) + (() if found is not None else (older,))

@@ -20,10 +20,10 @@ from ninefold.versions.codes import NO_SUCH_CHANGE, NOT_THERE, TAKEN
 
 T = TypeVar("T")
 
-OF_FIELDS = ("schema", "is", "on create", "stored")
+OF_FIELDS = ("is", "on create", "stored")
 """Keys of a change that speak of a field."""
 
-OF_OTHERS = ("endpoint", "permissions", "view", "kind", "code")
+OF_OTHERS = ("permissions",)
 """Keys of a change that speak of something else: each is what it is called."""
 
 
