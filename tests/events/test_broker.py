@@ -21,7 +21,7 @@ IN_VERSIONS = in_two_versions(
     TO_BROKER,
     "{rename: note.title, to: text}",
     "{rename: note.written, to: note.made}",
-    "{add: note.ended, kind: {upon: finish note, payload: {id: note.id}}}",
+    "{add: note.ended, was: {upon: finish note, payload: {id: note.id}}}",
     default='"1"',
 )
 

@@ -219,7 +219,7 @@ def test_the_log_is_read_as_the_version_of_the_request_has_it(tmp_path: Path) ->
         "{rename: note.title, to: text}",
         "{rename: note.written, to: note.made}",
         "{remove: note.finished}",
-        "{add: note.ended, kind: {upon: finish note, payload: {id: note.id, over: 'true'}}}",
+        "{add: note.ended, was: {upon: finish note, payload: {id: note.id, over: 'true'}}}",
         "{remove: note.changed}",
     )
     with running(tmp_path / "service.db", contract) as service:

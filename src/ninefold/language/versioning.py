@@ -156,9 +156,10 @@ _OF_VIEW: Final = re.compile(r"[^.]+\.views\.[^.]+")
 def as_it_was(level: Level) -> Was | None:
     """What a thing was, under its own name, in the words of the place that it comes from; what says nothing is not
     said."""
-    key, entry = of(level), level.known.get("was")
-    if key is None or entry is None or (isinstance(entry.value, Mapping) and not entry.value.entries):
+    entry = level.known.get("was")
+    if entry is None or (isinstance(entry.value, Mapping) and not entry.value.entries):
         return None
+    key = of(level) or entry.key
     named = Entry(key, entry.value, entry.proposed)
 
     def read(r: Reading, node: Node, slot: Slot) -> Any:
