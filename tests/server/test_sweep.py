@@ -143,7 +143,7 @@ versions:
       - change: place.cents
         is: "double(place.cents) / 100.0"
         stored: "int(value * 100.0)"
-        schema: {type: number, minimum: 0}
+        was: {type: number, minimum: 0}
 ```
 """
 
