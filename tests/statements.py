@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import msgspec
 import pytest
 
 from ninefold.plan.service import ServicePlan
-from ninefold.plan.statement import Piece, Statement
+from ninefold.plan.statement import Piece, statements
 from ninefold.runtime.store.sqlite import SQLite
 from ninefold.runtime.store.writer import Transaction
 
@@ -24,20 +23,6 @@ OWN_TABLES = (
     '"$delivery"',
     '"$ninefold"',
 )
-
-
-def statements(plan: object) -> Iterator[Statement]:
-    """Every statement in a plan, wherever it stands."""
-    if isinstance(plan, Statement):
-        yield plan
-    elif isinstance(plan, msgspec.Struct):
-        for name in plan.__struct_fields__:
-            yield from statements(getattr(plan, name))
-    elif isinstance(plan, tuple | list):
-        for each in plan:
-            yield from statements(each)
-    elif isinstance(plan, dict):
-        yield from statements(tuple(plan.values()))
 
 
 def is_a_choice_of(text: str, pieces: Sequence[Piece]) -> bool:

@@ -36,8 +36,10 @@ from ninefold.runtime.http.cycle import Message, Receive, Send
 from ninefold.runtime.operations.call import Refused, unfit
 from ninefold.runtime.request.issuers import unusable
 from ninefold.runtime.request.service import ready
-from ninefold.runtime.store.sqlite import Refused as DatabaseRefusal
-from ninefold.runtime.store.sqlite import SQLite, open_sqlite
+from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.protocol import Refused as DatabaseRefusal
+from ninefold.runtime.store.protocol import Store
+from ninefold.sql.databases import dialect_of
 from ninefold.tools.openapi import document
 from ninefold.tools.openapi import service as described
 
@@ -114,11 +116,12 @@ class Service:
         observe: Observe | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
     ) -> Application:
-        """The service as an ASGI application. `database`: `sqlite:///PATH`, or a path. `operator`: what the contract
-        calls `operator.NAME`, by name; an endpoint whose value is not given answers 501. `observe` is called once a
-        request. `functions`: what the contract's `functions` declare, by name; an endpoint whose function is not given
-        answers 501. Raises ValueError for a name that the contract does not have, for a function that cannot be called
-        as it says, and for an issuer of tokens that cannot be used."""
+        """The service as an ASGI application. `database`: `sqlite:///PATH`, a path, or, as an experiment,
+        `postgresql://USER:PASSWORD@HOST:PORT/NAME`. `operator`: what the contract calls `operator.NAME`, by name; an
+        endpoint whose value is not given answers 501. `observe` is called once a request. `functions`: what the
+        contract's `functions` declare, by name; an endpoint whose function is not given answers 501. Raises ValueError
+        for a name that the contract does not have, for a function that cannot be called as it says, and for an issuer
+        of tokens that cannot be used."""
         given = dict(operator or {})
         unknown = sorted(given.keys() - set(self.operator))
         if unknown:
@@ -134,7 +137,9 @@ class Service:
             raise ValueError(f"the contract calls no function {unknown[0]}; the functions that it calls: {names}")
         if reason := unfit(self.plan, called):
             raise ValueError(reason)
-        return Application(self.plan, database, given, observe, called, self.loaded.source)
+        plan = self.loaded.plan_for(dialect_of(database))
+        assert plan is not None
+        return Application(plan, database, given, observe, called, self.loaded.source)
 
 
 def load(path: str | PathLike[str], *, accept_proposals: bool = False) -> Service:
@@ -186,7 +191,7 @@ class Application:
         self._operator = operator
         self._observe = observe
         self._functions = functions
-        self._running: tuple[app.Application, SQLite] | None = None
+        self._running: tuple[app.Application, Store] | None = None
 
     @asynccontextmanager
     async def lifespan(self, of: object = None) -> AsyncIterator[None]:
@@ -220,7 +225,7 @@ class Application:
         if self._running is None:
             audit = Audit(self._plan.stored, contract=self._contract)
             begin = stated_rows(self._plan, Caller(self._operator))
-            opening = open_sqlite(self._url, self._plan.schema, begin, audit)
+            opening = open_database(self._url, self._plan, begin, audit)
             if isinstance(opening, DatabaseRefusal):
                 raise DatabaseRefused(opening)
             service = ready(self._plan, opening.database.key("cursors"), self._operator, functions=self._functions)

@@ -15,7 +15,8 @@ import msgspec
 import pytest
 
 from ninefold.plan.schema import Column, Index, Machine, Reference, Schema, Table
-from ninefold.runtime.store.sqlite import Opened, Refused, open_sqlite
+from ninefold.runtime.store.protocol import Refused
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.values import Boolean, Digest, Integer, Number, Object, Row, Text, Timestamp
 
 CUSTOMER = Table(

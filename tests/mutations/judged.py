@@ -10,7 +10,6 @@ from typing import Final
 
 import apsw
 import msgspec
-from tests.statements import statements
 
 from ninefold.cli.plan import listing
 from ninefold.diagnostics.diagnostic import Severity, has_errors
@@ -20,6 +19,7 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.service import ServicePlan
+from ninefold.plan.statement import statements
 from ninefold.runtime.store.connections import configure
 from ninefold.runtime.store.tables import create_schema
 from ninefold.tools import gaps, obstacles

@@ -17,7 +17,8 @@ from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Sources
-from ninefold.runtime.store.sqlite import Opened, Refused, open_sqlite
+from ninefold.runtime.store.protocol import Refused
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 pytestmark = pytest.mark.serves
 

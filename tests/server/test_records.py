@@ -11,7 +11,8 @@ import pytest
 from ninefold.diagnostics.render import render
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
-from ninefold.runtime.store.sqlite import Opened, Refused, open_sqlite
+from ninefold.runtime.store.protocol import Refused
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 SHOP = """\
 # Shop

@@ -20,7 +20,8 @@ from ninefold.operator.audit import Audit, Counted, counted
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import upgrade
-from ninefold.runtime.store.sqlite import Opened, Refused, open_sqlite
+from ninefold.runtime.store.protocol import Refused
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 pytestmark = pytest.mark.serves
 

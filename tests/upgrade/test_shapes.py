@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from ninefold.plan.schema import Column, Index, Machine, Reference, Schema, Table
 from ninefold.runtime.store import undo, upgrade
-from ninefold.runtime.store.sqlite import Opened, Refused, open_sqlite
+from ninefold.runtime.store.protocol import Refused
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.runtime.store.whole import NotUpgraded
 from ninefold.values import Array, Integer, Number, Row, Text, Timestamp
 

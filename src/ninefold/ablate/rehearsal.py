@@ -42,8 +42,7 @@ from ninefold.runtime.request.steps import recovered, start, taken
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.memory import Memory, State
-from ninefold.runtime.store.protocol import Unavailable
-from ninefold.runtime.store.sqlite import NotBegun
+from ninefold.runtime.store.protocol import NotBegun, Unavailable
 from ninefold.trace.identifier import HEADER
 from ninefold.upgrade.shape import encode_shape
 

@@ -29,8 +29,8 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.messages.problems import Failure, pointer
 from ninefold.runtime.operations.constraints import NOT_MADE, Refusal, why_not_made
-from ninefold.runtime.store.protocol import Session, Unavailable
-from ninefold.runtime.store.sqlite import Opened, Refused, SQLite, open_sqlite
+from ninefold.runtime.store.protocol import Refused, Session, Unavailable
+from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
 from ninefold.values import Value
 
 MOST_TOLD = 20

@@ -58,7 +58,8 @@ from ninefold.runtime.request.exchange import Exchange
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Sources
-from ninefold.runtime.store.sqlite import Refused, SQLite
+from ninefold.runtime.store.protocol import Refused
+from ninefold.runtime.store.sqlite import SQLite
 
 
 def dev(

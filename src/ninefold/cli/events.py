@@ -17,8 +17,7 @@ from ninefold.operator.rows import counts, dead, logged, replay, rotate
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.guests import open_beside, open_to_read
-from ninefold.runtime.store.protocol import Unavailable
-from ninefold.runtime.store.sqlite import Refused
+from ninefold.runtime.store.protocol import Refused, Unavailable
 
 LARGEST = 1_000_000
 """Events that are shown at once, at most."""

@@ -20,8 +20,7 @@ from ninefold.operator.rows import Caller, Looked, filters_of, look
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store.guests import open_to_read
-from ninefold.runtime.store.protocol import Unavailable
-from ninefold.runtime.store.sqlite import Refused
+from ninefold.runtime.store.protocol import Refused, Unavailable
 from ninefold.values import Invalid, Text, Timestamp, Value, from_schema
 
 LARGEST = 10_000_000

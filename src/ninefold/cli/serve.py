@@ -128,8 +128,8 @@ def serve(
         development_issuer,
         following,
     )
-    offer = serving.offer(loaded)
     path = database_of(plan, file, database)
+    offer = serving.offer(loaded, path)
     with bound(listen, "--listen") as service_socket, bound(operator, "--operator") as operator_socket:
         serving.over(offer, path, (service_socket, operator_socket), guard_of(operator_socket, operator_names))
     return 0

@@ -41,9 +41,12 @@ from ninefold.runtime.http.switch import Switch
 from ninefold.runtime.request.service import Service, ready
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Clock, Sources
-from ninefold.runtime.store.sqlite import Opened, Refused, SQLite, open_sqlite
+from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.protocol import Opened, Refused, Store
+from ninefold.runtime.store.sqlite import Opened as SQLiteOpened
 from ninefold.runtime.store.upgrade import in_the_way
 from ninefold.runtime.store.whole import NotUpgraded
+from ninefold.sql.databases import dialect_of
 
 if TYPE_CHECKING:
     from ninefold.development.identity import Identity
@@ -79,19 +82,19 @@ class Serving:
     development_issuer: bool
     watch: reload.Watch | None
 
-    def offer(self, loaded: Loaded) -> Offer:
-        """Raises Unusable where the operator gives what cannot be used."""
-        plan = loaded.plan
+    def offer(self, loaded: Loaded, path: str) -> Offer:
+        """`path`: of the database, or its URL. Raises Unusable where the operator gives what cannot be used."""
+        plan = loaded.plan_for(dialect_of(path))
         assert plan is not None
         values = operator_values([value.name for value in plan.operator], self.settings, self.secrets, os.environ)
         issuers_usable(plan, values)
         return Offer(plan, loaded.source, values, functions_of(plan, self.functions))
 
-    def opened(self, path: str, offer: Offer) -> tuple[Opened, Counted]:
+    def opened(self, path: str, offer: Offer) -> tuple[SQLiteOpened | Opened, Counted]:
         """Raises Unusable."""
         audit = Audit(offer.plan.stored, contract=offer.source)
         begin = stated_rows(offer.plan, Caller(offer.values, self.sources))
-        opening = open_sqlite(path, offer.plan.schema, begin, audit)
+        opening = open_database(path, offer.plan, begin, audit)
         if isinstance(opening, Refused):
             raise Unusable(opening.message, *opening.help, details=opening.details)
         return opening, audit.counted
@@ -123,7 +126,7 @@ class Serving:
     def announce(
         self,
         offer: Offer,
-        opening: Opened,
+        opening: SQLiteOpened | Opened,
         misfits: Counted,
         addresses: tuple[str, str],
         identity: Identity | None,
@@ -156,7 +159,7 @@ class Serving:
             say(f"\n{paragraph}")
 
 
-def say_rows(opening: Opened, misfits: Counted) -> None:
+def say_rows(opening: SQLiteOpened | Opened, misfits: Counted) -> None:
     for words in opening.additions:
         say(f"          {visible(words)}")
     for words in opening.began:
@@ -173,7 +176,7 @@ class Served:
     serving: Serving
     path: str
     offer: Offer
-    database: SQLite
+    database: Store
     misfits: Counted
     stop: run.Stop
     lines: Lines
@@ -238,11 +241,13 @@ class Served:
             raise Unusable("the contract has errors")
         if not loaded.plan.routes:
             raise Unusable("there is nothing to serve")
-        offer = self.serving.offer(loaded)
+        offer = self.serving.offer(loaded, self.path)
         if self.identity is not None:
             offer = replace(offer, values=self.identity.take_over(offer.plan, offer.values))
         try:
-            why = await asyncio.to_thread(in_the_way, self.path, offer.plan.schema)
+            # Of another database its opening says it.
+            is_file = dialect_of(self.path) == "sqlite"
+            why = await asyncio.to_thread(in_the_way, self.path, offer.plan.schema) if is_file else ()
         except NotUpgraded as error:
             raise Unusable(str(error), *error.help) from None
         if why:
@@ -276,7 +281,7 @@ class Served:
         say_rows(opening, self.misfits)
         say("served anew")
 
-    def _opened_anew(self, offer: Offer) -> tuple[Opened, Counted]:
+    def _opened_anew(self, offer: Offer) -> tuple[SQLiteOpened | Opened, Counted]:
         self.database.close()
         try:
             return self.serving.opened(self.path, offer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ninefold.checked.service import Checked
 from ninefold.compile.authentication import scheme
+from ninefold.compile.binds import with_bound
 from ninefold.compile.cases import by_endpoint
 from ninefold.compile.errors import problems
 from ninefold.compile.events import delivery
@@ -21,6 +22,11 @@ from ninefold.sql.sqlite import SQLITE
 
 
 def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
+    made = _plan(checked, dialect)
+    return with_bound(made, dialect.bound) if dialect.asks_types else made
+
+
+def _plan(checked: Checked, dialect: Dialect) -> ServicePlan:
     routes = [served(cases, checked, dialect) for cases in by_endpoint(checked.endpoints)]
     return ServicePlan(
         name=checked.name,
@@ -45,4 +51,5 @@ def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
         timers=tuple(timers(checked, dialect)),
         operator_operations=tuple(operator_operations(checked, dialect)),
         stored=tuple(stored(checked, dialect)),
+        dialect=dialect.name,
     )

@@ -16,8 +16,8 @@ from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.writes import Assign
 from ninefold.runtime.store.carry_over import Beside, CarriedOver, NotCarried, NotMade, carry_over, has_another_shape
-from ninefold.runtime.store.protocol import Stored
-from ninefold.runtime.store.sqlite import Opened, Refused, open_sqlite
+from ninefold.runtime.store.protocol import Refused, Stored
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.values import from_sqlite, to_sqlite
 
 

@@ -30,7 +30,7 @@ from ninefold.operator.audit import Counted
 from ninefold.runtime.http.access_log import Record
 from ninefold.runtime.http.cycle import Asgi, Message, Receive, Send
 from ninefold.runtime.sources import Clock
-from ninefold.runtime.store.sqlite import SQLite
+from ninefold.runtime.store.protocol import Store
 from ninefold.values import Invalid, timestamp
 
 _TEXT = "text/plain; charset=utf-8"
@@ -49,7 +49,7 @@ class Answer:
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
-def application(database: SQLite, metrics: Metrics, stopping: Callable[[], bool], clock: Clock | None = None) -> Asgi:
+def application(database: Store, metrics: Metrics, stopping: Callable[[], bool], clock: Clock | None = None) -> Asgi:
     """`stopping` tells whether the service takes no new work any more: then it is live and not ready. `clock`: that of
     the service, where the operator has set it."""
 
@@ -97,7 +97,7 @@ async def _body(receive: Receive) -> bytes:
 
 
 def _answer(
-    method: str, path: str, accept: str, database: SQLite, metrics: Metrics, stopping: Callable[[], bool]
+    method: str, path: str, accept: str, database: Store, metrics: Metrics, stopping: Callable[[], bool]
 ) -> Answer:
     if path not in _PATHS:
         return Answer(404, ("here are: " + ", ".join(_PATHS) + "\n").encode())
@@ -242,7 +242,7 @@ SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 class Metrics:
     """The counters of one service. `observe` is called once a request."""
 
-    def __init__(self, database: SQLite, misfits: Counted = Counted()) -> None:  # noqa: B008 - frozen
+    def __init__(self, database: Store, misfits: Counted = Counted()) -> None:  # noqa: B008 - frozen
         self._registry = CollectorRegistry(auto_describe=False)
         self._requests = _Requests()
         self._registry.register(self._requests)
@@ -262,7 +262,7 @@ class Metrics:
         )
         self.follow(database, misfits)
 
-    def follow(self, database: SQLite, misfits: Counted) -> None:
+    def follow(self, database: Store, misfits: Counted) -> None:
         """Another contract is served: what was counted goes on, and this is what there is now."""
         self._database.database = database
         self._rows.clear()
@@ -326,7 +326,7 @@ def _named(route: str | None) -> str:
 class _DatabaseCollector(Collector):
     """Asked when the metrics are read, so that counting costs the writer nothing."""
 
-    def __init__(self, database: SQLite) -> None:
+    def __init__(self, database: Store) -> None:
         self.database = database
 
     def collect(self) -> Iterator[Metric]:

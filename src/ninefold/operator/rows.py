@@ -31,8 +31,7 @@ from ninefold.runtime.operations.read import Call, Cursors, List
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.service import constants
 from ninefold.runtime.sources import Sources
-from ninefold.runtime.store.protocol import Session
-from ninefold.runtime.store.sqlite import Begin, NotBegun
+from ninefold.runtime.store.protocol import Begin, NotBegun, Session
 from ninefold.sql import events as sql
 from ninefold.values import Value, from_text
 

@@ -69,6 +69,8 @@ class ServicePlan(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the operator does with rows; no request reaches it."""
     stored: tuple[Stored, ...] = ()
     """What rows have to be that were there before the contract said so."""
+    dialect: str = "sqlite"
+    """Which database its statements are for."""
 
     def calls(self) -> dict[str, tuple[Call, tuple[str, ...]]]:
         """The functions that endpoints call, of any version, by name: how each is called, and by which endpoints."""

@@ -7,6 +7,8 @@ decided by the names of what the request gives (`filter status`, `body note`, `m
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from ninefold.expressions.tree import Typed
@@ -41,3 +43,17 @@ class Statement(msgspec.Struct, frozen=True):
 
     pieces: tuple[Piece, ...]
     columns: tuple[ResultColumn, ...] = ()
+
+
+def statements(part: object) -> Iterator[Statement]:
+    """Every statement in a plan or a part of one, wherever it stands."""
+    if isinstance(part, Statement):
+        yield part
+    elif isinstance(part, msgspec.Struct):
+        for name in part.__struct_fields__:
+            yield from statements(getattr(part, name))
+    elif isinstance(part, tuple | list):
+        for each in part:
+            yield from statements(each)
+    elif isinstance(part, dict):
+        yield from statements(tuple(part.values()))

@@ -26,6 +26,8 @@ class Dialect(Protocol):
     name: str
     true: str
     false: str
+    asks_types: bool
+    """Whether a bind has to say its type: what stands around its `?` says it then (`bound`)."""
     nothing: str
     """A source for FROM that has one row, and no column that anything refers to."""
     nameless: str
@@ -35,6 +37,9 @@ class Dialect(Protocol):
     overflowing: frozenset[str]
     """The functions whose result may be outside of 64 bits until `whole` has looked at it; such results may be
     operands of further such functions."""
+
+    def bound(self, type_: Type) -> str:
+        """The place of a bind of a type."""
 
     def function(self, id: str, arguments: tuple[Fragment, ...]) -> Fragment | None:
         """A function of the closed table by its id; `None`: for values of the request only."""

@@ -166,11 +166,15 @@ class PostgreSQL:
 
     name = "postgresql"
     true, false = "TRUE", "FALSE"
+    asks_types = True
     nothing, nameless, alike = f"(SELECT 1){_NAMELESS}", _NAMELESS, " IS NOT DISTINCT FROM "
     overflowing = frozenset[str]()
 
     def __init__(self) -> None:
         self._functions: Final = {id: template(text, _NAMELESS) for id, text in _TEMPLATES.items()}
+
+    def bound(self, type_: Type) -> str:
+        return bound(type_)
 
     def function(self, id: str, arguments: tuple[Fragment, ...]) -> Fragment | None:
         build = self._functions.get(id)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ninefold.sql.dialect import ROWS, Dialect, once, template
-from ninefold.sql.fragment import Fragment, join
+from ninefold.sql.fragment import PLACEHOLDER, Fragment, join
 from ninefold.values import (
     LONGEST_TEXT,
     WHITE_SPACE,
@@ -159,11 +159,15 @@ class SQLite:
 
     name = "sqlite"
     true, false = "1", "0"
+    asks_types = False
     nothing, nameless, alike = "(SELECT 1)", "", " IS "
     overflowing = _OVERFLOWING
 
     def __init__(self) -> None:
         self._functions: Final = {id: template(text) for id, text in _TEMPLATES.items()}
+
+    def bound(self, type_: Type) -> str:
+        return PLACEHOLDER
 
     def function(self, id: str, arguments: tuple[Fragment, ...]) -> Fragment | None:
         build = self._functions.get(id)

@@ -11,7 +11,7 @@ from asyncio import Future, TimerHandle
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeAlias
 
-from ninefold.runtime.store.protocol import Database, Unavailable
+from ninefold.runtime.store.protocol import Database, Row, Unavailable
 from ninefold.sql.events import LAST
 
 SOON = 0.01
@@ -72,11 +72,27 @@ class Bell:
         self._timer, self._rung = None, False
         if not self._waiting:
             return
-        position = self._position()
+        try:
+            rows = self._database.select(LAST, ())
+        except Unavailable:
+            self._seen(self._last)
+            return
+        if isinstance(rows, Future):
+            rows.add_done_callback(self._came)
+        else:
+            self._seen(rows)
+
+    def _came(self, rows: Future[list[Row]]) -> None:
+        """The position, where it is not read at once."""
+        failed = rows.cancelled() or rows.exception() is not None
+        if not self.closed:
+            self._seen(self._last if failed else rows.result())
+
+    def _seen(self, position: object) -> None:
         if position != self._last:
             self._last = position
             self._wake()
-        else:
+        elif self._timer is None:
             self._look_in(BY_ITSELF)
 
     def _wake(self) -> None:
@@ -84,13 +100,6 @@ class Bell:
             if not future.done():
                 future.set_result(None)
         self._waiting.clear()
-
-    def _position(self) -> object:
-        try:
-            rows = self._database.select(LAST, ())
-        except Unavailable:
-            return self._last
-        return rows if isinstance(rows, list) else None
 
 
 Job: TypeAlias = Callable[[Bell], Coroutine[Any, Any, None]]

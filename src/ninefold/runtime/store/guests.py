@@ -21,8 +21,8 @@ from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record
 from ninefold.runtime.store.connections import meaning, words
 from ninefold.runtime.store.file import NotBuilt, database_path, is_held_by_another_name
-from ninefold.runtime.store.protocol import Row, Stored, Unavailable
-from ninefold.runtime.store.sqlite import Refused, unusable
+from ninefold.runtime.store.protocol import Refused, Row, Stored, Unavailable
+from ninefold.runtime.store.sqlite import unusable
 from ninefold.upgrade.changes import changes
 from ninefold.upgrade.shape import decode_shape
 from ninefold.upgrade.words import sentence

@@ -84,3 +84,64 @@ class Database(Protocol):
 
     def close(self) -> None:
         """Finish what was accepted, then close."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """`waiting`: works in the queue. `batches`, `works`: committed since the start. `bytes`: the file and its log.
+    `reading`: long reads that go on now; `long_reads`: those since the start."""
+
+    waiting: int
+    batches: int
+    works: int
+    bytes: int
+    reading: int
+    long_reads: int
+
+
+class Store(Database, Protocol):
+    """A database that a service is served from, and what its operator asks of it."""
+
+    def key(self, name: str) -> bytes:
+        """32 secret bytes for one use, the same as long as the database lives."""
+
+    def reachable(self) -> bool:
+        """Whether it can be read."""
+
+    async def unwritable(self) -> str | None:
+        """Why nothing can be written now, in words; None: it can."""
+
+    def statistics(self) -> Statistics:
+        """What it has done, and what waits for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The file was left as it was. `message` states why, `details` are its single points, `help` advises. `held`:
+    another process has it, and that is all."""
+
+    message: str
+    details: tuple[str, ...] = ()
+    help: tuple[str, ...] = ()
+    held: bool = False
+
+
+class NotBegun(Exception):
+    """A database cannot be begun with; the message says why."""
+
+
+Begin: TypeAlias = Callable[[Session], tuple[str, ...]]
+"""What is done to the rows in a transaction when a database is opened; says in words what has changed. May raise
+NotBegun, and then nothing has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """`path`: what it is called, without a password. `created`: it was empty. `additions`: what the operator is told of
+    it; `began`: what was done to its rows to begin with."""
+
+    database: Store
+    path: str
+    created: bool
+    additions: tuple[str, ...] = ()
+    began: tuple[str, ...] = ()

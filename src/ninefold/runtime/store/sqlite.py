@@ -33,7 +33,18 @@ from ninefold.runtime.store.connections import (
     words,
 )
 from ninefold.runtime.store.file import Held, Lock, NotBuilt, database_path, lock
-from ninefold.runtime.store.protocol import Answered, Judge, Row, Session, Stored, Unavailable
+from ninefold.runtime.store.protocol import (
+    Answered,
+    Begin,
+    Judge,
+    NotBegun,
+    Refused,
+    Row,
+    Session,
+    Statistics,
+    Stored,
+    Unavailable,
+)
 from ninefold.runtime.store.reads import Brief, Long, TooLong
 from ninefold.runtime.store.whole import NotUpgraded
 from ninefold.runtime.store.writer import Transaction, Waiting, Writer
@@ -53,19 +64,6 @@ _TRIED_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
-    """`waiting`: works in the queue. `batches`, `works`: committed since the start. `bytes`: the file and its log.
-    `reading`: long reads that go on now; `long_reads`: those since the start."""
-
-    waiting: int
-    batches: int
-    works: int
-    bytes: int
-    reading: int
-    long_reads: int
-
-
-@dataclass(frozen=True, slots=True)
 class Opened:
     """`created`: the file is new. `additions`: what was added to one that was there, in words; `began`: what
     was done to its rows to begin with."""
@@ -76,25 +74,6 @@ class Opened:
     additions: tuple[str, ...] = ()
     began: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """The file was left as it was. `message` states why, `details` are its single points, `help` advises. `held`:
-    another process has it, and that is all."""
-
-    message: str
-    details: tuple[str, ...] = ()
-    help: tuple[str, ...] = ()
-    held: bool = False
-
-
-class NotBegun(Exception):
-    """A database cannot be begun with; the message says why."""
-
-
-Begin: TypeAlias = Callable[[Session], tuple[str, ...]]
-"""What is done to the rows in a transaction when a database is opened; says in words what has changed. May raise
-NotBegun, and then nothing has."""
 
 Opening: TypeAlias = Opened | Refused
 

@@ -107,26 +107,12 @@ class Writer:
                 self.changes.begun()
                 self._checkpoints.when_idle(self._connection)
                 continue
-            batch, ended = self._gather(first)
+            batch, ended = gather(self._queue, first)
             if batch:
                 results = self._commit(batch)
                 self.changes.settled()
-                _answer(batch, results)
+                answer(batch, results)
             self._checkpoints.after_commit(self._connection)
-
-    def _gather(self, first: Waiting | None) -> tuple[list[Waiting], bool]:
-        """All that waits now, up to BATCH, and whether the end was among it."""
-        batch: list[Waiting] = []
-        waiting = first
-        while waiting is not None:
-            batch.append(waiting)
-            if len(batch) == BATCH:
-                return batch, False
-            try:
-                waiting = self._queue.get_nowait()
-            except Empty:
-                return batch, False
-        return batch, True
 
     def _commit(self, batch: list[Waiting]) -> list[Result]:
         """The results, in the order of the works. If the commit fails, none of them was done."""
@@ -211,7 +197,22 @@ def _why(error: BaseException) -> str:
     return words(error) if isinstance(error, apsw.Error) else str(error)
 
 
-def _answer(batch: list[Waiting], results: list[Result]) -> None:
+def gather(queue: SimpleQueue[Waiting | None], first: Waiting | None) -> tuple[list[Waiting], bool]:
+    """All that waits now, up to BATCH, and whether the end was among it."""
+    batch: list[Waiting] = []
+    waiting = first
+    while waiting is not None:
+        batch.append(waiting)
+        if len(batch) == BATCH:
+            return batch, False
+        try:
+            waiting = queue.get_nowait()
+        except Empty:
+            return batch, False
+    return batch, True
+
+
+def answer(batch: list[Waiting], results: list[Result]) -> None:
     """Wakes each loop once for all its works: to wake it costs a system call."""
     loops: dict[AbstractEventLoop, list[tuple[Answered, Result]]] = {}
     for waiting, result in zip(batch, results, strict=True):

@@ -1,0 +1,58 @@
+"""The statements of `ninefold.sql.events` that PostgreSQL says otherwise, by what they are in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from ninefold.sql import events
+
+_LAST: Final = 'coalesce((SELECT max(seq) FROM "$event"), 0)'
+_WANTS: Final = "EXISTS (SELECT 1 FROM json_array_elements_text(s.kinds::json) AS wanted(value) WHERE wanted.value ="
+_IN_JSON: Final = "EXISTS (SELECT 1 FROM json_each(s.kinds) AS wanted WHERE wanted.value ="
+_KEPT: Final = 'DELETE FROM "$event" WHERE seq IN (SELECT e.seq FROM "$event" AS e WHERE'
+
+
+def _fan_out(text: str) -> str:
+    return (
+        text.replace("SELECT s.id, ?1, ?2,", "SELECT s.id, CAST(?1 AS bigint), CAST(?2 AS text),")
+        .replace("ELSE ?3 END", "ELSE CAST(?3 AS text) END")
+        .replace(_IN_JSON, _WANTS)
+        .replace("json_each(s.kinds) AS wanted", "json_array_elements_text(s.kinds::json) AS wanted(value)")
+        .replace("json_each(?4) AS called", "json_each_text(CAST(?4 AS json)) AS called")
+    )
+
+
+def _clean(text: str) -> str:
+    """Without the newest, by which the last position is known."""
+    assert _KEPT in text
+    return text.replace(_KEPT, f'{_KEPT} e.seq < (SELECT max(seq) FROM "$event") AND', 1)
+
+
+def _again(text: str) -> str:
+    return (
+        text.replace('JOIN "subscription" AS s JOIN', 'CROSS JOIN "subscription" AS s JOIN')
+        .replace("?2 IS NULL", "CAST(?2 AS text) IS NULL")
+        .replace("json_each(s.kinds) AS wanted", "json_array_elements_text(s.kinds::json) AS wanted(value)")
+    )
+
+
+FORMS: Final[Mapping[str, str]] = {
+    events.LAST: f"SELECT {_LAST}",
+    events.POSITIONS: events.POSITIONS.replace(events.LAST, f"SELECT {_LAST}"),
+    events.FAN_OUT: _fan_out(events.FAN_OUT),
+    events.FAN_OUT_VERSIONS: _fan_out(events.FAN_OUT_VERSIONS),
+    events.DELIVER_AGAIN: _again(events.DELIVER_AGAIN),
+    events.DELIVER_AGAIN_VERSIONS: _again(events.DELIVER_AGAIN_VERSIONS),
+    events.REVIVE: events.REVIVE.replace("?1 IS NULL", "CAST(?1 AS text) IS NULL"),
+    events.CLEAN_DEAD: events.CLEAN_DEAD.replace("rowid IN (SELECT d.rowid", "ctid IN (SELECT d.ctid"),
+    **{
+        each: _clean(each)
+        for each in (
+            events.CLEAN,
+            events.CLEAN_DELIVERED,
+            events.CLEAN_SENT,
+            events.CLEAN_DELIVERED_AND_SENT,
+        )
+    },
+}
