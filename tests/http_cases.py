@@ -30,7 +30,8 @@ from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.request.tracing import Tracer
-from ninefold.runtime.store.sqlite import Opened, open_sqlite
+from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.protocol import Refused
 
 
 def tell(client: httpx.Client, exchange: Exchange, known: Known) -> None:
@@ -83,14 +84,14 @@ def patient(plan: ServicePlan) -> ServicePlan:
 @contextmanager
 def serving(
     plan: ServicePlan,
-    path: Path,
+    path: Path | str,
     operator: Mapping[str, str],
     trace: bool = False,
     functions: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Iterator[httpx.Client]:
-    """Serve a plan from a database at `path`, on a port that is free, until the block ends."""
-    opened = open_sqlite(str(path), plan.schema, stated_rows(plan, Caller(operator)))
-    assert isinstance(opened, Opened), opened
+    """Serve a plan from a database at `path`, or at a URL, on a port that is free, until the block ends."""
+    opened = open_database(str(path), plan, stated_rows(plan, Caller(operator)))
+    assert not isinstance(opened, Refused), opened
     listening = socket.create_server(("127.0.0.1", 0))
     host, port = listening.getsockname()
     tracer = Tracer(plan).traced if trace else None

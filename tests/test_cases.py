@@ -126,7 +126,7 @@ def test_so_it_does_without_a_trace(directory: Path, tmp_path: Path) -> None:
     assert exchanged(directory, plan, tmp_path / "service.db", trace=False)
 
 
-def exchanged(directory: Path, plan: ServicePlan, database: Path, trace: bool) -> list[httpx.Response]:
+def exchanged(directory: Path, plan: ServicePlan, database: Path | str, trace: bool) -> list[httpx.Response]:
     """What a service answers to the requests of a case. Raises AssertionError where that is not what is expected."""
     responses: list[httpx.Response] = []
 

@@ -175,7 +175,9 @@ def test_what_cannot_be_used_is_said(tmp_path: Path, refused: Refused) -> None:
         assert "already served by process" in refused()
         assert "is in use" in refused("--listen", f"127.0.0.1:{port}")
         service.ended()
-    assert "not built yet" in refused("--database", "postgresql://x/y")
+    assert "the database postgresql://127.0.0.1:1/y cannot be used" in refused(
+        "--database", "postgresql://127.0.0.1:1/y"
+    )
     assert "is a directory" in refused("--database", str(tmp_path))
     assert "no operator.staf_issuer" in refused("--set", "staf_issuer=x")
     assert "operator.staff_issuer is a URL of http" in refused("--set", "staff_issuer=http://id.example")

@@ -103,7 +103,8 @@ Database: TypeAlias = Annotated[
     str | None,
     Parameter(
         help="`sqlite:///PATH` (four slashes for an absolute path) or a path. By default a file in the working "
-        "directory, called after the document: `orders.md` is kept in `orders.db`.",
+        "directory, called after the document: `orders.md` is kept in `orders.db`. `serve` takes `postgresql://…` "
+        "besides, as an experiment.",
         show_default=False,
     ),
 ]

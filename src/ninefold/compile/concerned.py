@@ -21,7 +21,6 @@ from ninefold.expressions.sql_rows import LOG, SEEN
 from ninefold.expressions.tree import Call, Constant, Select, Typed, free_variables, walk
 from ninefold.plan.events import Concerns
 from ninefold.plan.statement import Piece, ResultColumn, Statement
-from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import PLACEHOLDER, TRUE, Fragment, bind, join
 from ninefold.values import Anything, Boolean
 
@@ -53,7 +52,7 @@ def concerns(perspective: Perspective) -> Concerns | None:
             known = _known(value, perspective)
             if known is None:
                 return None
-            of_event = _of_event(resource, field, perspective.dialect)
+            of_event = _of_event(resource, field, perspective)
             if (of_event, known) not in found:
                 found.append((of_event, known))
     return Concerns(_statement([column for column, _ in found]), tuple(caller for _, caller in found))
@@ -104,9 +103,11 @@ def _known(typed: Typed, perspective: Perspective) -> Typed | None:
     return made.binds[0] if made.text == PLACEHOLDER else None
 
 
-def _of_event(resource: Resource, field: str | None, dialect: Dialect) -> Fragment:
-    seen = Fragment(f"event.{SEEN}")
-    value = TRUE if field is None else dialect.member_of(seen, field, resource.fields[field].type)
+def _of_event(resource: Resource, field: str | None, perspective: Perspective) -> Fragment:
+    value = TRUE
+    if field is not None:
+        type_ = perspective.stored(resource.fields[field].type)
+        value = perspective.dialect.member_of(Fragment(f"event.{SEEN}"), field, type_)
     return f"CASE event.resource WHEN '{resource.name}' THEN " + value + " END"
 
 

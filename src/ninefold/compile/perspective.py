@@ -18,7 +18,7 @@ from ninefold.expressions.to_sql import Item, Items, failure_of, items_of, to_sq
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import FALSE, TRUE, Fragment, all_of, bind, column, identifier, join
-from ninefold.values import Text
+from ninefold.values import Row, Text, Type
 
 OPERATOR = "$operator"
 """Who sees every row. No scheme of a contract can be called so."""
@@ -43,9 +43,14 @@ class Perspective:
         """What they see who are told of a refusal: whoever's authority is at work, details of rows are for these."""
         return self if self.told is None else Perspective(self.checked, self.told, self.dialect)
 
+    def stored(self, type_: Type) -> Type:
+        """The type that a value is stored as: of a row, that of its primary key."""
+        found = self.checked.model.get(type_.resource) if isinstance(type_, Row) else None
+        return type_ if found is None or found.identifier_type is None else found.identifier_type
+
     def source(self, resource: str) -> Fragment:
         """What stands in FROM for the rows of a resource, before its alias."""
-        return source(resource, self.checked.model)
+        return source(resource, self.checked.model, self.dialect)
 
     def visible(self, resource: str, alias: str) -> Fragment | None:
         """The condition of the rows of a resource that this caller sees; None: all of them."""
@@ -76,10 +81,11 @@ class Perspective:
         own, log = self.checked.resources[resource], identifier(event)
         seen, about = Fragment(f"{log}.{SEEN}"), Fragment(f"{log}.{ABOUT}")
         kept = [
-            self.dialect.member_of(seen, each.name, each.type) + f" AS {identifier(each.name)}" for each in own.readable
+            self.dialect.member_of(seen, each.name, self.stored(each.type)) + f" AS {identifier(each.name)}"
+            for each in own.readable
         ]
         same = [
-            column(now, key) + " = " + self.dialect.item_of(about, n, own.fields[key].type)
+            column(now, key) + " = " + self.dialect.item_of(about, n, self.stored(own.fields[key].type))
             for n, key in enumerate(own.primary_key)
         ]
         row = f"SELECT 1 FROM {identifier(resource)} AS {identifier(now)} WHERE " + all_of(same)

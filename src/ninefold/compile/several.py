@@ -61,7 +61,7 @@ def by_its_rows(statement: Statement, write: Bulk, perspective: Perspective) -> 
 def chosen_items(condition: Fragment, perspective: Perspective) -> tuple[Statement, Statement]:
     """Which items a condition holds for, asked of all at once: what it reads is a table with a row for each; and
     what it reads of one of them."""
-    columns = [(f"read {number}", value.type) for number, value in enumerate(condition.binds)]
+    columns = [(f"read {number}", perspective.stored(value.type)) for number, value in enumerate(condition.binds)]
     titles = [identifier(title) for title, _ in columns]
     texts = condition.text.split(PLACEHOLDER)
     holds = texts[0] + "".join(f"{WANTED}.{title}{text}" for title, text in zip(titles, texts[1:], strict=True))
@@ -78,8 +78,9 @@ class _Tables:
 
     def __init__(self, write: Bulk, resource: Resource, perspective: Perspective) -> None:
         self._dialect = perspective.dialect
-        self._keys = [(f"key {name}", resource.fields[name].type) for name in resource.primary_key]
-        new = [(f"new {each.field}", each.type) for each in given_values(write) if not each.in_statement]
+        stored = perspective.stored
+        self._keys = [(f"key {name}", stored(resource.fields[name].type)) for name in resource.primary_key]
+        new = [(f"new {each.field}", stored(each.type)) for each in given_values(write) if not each.in_statement]
         self._wanted = new if isinstance(write, Create) else [*self._keys, *new]
 
     def within(self, statement: Statement) -> Statement:

@@ -298,10 +298,9 @@ def _upheld(
             names.append(ResultColumn(name, type_))
             columns.append(_gathered(each.before, type_, perspective))
             alias = identifier("as it was")
+            item = perspective.dialect.item(alias, perspective.stored(type_.items))
             remembered = perspective.dialect.items(bind(inputs.affected(name, type_)), alias)
-            which.append(
-                own + " IN (SELECT " + perspective.dialect.item(alias, type_.items) + " FROM " + remembered + ")"
-            )
+            which.append(own + " IN (SELECT " + item + " FROM " + remembered + ")")
     told = details([Requirement(condition, holds, Scope.ROW)], operation, resource, perspective)
     seen = perspective.teller.present(resource.name, resource.name)
     shown = [detail if seen is None else "CASE WHEN " + seen + " THEN " + detail + " END" for _, detail in told]

@@ -203,7 +203,7 @@ class Arrays(Rows):
         assert isinstance(typed.type, Array | Object)
         alias = self.fresh()
         type_ = typed.type.items if isinstance(typed.type, Array) else member_type(typed.type)
-        item = Scalar(self.dialect.item(alias, type_), type_, type_.nullable)
+        item = Scalar(self.dialect.item(alias, self.stored(type_)), type_, type_.nullable)
         failures = ("(" + stored.text + " IS NULL)",) if stored.fails or stored.nullable else ()
         is_array = isinstance(typed.type, Array)
         place = self.dialect.position(alias) if is_array else self.dialect.name_of(alias)

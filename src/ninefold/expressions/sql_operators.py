@@ -209,7 +209,7 @@ class Operators(Arrays):
         stored, position, alias = self.scalar(array, scope), self.scalar(index, scope), self.fresh()
         items = self.dialect.items(stored.text, alias)
         found = Relation(items, stored, ("(" + self.dialect.position(alias) + " = " + position.text + ")",))
-        text = "(" + found.query(self.dialect.item(alias, call.type)) + ")"
+        text = "(" + found.query(self.dialect.item(alias, self.stored(call.type))) + ")"
         nullable = call.type.nullable
         failure = "(NOT " + exists(found.query("1")) + ")" if nullable else None
         return Scalar(text, call.type, nullable, True, failure)
@@ -223,7 +223,7 @@ class Operators(Arrays):
             container,
             (self.dialect.named(alias, named.text, named.type),),
         )
-        text = "(" + found.query(self.dialect.item(alias, call.type)) + ")"
+        text = "(" + found.query(self.dialect.item(alias, self.stored(call.type))) + ")"
         failures = tuple("(" + each.text + " IS NULL)" for each in (container, named) if each.fails or each.nullable)
         if isinstance(object_.type, Anything):
             is_object = self.dialect.json_is(container.text, "map")

@@ -35,7 +35,6 @@ from ninefold.expressions.sql_relations import (
 )
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
 from ninefold.sql.dialect import Dialect
-from ninefold.sql.events import about
 from ninefold.sql.fragment import Fragment, bind, identifier
 from ninefold.values import Anything, Array, Boolean, Duration, Null, Object, Row, Text, Timestamp, Type
 
@@ -45,12 +44,12 @@ LOG = f'(SELECT *, row AS {ABOUT}, seen AS {SEEN} FROM "$event")'
 """The log as it is, with the same two columns."""
 
 
-def source(resource: str, model: Model) -> Fragment:
+def source(resource: str, model: Model, dialect: Dialect) -> Fragment:
     """What stands in FROM for the rows of a resource, before its alias."""
     shape = model.get(resource)
     if shape is None or shape.log is None:
         return Fragment(identifier(resource))
-    return _events(shape.log, about("e.row", max(len(each.primary_key) for each in model.values())))
+    return _events(shape.log, dialect.about("e.row", max(len(each.primary_key) for each in model.values())))
 
 
 def _events(log: Log, row: str) -> Fragment:
@@ -165,12 +164,17 @@ class Parts(ABC):
             raise NotInSQL(codes.NOT_A_VALUE, f"a row of `{resource}` is no value: {why}", node)
         return shape.primary_key[0], shape.identifier_type
 
+    def stored(self, type_: Type) -> Type:
+        """The type that a value is stored as: of a row, that of its primary key."""
+        shape = self.model.get(type_.resource) if isinstance(type_, Row) else None
+        return type_ if shape is None or shape.identifier_type is None else shape.identifier_type
+
     def table(self, resource: str) -> tuple[Fragment, TableRow, tuple[Fragment, ...]]:
         """A source for FROM, the row in it, and the condition under which it may be seen."""
         alias = self.fresh()
         seen = self.visible(resource, alias[1:-1])
         return (
-            source(resource, self.model) + f" AS {alias}",
+            source(resource, self.model, self.dialect) + f" AS {alias}",
             TableRow(resource, alias),
             () if seen is None else (seen,),
         )

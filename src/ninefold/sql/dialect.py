@@ -30,6 +30,8 @@ class Dialect(Protocol):
     """Whether a bind has to say its type: what stands around its `?` says it then (`bound`)."""
     nothing: str
     """A source for FROM that has one row, and no column that anything refers to."""
+    any_order: str
+    """What ORDER BY says where every order will do."""
     nameless: str
     """What stands behind a query in FROM to which nothing refers."""
     alike: str
@@ -46,6 +48,9 @@ class Dialect(Protocol):
 
     def whole(self, integer: Fragment) -> Fragment:
         """An integer, or null if it overflowed."""
+
+    def null(self, type_: Type) -> Fragment:
+        """No value, in a column of values of a type."""
 
     def same(self, left: Fragment, right: Fragment) -> Fragment:
         """Equality in which null is equal to null; never null."""
@@ -115,6 +120,9 @@ class Dialect(Protocol):
 
     def member_of(self, object_: Fragment, name: str, type_: Type) -> Fragment:
         """A column's value of what `object_of` made."""
+
+    def about(self, column: str, width: int) -> str:
+        """The identifier of the row that an event is about (`ninefold.sql.events.about`), of at most so many fields."""
 
     def later(self, one: Fragment, other: Fragment) -> Fragment:
         """The later of two timestamps; null if one is."""

@@ -167,6 +167,7 @@ class PostgreSQL:
     name = "postgresql"
     true, false = "TRUE", "FALSE"
     asks_types = True
+    any_order = "(SELECT TRUE)"
     nothing, nameless, alike = f"(SELECT 1){_NAMELESS}", _NAMELESS, " IS NOT DISTINCT FROM "
     overflowing = frozenset[str]()
 
@@ -182,6 +183,9 @@ class PostgreSQL:
 
     def whole(self, integer: Fragment) -> Fragment:
         return integer
+
+    def null(self, type_: Type) -> Fragment:
+        return Fragment(f"CAST(NULL AS {stored_form(type_).partition(' COLLATE ')[0]})")
 
     def same(self, left: Fragment, right: Fragment) -> Fragment:
         return "(" + left + self.alike + right + ")"
@@ -285,6 +289,10 @@ class PostgreSQL:
 
     def member_of(self, object_: Fragment, name: str, type_: Type) -> Fragment:
         return _of_column("((" + object_ + f")::json -> '{name}')", type_)
+
+    def about(self, column: str, width: int) -> str:
+        parts = f"json_array_elements_text({column}::json) WITH ORDINALITY AS part(value, place)"
+        return f"(SELECT coalesce(string_agg(part.value, '/' ORDER BY part.place), '') FROM {parts}){_BY_CODE_POINT}"
 
     def later(self, one: Fragment, other: Fragment) -> Fragment:
         return once((one, other), template("CASE WHEN {0} >= {1} THEN {0} WHEN {0} < {1} THEN {1} END"), _NAMELESS)

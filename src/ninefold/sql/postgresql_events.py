@@ -7,10 +7,9 @@ from typing import Final
 
 from ninefold.sql import events
 
-_LAST: Final = 'coalesce((SELECT max(seq) FROM "$event"), 0)'
+_LAST: Final = 'coalesce((SELECT last FROM "$number" WHERE "table" = \'$event\'), 0)'
 _WANTS: Final = "EXISTS (SELECT 1 FROM json_array_elements_text(s.kinds::json) AS wanted(value) WHERE wanted.value ="
 _IN_JSON: Final = "EXISTS (SELECT 1 FROM json_each(s.kinds) AS wanted WHERE wanted.value ="
-_KEPT: Final = 'DELETE FROM "$event" WHERE seq IN (SELECT e.seq FROM "$event" AS e WHERE'
 
 
 def _fan_out(text: str) -> str:
@@ -21,12 +20,6 @@ def _fan_out(text: str) -> str:
         .replace("json_each(s.kinds) AS wanted", "json_array_elements_text(s.kinds::json) AS wanted(value)")
         .replace("json_each(?4) AS called", "json_each_text(CAST(?4 AS json)) AS called")
     )
-
-
-def _clean(text: str) -> str:
-    """Without the newest, by which the last position is known."""
-    assert _KEPT in text
-    return text.replace(_KEPT, f'{_KEPT} e.seq < (SELECT max(seq) FROM "$event") AND', 1)
 
 
 def _again(text: str) -> str:
@@ -46,13 +39,4 @@ FORMS: Final[Mapping[str, str]] = {
     events.DELIVER_AGAIN_VERSIONS: _again(events.DELIVER_AGAIN_VERSIONS),
     events.REVIVE: events.REVIVE.replace("?1 IS NULL", "CAST(?1 AS text) IS NULL"),
     events.CLEAN_DEAD: events.CLEAN_DEAD.replace("rowid IN (SELECT d.rowid", "ctid IN (SELECT d.ctid"),
-    **{
-        each: _clean(each)
-        for each in (
-            events.CLEAN,
-            events.CLEAN_DELIVERED,
-            events.CLEAN_SENT,
-            events.CLEAN_DELIVERED_AND_SENT,
-        )
-    },
 }

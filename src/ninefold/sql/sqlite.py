@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ninefold.sql.dialect import ROWS, Dialect, once, template
+from ninefold.sql.events import about
 from ninefold.sql.fragment import PLACEHOLDER, Fragment, join
 from ninefold.values import (
     LONGEST_TEXT,
@@ -160,7 +161,7 @@ class SQLite:
     name = "sqlite"
     true, false = "1", "0"
     asks_types = False
-    nothing, nameless, alike = "(SELECT 1)", "", " IS "
+    nothing, nameless, alike, any_order = "(SELECT 1)", "", " IS ", "TRUE"
     overflowing = _OVERFLOWING
 
     def __init__(self) -> None:
@@ -175,6 +176,9 @@ class SQLite:
 
     def whole(self, integer: Fragment) -> Fragment:
         return once((integer,), template("CASE typeof({0}) WHEN 'integer' THEN {0} END"))
+
+    def null(self, type_: Type) -> Fragment:
+        return Fragment("NULL")
 
     def same(self, left: Fragment, right: Fragment) -> Fragment:
         return "(" + left + " IS " + right + ")"
@@ -263,6 +267,9 @@ class SQLite:
 
     def member_of(self, object_: Fragment, name: str, type_: Type) -> Fragment:
         return "json_extract(" + object_ + f", '$.{name}')"
+
+    def about(self, column: str, width: int) -> str:
+        return about(column, width)
 
     def later(self, one: Fragment, other: Fragment) -> Fragment:
         return "max(" + one + ", " + other + ")"

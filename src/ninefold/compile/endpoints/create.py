@@ -37,7 +37,7 @@ from ninefold.plan.statement import Statement
 from ninefold.plan.writes import Assign, Create
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
-from ninefold.values import Text
+from ninefold.values import Integer, Text
 
 
 def create(operation: stated.Create, admission: Admission, perspective: Perspective) -> Create:
@@ -190,7 +190,7 @@ def row_to_store(
         columns.append(ENTERED_COLUMN)
     # A number that the database gives is none before: what reads it (a guard, say) is an error, and does not hold.
     numbers = [field.name for field in resource.fields.values() if field.serial]
-    values += [Fragment(f"NULL AS {identifier(each)}") for each in numbers]
+    values += [perspective.dialect.null(Integer()) + f" AS {identifier(each)}" for each in numbers]
     if operation.several:
         values.append(Fragment(f'{WANTED}."$n" AS "$n"'))
         numbers.append("$n")

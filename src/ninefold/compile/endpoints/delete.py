@@ -92,10 +92,10 @@ def remove(operation: stated.Remove, admission: Admission, perspective: Perspect
         + " RETURNING "
         + join(", ", [column(resource.name, field.name) for field in fields])
     )
-    as_named = _as_named(operation, resource, perspective)
+    as_named, null = _as_named(operation, resource, perspective), perspective.dialect.null
     absent = (
         "SELECT "
-        + join(", ", [as_named.get(field.name, Fragment("NULL")) for field in fields])
+        + join(", ", [as_named.get(field.name) or null(perspective.stored(field.type)) for field in fields])
         + " WHERE "
         + all_of([*(each.holds for each in on_the_way), *_none(operation, resource, found, seen, perspective)])
     )

@@ -25,7 +25,7 @@ from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.sql.dialect import Dialect
-from ninefold.sql.fragment import TRUE, Fragment, all_of, bind, identifier, join
+from ninefold.sql.fragment import Fragment, all_of, bind, identifier, join
 from ninefold.values import Integer, Row
 
 
@@ -65,7 +65,7 @@ def list_rows(operation: checked.List, admission: Admission, perspective: Perspe
         fragments = [(perspective.shown(each, columns.rows), each, descending) for each, descending in expressions]
         numbers = tuple(columns.add(each) for each, _ in expressions)
         sorts.append(Sort(order_name, numbers))
-        order = " ORDER BY " + join(", ", [_ordered(f, e, d) for f, e, d in fragments] or [TRUE])
+        order = _order(fragments, perspective.dialect)
         sort_pieces.append(Piece(order.text, order.binds, f"sort {order_name}"))
         if operation.pages.by == "cursor":
             after = " AND (" + _after(fragments, perspective.dialect) + ")"
@@ -163,6 +163,10 @@ def _field(resource: Resource, name: str) -> Typed:
     field = resource.fields[name]
     through = "field" if field.computed is None else "computed"
     return Select(Variable(resource.name, Row(resource=resource.name)), name, field.type, through)  # type: ignore[arg-type]
+
+
+def _order(keys: Sequence[tuple[Fragment, Typed, bool]], dialect: Dialect) -> Fragment:
+    return " ORDER BY " + join(", ", [_ordered(*key) for key in keys] or [Fragment(dialect.any_order)])
 
 
 def _ordered(fragment: Fragment, typed: Typed, descending: bool) -> Fragment:

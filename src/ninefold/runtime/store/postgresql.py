@@ -18,25 +18,11 @@ from threading import Thread
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-import asyncpg
-from asyncpg import exceptions
-
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store import record
-from ninefold.runtime.store.protocol import (
-    Answered,
-    Conflicting,
-    NoValue,
-    Row,
-    Session,
-    Statistics,
-    Stored,
-    TooLong,
-    Unavailable,
-)
+from ninefold.runtime.store.postgresql_link import LOST, PASSING, Broken, Link, Transaction, meaning, words
+from ninefold.runtime.store.protocol import Answered, Row, Session, Statistics, Stored, Unavailable
 from ninefold.runtime.store.writer import IDLE, QUEUE, Result, Waiting, answer, gather
-from ninefold.sql.postgresql import fitted, numbered
-from ninefold.sql.postgresql_events import FORMS
 from ninefold.values import LONGEST_SUM
 
 log = logging.getLogger("ninefold.server")
@@ -49,145 +35,15 @@ READERS: Final = 10
 WAITING: Final = 1_000
 """Reads that may wait for one of them."""
 
-CONNECTING_SECONDS: Final = 5.0
-"""How long a connection may take to be made; and how long nobody tries again after it could not be."""
-
 PINGS: Final = 5.0
 """Seconds without work after which the writer asks whether its connection is there."""
 
 LOCK: Final = int.from_bytes(b"ninefold", "big", signed=True)
 """The advisory lock of the process that serves a database."""
 
-_LOST = (exceptions.PostgresConnectionError, exceptions.InterfaceError, OSError, TimeoutError)
-_PASSING = (
-    *_LOST,
-    exceptions.CannotConnectNowError,
-    exceptions.AdminShutdownError,
-    exceptions.CrashShutdownError,
-    exceptions.InsufficientResourcesError,
-    exceptions.OperatorInterventionError,
-    exceptions.ReadOnlySQLTransactionError,
-    exceptions.TransactionRollbackError,
-)
-"""Errors of the machine and not of the work: the same work may succeed later."""
-
 
 class HeldElsewhere(Exception):
     """Another process serves the database."""
-
-
-class _Broken(Exception):
-    """A statement failed in a transaction that cannot go on: all of it is to be done again, with a savepoint each."""
-
-
-def meaning(error: Exception) -> Exception:
-    """Conflicting, NoValue, TooLong, Unavailable, or the error itself, which is then our fault."""
-    match error:
-        case exceptions.UniqueViolationError() | exceptions.ForeignKeyViolationError():
-            return Conflicting()
-        case exceptions.RestrictViolationError():
-            return Conflicting()
-        case exceptions.NotNullViolationError():
-            return NoValue("a field that has to have a value would have none")
-        case exceptions.ProgramLimitExceededError():
-            return TooLong()
-        case _ if isinstance(error, _PASSING):
-            return Unavailable(words(error))
-        case _:
-            return error
-
-
-def words(error: Exception) -> str:
-    """What happened, for the operator. Texts of PostgreSQL that may hold values stay inside."""
-    match error:
-        case exceptions.DiskFullError():
-            return "PostgreSQL's disk is full"
-        case exceptions.ReadOnlySQLTransactionError():
-            return "PostgreSQL takes no writes: it is a standby"
-        case _ if isinstance(error, _PASSING):
-            return f"PostgreSQL cannot be reached ({type(error).__name__})"
-        case _:
-            return f"PostgreSQL reports {type(error).__name__}"
-
-
-class Link:
-    """A connection, and the statements that it has prepared."""
-
-    def __init__(self, connection: Any) -> None:
-        self.connection = connection
-        self._prepared: dict[str, tuple[Any, tuple[str, ...]]] = {}
-
-    @classmethod
-    async def open(cls, url: str) -> Link:
-        settings = {"application_name": "ninefold", "standard_conforming_strings": "on"}
-        connection = await asyncpg.connect(
-            url, timeout=CONNECTING_SECONDS, statement_cache_size=0, server_settings=settings
-        )
-        return cls(connection)
-
-    async def prepare(self, text: str) -> tuple[Any, tuple[str, ...]]:
-        found = self._prepared.get(text)
-        if found is None:
-            statement = await self.connection.prepare(numbered(FORMS.get(text, text)))
-            found = self._prepared[text] = statement, tuple(each.name for each in statement.get_parameters())
-        return found
-
-    async def run(self, text: str, binds: Sequence[Stored]) -> tuple[list[Row], bool]:
-        """The rows, and whether any was changed."""
-        statement, forms = await self.prepare(text)
-        rows = [tuple(row) for row in await statement.fetch(*fitted(binds, forms))]
-        return rows, _has_changed(statement.get_statusmsg())
-
-    @property
-    def is_lost(self) -> bool:
-        return bool(self.connection.is_closed())
-
-    async def close(self) -> None:
-        try:
-            await self.connection.close(timeout=CONNECTING_SECONDS)
-        except _LOST:
-            self.connection.terminate()
-
-
-def _has_changed(status: str) -> bool:
-    """What a command says of itself: `INSERT 0 1`, `UPDATE 3`, `SELECT 1`."""
-    command, *rest = status.split()
-    return command in ("INSERT", "UPDATE", "DELETE") and rest[-1] != "0"
-
-
-class Transaction:
-    """The session of works, on the writer's thread. `guarded`: a statement that fails undoes itself alone."""
-
-    def __init__(self, link: Link, loop: AbstractEventLoop, longest: int, guarded: bool) -> None:
-        self.changed = False
-        self._link, self._loop, self._longest, self._guarded = link, loop, longest, guarded
-
-    def run(self, text: str, binds: Sequence[Stored]) -> list[Row]:
-        if any(isinstance(each, str | bytes) and len(each) > self._longest for each in binds):
-            raise TooLong
-        try:
-            rows, changed = self._loop.run_until_complete(self._run(text, binds))
-        except Exception as error:
-            found = meaning(error)
-            if not self._guarded and not isinstance(found, Unavailable):
-                raise _Broken from error
-            raise found from error
-        self.changed = self.changed or changed
-        return rows
-
-    async def _run(self, text: str, binds: Sequence[Stored]) -> tuple[list[Row], bool]:
-        if not self._guarded or text.startswith(("SAVEPOINT", "ROLLBACK", "RELEASE")):
-            return await self._link.run(text, binds)
-        execute = self._link.connection.execute
-        await execute("SAVEPOINT each")
-        try:
-            found = await self._link.run(text, binds)
-        except exceptions.PostgresError:
-            await execute("ROLLBACK TO each")
-            raise
-        finally:
-            await execute("RELEASE each")
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,23 +256,23 @@ class Writer:
             try:
                 self._await(link.connection.execute("BEGIN"))
                 return link, int(self._await(link.connection.fetchval("SELECT pg_current_xact_id()::text")))
-            except _LOST:
+            except PASSING:
+                link.connection.terminate()
                 if last:
                     raise
-                link.connection.terminate()
         raise AssertionError("one of two attempts ends it")
 
     def _end_of(self, link: Link, number: int) -> None:
         """Commit. Where the connection is lost meanwhile, PostgreSQL says whether it was."""
         try:
             self._await(link.connection.execute("COMMIT"))
-        except _LOST:
+        except LOST:
             link.connection.terminate()
             status = f"SELECT pg_xact_status('{number}'::xid8)"
             for _ in range(10):
                 try:
                     found = self._await(self._connected().connection.fetchval(status))
-                except (*_PASSING, HeldElsewhere):
+                except (*PASSING, HeldElsewhere):
                     self._await(asyncio.sleep(0.5))
                     continue
                 if found == "committed":
@@ -434,7 +290,7 @@ class Writer:
             session = Transaction(link, self._loop, self.longest, guarded=False)
             try:
                 results.append((waiting.work(session), None))
-            except _Broken:
+            except Broken:
                 return None
             except BaseException as error:
                 if isinstance(error, Unavailable) and link.is_lost:

@@ -17,7 +17,8 @@ from asyncpg import exceptions
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import Statement, statements
-from ninefold.runtime.store.postgresql import HeldElsewhere, Link, PostgreSQL, Transaction, Writer, words
+from ninefold.runtime.store.postgresql import HeldElsewhere, PostgreSQL, Writer
+from ninefold.runtime.store.postgresql_link import Link, Transaction, words
 from ninefold.runtime.store.postgresql_tables import create_schema, not_there_yet
 from ninefold.runtime.store.protocol import Begin, NotBegun, Opened, Refused
 from ninefold.sql.fragment import identifier
@@ -29,6 +30,8 @@ OLDEST: Final = 15
 """The oldest PostgreSQL whose SQL this is."""
 
 EXPERIMENTAL: Final = "PostgreSQL is experimental here: one process serves a database, and none can be upgraded"
+
+_COMMANDS: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 
 _TABLE: Final = '"$ninefold"'
 
@@ -169,6 +172,8 @@ def _prepared(link: Link, loop: AbstractEventLoop, plan: ServicePlan) -> None:
     """Have PostgreSQL read every statement of the plan. What it does not take is not served, and said."""
     failing: list[str] = []
     for text in dict.fromkeys(text for each in statements(plan) for text in _texts(each)):
+        if not text.startswith(_COMMANDS):
+            continue  # values alone, which are bound and never asked of a database
         try:
             loop.run_until_complete(link.connection.execute("SAVEPOINT reading"))
             loop.run_until_complete(link.connection.prepare(numbered(text)))
@@ -202,8 +207,8 @@ def _counting_on(plan: ServicePlan) -> Iterator[str]:
         for column in table.columns:
             if column.serial:
                 name, field = identifier(table.name), identifier(column.name)
-                sequence = f"pg_get_serial_sequence('{name}', '{column.name}')"
                 yield (
-                    f"SELECT setval({sequence}, greatest((SELECT max({field}) FROM {name}),"
-                    f" nextval({sequence}) - 1)) WHERE EXISTS (SELECT 1 FROM {name})"
+                    f"INSERT INTO \"$number\" AS known SELECT '{table.name}', max({field}) FROM {name}"
+                    " HAVING count(*) > 0"
+                    ' ON CONFLICT ("table") DO UPDATE SET last = greatest(known.last, excluded.last)'
                 )
