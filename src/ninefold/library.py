@@ -36,10 +36,9 @@ from ninefold.runtime.http.cycle import Message, Receive, Send
 from ninefold.runtime.operations.call import Refused, unfit
 from ninefold.runtime.request.issuers import unusable
 from ninefold.runtime.request.service import ready
-from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.opening import kind_of, open_database
 from ninefold.runtime.store.protocol import Refused as DatabaseRefusal
 from ninefold.runtime.store.protocol import Store
-from ninefold.sql.databases import dialect_of
 from ninefold.tools.openapi import document
 from ninefold.tools.openapi import service as described
 
@@ -137,7 +136,7 @@ class Service:
             raise ValueError(f"the contract calls no function {unknown[0]}; the functions that it calls: {names}")
         if reason := unfit(self.plan, called):
             raise ValueError(reason)
-        plan = self.loaded.plan_for(dialect_of(database))
+        plan = self.loaded.plan_for(kind_of(database))
         assert plan is not None
         return Application(plan, database, given, observe, called, self.loaded.source)
 

@@ -57,13 +57,12 @@ class Loaded:
 
     def plan_for(self, database: str) -> ServicePlan | None:
         """The plan for a database: `sqlite`, which is the plan as it is told everywhere, or `postgresql`."""
-        from ninefold.sql.databases import DIALECTS
-
         if database == "sqlite" or self.planned is _nothing or self.checked is None:
             return self.planned()
-        from ninefold.compile.service import plan
+        from ninefold.compile.service import plan_for
 
-        return plan(self.checked, DIALECTS[database])
+        with _uncollected():
+            return plan_for(self.checked, database)
 
     def of(self, version: str | None) -> Loaded | None:
         """The same for one version; None: there is none of that name, or the way back to it is not shown."""

@@ -13,14 +13,14 @@ import pytest
 from tests.postgresql import server
 
 from ninefold.expressions.evaluate import binder
-from ninefold.expressions.scope import Model
+from ninefold.expressions.scope import Model, stored_as
 from ninefold.sql import postgresql
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment
 from ninefold.sql.plpgsql import FUNCTIONS
 from ninefold.sql.postgresql import POSTGRESQL
 from ninefold.sql.sqlite import SQLITE
-from ninefold.values import Boolean, Integer, Number, Row, Type, to_sqlite
+from ninefold.values import Boolean, Integer, Number, Type, to_sqlite
 
 EACH: Final = pytest.mark.parametrize("dialect", [SQLITE, POSTGRESQL], ids=lambda dialect: dialect.name)
 
@@ -54,14 +54,10 @@ def asked(
             marks = ", ".join("?" for _ in table.types)
             connection.executemany(f'INSERT INTO "{table.name}" VALUES ({marks})', table.stored)
         return [row[0] for row in connection.execute(f"SELECT {fragment.text} {end}", binds)]
-    types = [_identified(bound.type, model) for bound in fragment.binds]
+    types = [stored_as(bound.type, model) for bound in fragment.binds]
     text = postgresql.with_types(f"SELECT {fragment.text} {end}", types)
     loop, connection = _connected()
     return loop.run_until_complete(_asked(connection, tables, postgresql.numbered(text), binds))
-
-
-def _identified(type_: Type, model: Model) -> Type:
-    return model[type_.resource].identifier_type or type_ if isinstance(type_, Row) else type_
 
 
 _SQLITE: Final[Mapping[type[Type], str]] = {Boolean: "INTEGER", Integer: "INTEGER", Number: "REAL"}

@@ -41,12 +41,11 @@ from ninefold.runtime.http.switch import Switch
 from ninefold.runtime.request.service import Service, ready
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Clock, Sources
-from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.opening import kind_of, open_database
 from ninefold.runtime.store.protocol import Opened, Refused, Store
 from ninefold.runtime.store.sqlite import Opened as SQLiteOpened
 from ninefold.runtime.store.upgrade import in_the_way
 from ninefold.runtime.store.whole import NotUpgraded
-from ninefold.sql.databases import dialect_of
 
 if TYPE_CHECKING:
     from ninefold.development.identity import Identity
@@ -84,7 +83,7 @@ class Serving:
 
     def offer(self, loaded: Loaded, path: str) -> Offer:
         """`path`: of the database, or its URL. Raises Unusable where the operator gives what cannot be used."""
-        plan = loaded.plan_for(dialect_of(path))
+        plan = loaded.plan_for(kind_of(path))
         assert plan is not None
         values = operator_values([value.name for value in plan.operator], self.settings, self.secrets, os.environ)
         issuers_usable(plan, values)
@@ -246,7 +245,7 @@ class Served:
             offer = replace(offer, values=self.identity.take_over(offer.plan, offer.values))
         try:
             # Of another database its opening says it.
-            is_file = dialect_of(self.path) == "sqlite"
+            is_file = kind_of(self.path) == "sqlite"
             why = await asyncio.to_thread(in_the_way, self.path, offer.plan.schema) if is_file else ()
         except NotUpgraded as error:
             raise Unusable(str(error), *error.help) from None

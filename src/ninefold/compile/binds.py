@@ -7,20 +7,19 @@ from typing import Any
 
 import msgspec
 
-from ninefold.plan.schema import Schema
+from ninefold.expressions.scope import Model, stored_as
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import Piece, Statement
 from ninefold.sql.fragment import PLACEHOLDER
-from ninefold.upgrade.shape import identifier_type
-from ninefold.values import Row, Text, Type
+from ninefold.values import Type
 
 
-def with_bound(plan: ServicePlan, bound: Callable[[Type], str]) -> ServicePlan:
+def with_bound(plan: ServicePlan, bound: Callable[[Type], str], model: Model) -> ServicePlan:
     """The plan with each `?` of its statements as `bound` says it, by the type that is bound there."""
 
     def said(piece: Piece) -> Piece:
         texts = piece.text.split(PLACEHOLDER)
-        places = (bound(_stored(each.type, plan.schema)) for each in piece.binds)
+        places = (bound(stored_as(each.type, model)) for each in piece.binds)
         text = texts[0] + "".join(place + rest for place, rest in zip(places, texts[1:], strict=True))
         return msgspec.structs.replace(piece, text=text)
 
@@ -44,13 +43,3 @@ def _within(part: Any, said: Callable[[Piece], Piece]) -> Any:
             return part if all(new is part[name] for name, new in members.items()) else members
         case _:
             return part
-
-
-def _stored(type_: Type, schema: Schema) -> Type:
-    """Of a row, the type of its primary key. An event, which no table is of, has a text."""
-    if not isinstance(type_, Row):
-        return type_
-    try:
-        return identifier_type(type_.resource, schema)
-    except ValueError:
-        return Text()

@@ -13,12 +13,13 @@ from ninefold.checked.lists import plainly
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.rows import loaded
+from ninefold.expressions.scope import stored_as
 from ninefold.expressions.sql_rows import ABOUT, SEEN, source
 from ninefold.expressions.to_sql import Item, Items, failure_of, items_of, to_sql
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import FALSE, TRUE, Fragment, all_of, bind, column, identifier, join
-from ninefold.values import Row, Text, Type
+from ninefold.values import Text, Type
 
 OPERATOR = "$operator"
 """Who sees every row. No scheme of a contract can be called so."""
@@ -45,8 +46,7 @@ class Perspective:
 
     def stored(self, type_: Type) -> Type:
         """The type that a value is stored as: of a row, that of its primary key."""
-        found = self.checked.model.get(type_.resource) if isinstance(type_, Row) else None
-        return type_ if found is None or found.identifier_type is None else found.identifier_type
+        return stored_as(type_, self.checked.model)
 
     def source(self, resource: str) -> Fragment:
         """What stands in FROM for the rows of a resource, before its alias."""

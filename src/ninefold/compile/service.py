@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from ninefold.checked.service import Checked
 from ninefold.compile.authentication import scheme
 from ninefold.compile.binds import with_bound
@@ -18,12 +21,20 @@ from ninefold.compile.versioning import versions
 from ninefold.plan.places import Place
 from ninefold.plan.service import NotInForce, OperatorValue, Proposal, ServicePlan
 from ninefold.sql.dialect import Dialect
+from ninefold.sql.postgresql import POSTGRESQL
 from ninefold.sql.sqlite import SQLITE
+
+_DIALECTS: Final[Mapping[str, Dialect]] = {each.name: each for each in (SQLITE, POSTGRESQL)}
+
+
+def plan_for(checked: Checked, database: str) -> ServicePlan:
+    """The plan for a database by its name: `sqlite`, `postgresql`."""
+    return plan(checked, _DIALECTS[database])
 
 
 def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
     made = _plan(checked, dialect)
-    return with_bound(made, dialect.bound) if dialect.asks_types else made
+    return with_bound(made, dialect.bound, checked.model) if dialect.asks_types else made
 
 
 def _plan(checked: Checked, dialect: Dialect) -> ServicePlan:

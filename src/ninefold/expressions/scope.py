@@ -102,6 +102,12 @@ class Scope:
     items: Collection[str] = ()
 
 
+def stored_as(type_: Type, model: Model) -> Type:
+    """The type that a value is stored as: of a row, that of its primary key."""
+    shape = model.get(type_.resource) if isinstance(type_, Row) else None
+    return type_ if shape is None or shape.identifier_type is None else shape.identifier_type
+
+
 def describe(type_: Type) -> str:
     """A type in the contract's words, with its article: "an integer", "an array of strings"."""
     match type_:

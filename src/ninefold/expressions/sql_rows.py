@@ -19,7 +19,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import codes
 from ninefold.expressions.reads import DEEPEST_COMPUTED, computed_of, needs_database
 from ninefold.expressions.rows import is_reference
-from ninefold.expressions.scope import Log, Model, ResourceShape, describe
+from ninefold.expressions.scope import Log, Model, ResourceShape, describe, stored_as
 from ninefold.expressions.sql_relations import (
     Binding,
     Bindings,
@@ -166,8 +166,7 @@ class Parts(ABC):
 
     def stored(self, type_: Type) -> Type:
         """The type that a value is stored as: of a row, that of its primary key."""
-        shape = self.model.get(type_.resource) if isinstance(type_, Row) else None
-        return type_ if shape is None or shape.identifier_type is None else shape.identifier_type
+        return stored_as(type_, self.model)
 
     def table(self, resource: str) -> tuple[Fragment, TableRow, tuple[Fragment, ...]]:
         """A source for FROM, the row in it, and the condition under which it may be seen."""

@@ -5,7 +5,11 @@ from __future__ import annotations
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import sqlite
 from ninefold.runtime.store.protocol import Begin, Judge, Opened, Refused
-from ninefold.sql.databases import dialect_of
+
+
+def kind_of(url: str) -> str:
+    """Which database a URL names, or a path: `sqlite` or `postgresql`."""
+    return "postgresql" if url.startswith(("postgresql://", "postgres://")) else "sqlite"
 
 
 def open_database(
@@ -13,7 +17,7 @@ def open_database(
 ) -> sqlite.Opened | Opened | Refused:
     """Open the database of a plan that is made for it: `sqlite:///PATH`, a path, or `postgresql://…`. `judge` looks at
     the rows of one in SQLite."""
-    if dialect_of(url) == "sqlite":
+    if kind_of(url) == "sqlite":
         return sqlite.open_sqlite(url, plan.schema, begin, judge)
     try:
         from ninefold.runtime.store.postgresql_opening import open_postgresql

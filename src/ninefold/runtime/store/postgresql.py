@@ -115,7 +115,8 @@ class Readers:
         """To be called where nobody waits any more. The loop may have ended."""
         if not self.loop.is_closed():
             for task in self._tasks:
-                task.cancel()
+                # Whoever closes may be another thread.
+                self.loop.call_soon_threadsafe(task.cancel)
 
 
 class Writer:
