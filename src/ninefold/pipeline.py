@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from ninefold.checked.service import Checked
 from ninefold.checks.check import check
+from ninefold.checks.inference import with_types
 from ninefold.checks.versioning import with_older
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors, in_order
@@ -119,11 +120,12 @@ def _uncollected() -> Iterator[None]:
 
 def compile_tree(document: Document, accept_proposals: bool = False, said: tuple[Diagnostic, ...] = ()) -> Loaded:
     """Compile a document that is parsed, or was made of one that is. `said`: what reading and parsing had to say."""
-    contract = resolve(document, accept_proposals)
-    questions = ask(contract.value)
-    said = (*said, *contract.diagnostics)
-    checked = check(contract.value, questions)
-    derived = derive(contract.value)
+    resolved = resolve(document, accept_proposals)
+    contract = with_types(resolved.value)
+    questions = ask(contract)
+    said = (*said, *resolved.diagnostics)
+    checked = check(contract, questions)
+    derived = derive(contract)
     said = (*said, *checked.diagnostics, *derived.diagnostics)
     whole, older, asked = checked.value, list[Older](), list(questions)
     if whole is not None and not has_errors(said):
@@ -143,7 +145,7 @@ def compile_tree(document: Document, accept_proposals: bool = False, said: tuple
     return Loaded(
         source=document.source,
         document=document,
-        contract=contract.value,
+        contract=contract,
         open_questions=tuple(asked),
         checked=whole,
         planned=_planned(whole) if whole is not None and is_served else _nothing,

@@ -121,7 +121,7 @@ def _has_type(field: stated.Field, open_types: set[str], source: Source) -> bool
     schema = value_of(field.schema)
     if schema is not None and not open_types.isdisjoint(_references(schema.json)):
         return False
-    if isinstance(field.references, Shown) or is_stated(field.state):
+    if isinstance(field.references, Shown) or is_stated(field.state) or field.type is not None:
         return True
     return schema is not None and unsaid(schema, At(field.span)) is None
 
@@ -161,24 +161,7 @@ def _without_computed(known: Mapping[str, stated.Resource], found: Vocabulary) -
 
 
 def _model(known: Mapping[str, stated.Resource], caller: Object, findings: Findings) -> Vocabulary:
-    schemas = findings.schemas
-    shapes: dict[str, ResourceShape] = {}
-    inverse: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in known}
-    for name, resource in known.items():
-        for field in value_of(resource.fields) or ():
-            target, called = value_of(field.references), value_of(field.inverse)
-            if target is not None and called is not None:
-                inverse[target.text][called.text] = (name, field.name)
-    for name, resource in known.items():
-        fields = value_of(resource.fields) or ()
-        shapes[name] = ResourceShape(
-            name=name,
-            primary_key=tuple(part.text for part in value_of(resource.primary_key) or ()),
-            fields={field.name: _type(field, resource, schemas) for field in fields},
-            inverse=inverse[name],
-            computed_fields=frozenset(field.name for field in fields if isinstance(field.computed, Shown)),
-            views=tuple(view.name for view in value_of(resource.views) or ()),
-        )
+    shapes = shapes_of(known, findings.schemas)
     endpoints = value_of(findings.contract.endpoints.endpoints)
     request = Object() if endpoints is None else request_of_any(endpoints)
     vocabulary = Vocabulary(shapes, caller, request)
@@ -216,6 +199,28 @@ def _model(known: Mapping[str, stated.Resource], caller: Object, findings: Findi
     return complete
 
 
+def shapes_of(known: Mapping[str, stated.Resource], schemas: SharedSchemas) -> dict[str, ResourceShape]:
+    """What expressions know of resources before it is known how computed fields are made."""
+    inverse: dict[str, dict[str, tuple[str, str]]] = {name: {} for name in known}
+    for name, resource in known.items():
+        for field in value_of(resource.fields) or ():
+            target, called = value_of(field.references), value_of(field.inverse)
+            if target is not None and called is not None and target.text in inverse:
+                inverse[target.text][called.text] = (name, field.name)
+    shapes = {}
+    for name, resource in known.items():
+        fields = value_of(resource.fields) or ()
+        shapes[name] = ResourceShape(
+            name=name,
+            primary_key=tuple(part.text for part in value_of(resource.primary_key) or ()),
+            fields={field.name: _type(field, resource, schemas) for field in fields},
+            inverse=inverse[name],
+            computed_fields=frozenset(field.name for field in fields if isinstance(field.computed, Shown)),
+            views=tuple(view.name for view in value_of(resource.views) or ()),
+        )
+    return shapes
+
+
 def _type(field: stated.Field, resource: stated.Resource, schemas: SharedSchemas) -> Type:
     """The type of a field's value; nullable where a row may be without one."""
     schema = schema_of(field, schemas)
@@ -227,7 +232,7 @@ def _type(field: stated.Field, resource: stated.Resource, schemas: SharedSchemas
     elif isinstance(field.secret, Shown):
         type_ = Digest()
     else:
-        type_ = from_schema(schema)
+        type_ = field.type or from_schema(schema)
     if _always_there(field, resource) and not admits_null(schema):
         return required(type_)
     return optional(type_)

@@ -125,7 +125,10 @@ NARROWING = (
 )  # fmt: skip
 """The keywords whose schemas only narrow what is said beside them."""
 
-_NOTHING_ELSE_SAYS = "nothing else says which values there are (" + ", ".join(f"`{each}`" for each in TYPING[1:]) + ")"
+_NOTHING_ELSE_SAYS = (
+    f"nothing else says which values there are ({', '.join(f'`{each}`' for each in TYPING[1:])}, or, of a computed "
+    "field, its expression)"
+)
 
 
 _ORDERS: dict[str, Order] = {

@@ -25,15 +25,17 @@ from ninefold.language.expressions import (
     on_change,
     template,
 )
-from ninefold.language.fact import Fact, Gap, Name, is_stated, value_of
+from ninefold.language.fact import Fact, Gap, Name, Shown, is_stated, value_of
 from ninefold.language.identifiers import RESOURCE_NAMES, declare
 from ninefold.language.json_schema import KEYS as KEYWORDS
+from ninefold.language.json_schema import TYPING
 from ninefold.language.key import Kind
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Reading, Slot
 from ninefold.language.records import of_entry
 from ninefold.language.schemas import BESIDE, NOT_USED, Schema, is_a_name, json_value, only_keywords, schema
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
+from ninefold.values import Type
 
 # fmt: off
 
@@ -104,7 +106,7 @@ class Seen:
 @dataclass(frozen=True, slots=True)
 class Field:
     """`seen` is None in the version that the document describes. `schema` is `None` where nothing of JSON Schema is
-    written (a reference, a state field)."""
+    written (a reference, a state field). `type`: of a computed field that says none itself, that of its expression."""
 
     name: str
     span: Span
@@ -121,7 +123,7 @@ class Field:
     computed: Fact[Expression] | None = adds(
         "computed", shapes.Expression(),
         "The value, worked out from the row and from all others, the same for everyone: it reads neither `caller` nor "
-        "`request`; never stored.",
+        "`request`; never stored. Its type is the expression's, and has to be said only where that has none.",
         "The field is a stored one.", meanings=("truth",), side="moves")
     normalise: Fact[Expression] | None = adds(
         "normalise", shapes.Expression(shapes.Sight.NONE),
@@ -159,6 +161,15 @@ class Field:
         sentence="the state, which moves by transitions alone", meanings=("who gives a value",))
     schema: Fact[Schema] | None = together(KEYWORDS, own_schema)
     seen: Seen | None = None
+    type: Type | None = None
+
+    @property
+    def is_made_of_its_expression(self) -> bool:
+        """Whether it is computed, and nothing is written of its type, not even that it is not shown."""
+        if not isinstance(self.computed, Shown) or not (self.schema is None or isinstance(self.schema, Shown)):
+            return False
+        schema = value_of(self.schema)
+        return schema is None or not any(schema.node.get(each) for each in TYPING)
 
     @property
     def called(self) -> str | None:

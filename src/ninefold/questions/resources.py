@@ -71,8 +71,9 @@ def _of_resource(survey: Survey, resource: Resource) -> Iterator[OpenQuestion]:
 
 
 def _untyped(field: Field) -> At | None:
-    """A reference and a state field have their types from elsewhere; every other field says its own."""
-    if value_of(field.references) is not None or value_of(field.state):
+    """A reference, a state field and most computed ones have their types from elsewhere; every other field says its
+    own."""
+    if value_of(field.references) is not None or value_of(field.state) or field.type is not None:
         return None
     facts: tuple[Fact[Any] | None, ...] = (field.references, field.state, field.schema)
     for fact in facts:
