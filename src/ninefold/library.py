@@ -29,7 +29,7 @@ from ninefold.operator.audit import Audit
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.routes import Blocked, Served
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.background.jobs import jobs
+from ninefold.runtime.background.jobs import jobs, to_broker
 from ninefold.runtime.http import app
 from ninefold.runtime.http.access_log import Observe
 from ninefold.runtime.http.cycle import Message, Receive, Send
@@ -114,13 +114,15 @@ class Service:
         operator: Mapping[str, str] | None = None,
         observe: Observe | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
+        broker: str | None = None,
     ) -> Application:
         """The service as an ASGI application. `database`: `sqlite:///PATH`, a path, or, as an experiment,
         `postgresql://USER:PASSWORD@HOST:PORT/NAME`. `operator`: what the contract calls `operator.NAME`, by name; an
         endpoint whose value is not given answers 501. `observe` is called once a request. `functions`: what the
-        contract's `functions` declare, by name; an endpoint whose function is not given answers 501. Raises ValueError
-        for a name that the contract does not have, for a function that cannot be called as it says, and for an issuer
-        of tokens that cannot be used."""
+        contract's `functions` declare, by name; an endpoint whose function is not given answers 501. `broker`: the
+        address of a NATS server that all events are sent to. Raises ValueError for a name that the contract does not
+        have, for a function that cannot be called as it says, for an issuer of tokens that cannot be used, and for a
+        broker that cannot take the events."""
         given = dict(operator or {})
         unknown = sorted(given.keys() - set(self.operator))
         if unknown:
@@ -138,7 +140,11 @@ class Service:
             raise ValueError(reason)
         plan = self.loaded.plan_for(kind_of(database))
         assert plan is not None
-        return Application(plan, database, given, observe, called, self.loaded.source)
+        kinds = [kind.name for kind in self.checked.events.kinds]
+        sent = plan if broker is None else to_broker(plan, kinds, broker)
+        if isinstance(sent, str):
+            raise ValueError(sent)
+        return Application(sent, database, given, observe, called, self.loaded.source, broker)
 
 
 def load(path: str | PathLike[str], *, accept_proposals: bool = False) -> Service:
@@ -157,10 +163,11 @@ def application(
     accept_proposals: bool = False,
     observe: Observe | None = None,
     functions: Mapping[str, Callable[..., Any]] | None = None,
+    broker: str | None = None,
 ) -> Application:
     """The service of a contract as an ASGI application: `load` and `Service.application` in one."""
     return load(contract, accept_proposals=accept_proposals).application(
-        database=database, operator=operator, observe=observe, functions=functions
+        database=database, operator=operator, observe=observe, functions=functions, broker=broker
     )
 
 
@@ -183,7 +190,9 @@ class Application:
         observe: Observe | None = None,
         functions: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
         contract: Source | None = None,
+        broker: str | None = None,
     ) -> None:
+        self._broker = broker
         self._plan = plan
         self._contract = contract
         self._url = database
@@ -228,7 +237,7 @@ class Application:
             if isinstance(opening, DatabaseRefusal):
                 raise DatabaseRefused(opening)
             service = ready(self._plan, opening.database.key("cursors"), self._operator, functions=self._functions)
-            beside = jobs(self._plan, service, opening.database)
+            beside = jobs(self._plan, service, opening.database, broker=self._broker)
             self._running = app.Application(service, opening.database, self._observe, jobs=beside), opening.database
             # Where no lifespan tells the end, the end of the program does.
             atexit.register(self.close)

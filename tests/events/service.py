@@ -19,7 +19,7 @@ import httpx
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.background.jobs import jobs
+from ninefold.runtime.background.jobs import jobs, to_broker
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.request.service import ready
@@ -87,10 +87,15 @@ def running(
     given: Mapping[str, str] = MappingProxyType({}),
     name: str = "contract.md",
     send_buffer: int | None = None,
+    broker: str | None = None,
 ) -> Iterator[Running]:
     """`name`: of the document, which says how it is written. `send_buffer`: bytes that the machine takes of what a
     client does not read."""
     plan = plan_of(contract, name)
+    if broker is not None:
+        sent = to_broker(plan, ("note.written", "note.finished", "note.deleted"), broker)
+        assert not isinstance(sent, str), sent
+        plan = sent
     opened = open_sqlite(str(path), plan.schema, stated_rows(plan, Caller(given)))
     assert isinstance(opened, Opened), opened
     listening = socket.create_server(("127.0.0.1", 0))
@@ -99,7 +104,7 @@ def running(
     host, port = listening.getsockname()
     service = ready(plan, opened.database.key("cursors"), given, sources)
     networks = [ip_network(each) for each in allowed]
-    application = Application(service, opened.database, jobs=jobs(plan, service, opened.database, networks))
+    application = Application(service, opened.database, jobs=jobs(plan, service, opened.database, networks, broker))
     stop = Stop()
     thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
     thread.start()

@@ -12,13 +12,13 @@ from tests.events.broker import Broker, Message, broker
 from tests.events.service import CONTRACT, Running, plan_of, running
 from tests.parts import in_two_versions
 
-from ninefold.cli.announcement import remarks
+import ninefold
+from ninefold.runtime.background.jobs import to_broker
 
 pytestmark = pytest.mark.serves
 
-TO_BROKER = CONTRACT.replace("kept: P7D\n", "  broker: operator.broker\nkept: P7D\n")
 IN_VERSIONS = in_two_versions(
-    TO_BROKER,
+    CONTRACT,
     "{rename: note.title, to: text}",
     "{rename: note.written, to: note.made}",
     "{add: note.ended, was: {upon: finish note, payload: {id: note.id}}}",
@@ -42,7 +42,7 @@ def position(service: Running) -> int:
 
 def test_each_event_is_a_message_of_its_kind(tmp_path: Path, nats: Broker) -> None:
     nats.keep("note.>")
-    with running(tmp_path / "service.db", TO_BROKER, given={"broker": nats.address}) as service:
+    with running(tmp_path / "service.db", broker=nats.address) as service:
         ann, bob = service.person("Ann"), service.person("Bob")
         first = service.note(ann, "tea")
         service.note(bob, "milk")
@@ -60,7 +60,7 @@ def test_each_event_is_a_message_of_its_kind(tmp_path: Path, nats: Broker) -> No
 
 def test_events_wait_for_a_broker_that_is_away_and_keep_their_order(tmp_path: Path, nats: Broker) -> None:
     nats.keep("note.>")
-    with running(tmp_path / "service.db", TO_BROKER, given={"broker": nats.address}) as service:
+    with running(tmp_path / "service.db", broker=nats.address) as service:
         ann = service.person("Ann")
         service.note(ann, "0")
         nats.until(1)
@@ -75,7 +75,7 @@ def test_events_wait_for_a_broker_that_is_away_and_keep_their_order(tmp_path: Pa
 
 
 def test_where_nothing_keeps_a_subject_the_log_waits(tmp_path: Path, nats: Broker) -> None:
-    with running(tmp_path / "service.db", TO_BROKER, given={"broker": nats.address}) as service:
+    with running(tmp_path / "service.db", broker=nats.address) as service:
         ann = service.person("Ann")
         service.note(ann, "tea")
         time.sleep(0.5)
@@ -86,8 +86,7 @@ def test_where_nothing_keeps_a_subject_the_log_waits(tmp_path: Path, nats: Broke
 
 def test_what_was_sent_and_not_noted_is_sent_again_and_kept_once(tmp_path: Path, nats: Broker) -> None:
     nats.keep("note.>")
-    given = {"broker": nats.address}
-    with running(tmp_path / "service.db", TO_BROKER, given=given) as service:
+    with running(tmp_path / "service.db", broker=nats.address) as service:
         ann = service.person("Ann")
         service.note(ann, "tea")
         service.note(ann, "milk")
@@ -98,7 +97,7 @@ def test_what_was_sent_and_not_noted_is_sent_again_and_kept_once(tmp_path: Path,
     connection = apsw.Connection(str(tmp_path / "service.db"))
     connection.execute('UPDATE "$broker" SET position = 0')
     connection.close()
-    with running(tmp_path / "service.db", TO_BROKER, given=given) as service:
+    with running(tmp_path / "service.db", broker=nats.address) as service:
         service.note(ann, "bread")
         came = nats.until(3)
     assert [told(each)[1] for each in came] == ["tea", "milk", "bread"]
@@ -109,7 +108,7 @@ def test_a_broker_that_is_added_is_sent_what_happens_from_then_on(tmp_path: Path
     with running(tmp_path / "service.db") as service:
         ann = service.person("Ann")
         service.note(ann, "before")
-    with running(tmp_path / "service.db", TO_BROKER, given={"broker": nats.address}) as service:
+    with running(tmp_path / "service.db", broker=nats.address) as service:
         service.note(ann, "after")
         came = nats.until(1)
     assert [told(each)[1] for each in came] == ["after"]
@@ -117,7 +116,7 @@ def test_a_broker_that_is_added_is_sent_what_happens_from_then_on(tmp_path: Path
 
 def test_messages_are_as_the_newest_version_has_them(tmp_path: Path, nats: Broker) -> None:
     nats.keep("note.>")
-    with running(tmp_path / "service.db", IN_VERSIONS, given={"broker": nats.address}) as service:
+    with running(tmp_path / "service.db", IN_VERSIONS, broker=nats.address) as service:
         ann = service.person("Ann")
         made = service.http.post("/notes", json={"text": "tea"}, headers={**ann, "Api-Version": "1"})
         note = made.json()["id"]
@@ -129,10 +128,28 @@ def test_messages_are_as_the_newest_version_has_them(tmp_path: Path, nats: Broke
     assert [told(each) for each in came] == [("note.written", "tea"), ("note.finished", None), ("note.written", "milk")]
 
 
-def test_without_an_address_nothing_is_sent_and_all_else_is_served(tmp_path: Path) -> None:
-    said = "\n".join(remarks(plan_of(TO_BROKER), (), "contract.md"))
-    assert "operator.broker: nothing is sent to a broker; --set broker=VALUE gives it" in said
-    with running(tmp_path / "service.db", TO_BROKER) as service:
-        ann = service.person("Ann")
-        service.note(ann, "tea")
-        assert position(service) == 0
+KINDS = ["note.written", "note.finished", "note.deleted"]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "address", "told"),
+    [
+        (
+            [*KINDS, "note written"],
+            "nats://127.0.0.1:4222",
+            "the kind `note written` cannot be the subject of a message",
+        ),
+        ([*KINDS, "note.*"], "nats://127.0.0.1:4222", "the kind `note.*` cannot be the subject"),
+        (KINDS, "127.0.0.1:4222", "the address of a broker begins with nats:// or tls://"),
+    ],
+)
+def test_what_no_broker_takes_is_told_before_the_start(kinds: list[str], address: str, told: str) -> None:
+    found = to_broker(plan_of(), kinds, address)
+    assert isinstance(found, str) and told in found
+
+
+def test_a_library_takes_a_broker_too(tmp_path: Path, nats: Broker) -> None:
+    (tmp_path / "contract.md").write_text(CONTRACT, encoding="utf-8")
+    ninefold.application(tmp_path / "contract.md", database=str(tmp_path / "a.db"), broker=nats.address).close()
+    with pytest.raises(ValueError, match="the address of a broker"):
+        ninefold.application(tmp_path / "contract.md", database=str(tmp_path / "b.db"), broker="localhost")

@@ -245,14 +245,6 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Broker:
-    """`operator`: the name of the value that says where it is."""
-
-    operator: str
-    place: Place
-
-
-@dataclass(frozen=True)
 class Kept:
     """How long events are kept for those who go back to them: in `microseconds`; None: without an end."""
 
@@ -266,7 +258,6 @@ class Events:
 
     kinds: tuple[EventKind, ...] = ()
     webhooks: Webhooks | None = None
-    broker: Broker | None = None
     stream: Stream | None = None
     source: Typed | None = None
     kept: Kept | None = None

@@ -207,8 +207,6 @@ def _operator_values(findings: Findings) -> Iterator[OperatorValue]:
         for name, span in _operator_names(part):
             places.setdefault(name, []).append(span)
     delivery = value_of(contract.events.delivery)
-    if delivery is not None and isinstance(delivery.broker, Shown):
-        places.setdefault(delivery.broker.value.text, []).append(delivery.broker.span)
     envelope = None if delivery is None else value_of(delivery.envelope)
     for name, _ in _operator_names(envelope):
         # Without the source of its envelope no event can be sent.

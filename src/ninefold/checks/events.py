@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ninefold.checked.contents import Content, Leaf
 from ninefold.checked.contents import Object as ContentObject
-from ninefold.checked.endpoints import Broker, Cause, EventKind, Events, Stream, Subscribers, Webhooks
+from ninefold.checked.endpoints import Cause, EventKind, Events, Stream, Subscribers, Webhooks
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.assignments import OF_REQUESTS, roots
 from ninefold.checks.codes import (
     KIND_NOT_TOLD,
-    NOT_A_SUBJECT,
     SAYS_NOTHING,
     TIMER_WITHOUT_REQUEST,
     TWO_MEANINGS,
@@ -45,10 +43,6 @@ URL: Mapping[str, Any] = {
     "pattern": r"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\\s]+([/?#][^\s\\]*)?$",
 }
 """Where a subscription is delivered: http or https, a host, and nobody's name or password before it."""
-
-_SUBJECT = re.compile(r"[^\s.*>$\x00-\x1f\x7f][^\s.*>\x00-\x1f\x7f]*(\.[^\s.*>\x00-\x1f\x7f]+)*")
-"""https://docs.nats.io/nats-concepts/subjects: tokens with dots between them, without wildcards; those that begin with
-`$` are the broker's own."""
 
 _TYPES: Mapping[str, Type] = {"id": Text(), "url": Text(), "kinds": Array(items=Text()), SECRET: Digest()}
 
@@ -127,7 +121,6 @@ def check_events(resources: Mapping[str, Resource], vocabulary: Vocabulary, find
     return Events(
         kinds,
         kept=kept,
-        broker=_broker(delivery, value_of(findings.contract.events.kinds) or (), findings),
         webhooks=_webhooks(delivery, resources, vocabulary, findings),
         stream=None if kept is None else _stream(delivery, findings),
         source=source,
@@ -260,22 +253,6 @@ def _headers(
             return None
         found.append((each.name, value))
     return tuple(found)
-
-
-def _broker(delivery: stated.Delivery, kinds: tuple[stated.EventKind, ...], findings: Findings) -> Broker | None:
-    """A kind is the subject of its messages, and has to be one."""
-    if not isinstance(delivery.broker, Shown):
-        return None
-    for kind in kinds:
-        if _SUBJECT.fullmatch(kind.name) is None:
-            findings.say(
-                NOT_A_SUBJECT,
-                f"`{kind.name}` cannot be the subject of a message",
-                Label(kind.span, "no subject"),
-                Label(delivery.broker.span, "to a broker"),
-                help=("write words with dots between them, such as `order.placed`",),
-            )
-    return Broker(delivery.broker.value.text, findings.place(delivery.broker.span))
 
 
 def _stream(delivery: stated.Delivery, findings: Findings) -> Stream | None:

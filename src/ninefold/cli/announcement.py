@@ -131,11 +131,7 @@ def _older(plan: ServicePlan) -> Iterator[str]:
 
 def _cost(value: OperatorValue, plan: ServicePlan) -> str:
     """What is not there as long as an operator value is not given."""
-    broker = None if plan.delivery is None else plan.delivery.broker
-    costs = ["nothing is sent to a broker"] if broker is not None and broker.operator == value.name else []
-    if value.blocks or not costs:
-        costs.append("blocks " + (", ".join(value.blocks) or "no endpoint"))
-    return "; ".join(costs)
+    return "blocks " + (", ".join(value.blocks) or "no endpoint")
 
 
 def _list(title: str, lines: Sequence[str]) -> Iterator[str]:

@@ -55,6 +55,7 @@ def serve(
     log: Literal["text", "json"] = "text",
     trusted_proxy: Networks = (),
     allow_private: Networks = (),
+    broker: str | None = None,
     clock: str | None = None,
     trace: Flag = False,
     certificate: Pem = None,
@@ -87,6 +88,9 @@ def serve(
         A network (CIDR) whose X-Forwarded-For or Forwarded header is believed; may be repeated.
     allow_private
         A network (CIDR) that webhooks may be delivered to although it is not of the public internet; may be repeated.
+    broker
+        The address of a NATS server that all events are sent to, `nats://HOST:PORT` or `tls://…`; `@FILE` reads it
+        from a file, for one with a password.
     clock
         For tests and sandboxes: the time (RFC 3339) at which the service begins. It runs on from there, and
         `PUT /clock` on the operator's port sets it again.
@@ -117,6 +121,7 @@ def serve(
         tuple(settings),
         secrets,
         functions,
+        _address(broker),
         accept_proposals,
         Sources() if clock is None else Sources(clock=_clock(clock)),
         tls,
@@ -133,6 +138,16 @@ def serve(
     with bound(listen, "--listen") as service_socket, bound(operator, "--operator") as operator_socket:
         serving.over(offer, path, (service_socket, operator_socket), guard_of(operator_socket, operator_names))
     return 0
+
+
+def _address(broker: str | None) -> str | None:
+    """What `--broker` says, or the file that it names."""
+    if broker is None or not broker.startswith("@"):
+        return broker
+    try:
+        return Path(broker[1:]).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unusable(f"--broker {broker}: {error}") from None
 
 
 def _plan(loaded: Loaded) -> ServicePlan | None:

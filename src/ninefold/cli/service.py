@@ -32,7 +32,7 @@ from ninefold.operator.rows import Caller, stated_rows
 from ninefold.operator.trouble import Causes
 from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.background.jobs import jobs
+from ninefold.runtime.background.jobs import jobs, to_broker
 from ninefold.runtime.http import access_log, run
 from ninefold.runtime.http.access_log import Record
 from ninefold.runtime.http.app import Application
@@ -70,6 +70,7 @@ class Serving:
     settings: Sequence[str]
     secrets: Path | None
     functions: str | None
+    broker: str | None
     accept_proposals: bool
     sources: Sources
     tls: SSLContext | None
@@ -84,7 +85,12 @@ class Serving:
     def offer(self, loaded: Loaded, path: str) -> Offer:
         """`path`: of the database, or its URL. Raises Unusable where the operator gives what cannot be used."""
         plan = loaded.plan_for(kind_of(path))
-        assert plan is not None
+        assert plan is not None and loaded.checked is not None
+        if self.broker is not None:
+            sent = to_broker(plan, [kind.name for kind in loaded.checked.events.kinds], self.broker)
+            if isinstance(sent, str):
+                raise Unusable(f"--broker: {sent}")
+            plan = sent
         values = operator_values([value.name for value in plan.operator], self.settings, self.secrets, os.environ)
         issuers_usable(plan, values)
         return Offer(plan, loaded.source, values, functions_of(plan, self.functions))
@@ -307,7 +313,7 @@ class Served:
             database,
             observe,
             client_address(serving.networks),
-            jobs=jobs(plan, service, database, serving.allowed),
+            jobs=jobs(plan, service, database, serving.allowed, serving.broker),
             trace=Tracer(plan).traced if serving.trace else None,
             reasons=Causes(plan, values).reasons,
         )

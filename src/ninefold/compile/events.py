@@ -25,7 +25,6 @@ from ninefold.plan.events import (
     BATCH,
     SERVER_SENT_EVENTS,
     WEBSOCKET,
-    Broker,
     Called,
     Delivery,
     Envelope,
@@ -271,13 +270,6 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
     return Delivery(
         kept_microseconds=0 if events.kept is None else events.kept.microseconds,
         webhooks=webhooks,
-        broker=None
-        if events.broker is None
-        else Broker(
-            events.broker.operator,
-            None if checked.versions is None else checked.versions.current,
-            traced(events.broker.place),
-        ),
         envelope=None if events.source is None else Envelope(events.source),
         unversioned=_unversioned(checked),
     )

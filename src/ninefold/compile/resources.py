@@ -32,7 +32,6 @@ def schema(checked: Checked) -> Schema:
         subscriptions=checked.takes_subscriptions or to is not None,
         credentials=issued_to(checked),
         versions=events and checked.versions is not None,
-        broker=None if not checked.events.kinds or checked.events.broker is None else checked.events.broker.operator,
         subscribers=None if to is None else (to.resource, *checked.resources[to.resource].primary_key),
         log=_is_read(checked),
         scoped=scoped(checked),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, Literal
 
 from ninefold.diagnostics.frozen import dataclass
@@ -135,20 +134,6 @@ class Envelope:
         "source", shapes.Expression(shapes.Sight.NONE), "The CloudEvents attribute `source`.", DELIVERY, NOT_DELIVERED)
 
 
-OF_OPERATOR = re.compile(r"operator\.[A-Za-z_][A-Za-z0-9_]*")
-
-
-def broker(r: Reading, node: Node, slot: Slot) -> Name | None:
-    """The name of the value that the operator gives: `events` in `operator.events`."""
-    name = leaves.name(r, node, slot)
-    if name is None:
-        return None
-    if OF_OPERATOR.fullmatch(name.text) is None:
-        r.wrong_shape(node, slot, help=("where a broker is, is the operator's to say: `operator.broker`",))
-        return None
-    return Name(name.text.removeprefix("operator."), name.span)
-
-
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """`envelope: none` says that there is none on purpose: else `check` warns of webhooks that tell no kind."""
@@ -161,10 +146,6 @@ class Delivery:
         DELIVERY, f"{NOT_SENT}. Else there is no stream", when=When("an endpoint does `stream event`"), says_none=True,
         sentence="delivered as a stream of {}", meanings=("streams",), read=leaves.word_or_words,
         words=lambda found: ", ".join(each.text for each in found))
-    broker: Fact[Name] | None = adds(
-        "broker", shapes.Name("a broker that the operator gives, `operator.NAME`"), "Delivery to a broker.",
-        "Nothing is sent to a broker.", read=broker, told="sent to the broker", meanings=("brokers",),
-        words=lambda name: f"operator.{name.text}", side="runs")
     envelope: Fact[Envelope] | None = adds(
         "envelope", One(Envelope), "What every event is wrapped in.", "Events are sent as they are.", says_none=True,
         sentence="in an envelope", meanings=("envelopes",))

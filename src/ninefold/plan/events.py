@@ -131,21 +131,11 @@ class Webhooks(msgspec.Struct, frozen=True, omit_defaults=True):
     trace: tuple[Place, ...] = ()
 
 
-class Broker(msgspec.Struct, frozen=True, omit_defaults=True):
-    """NATS JetStream, at the address that the operator gives under the name `operator`. The log is sent from one end to
-    the other, each event as `version` has it; None: there are no versions."""
-
-    operator: str
-    version: str | None = None
-    trace: tuple[Place, ...] = ()
-
-
 class Delivery(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """`kept_microseconds`: how long an event is kept for those who go back to it; None: without an end."""
 
     kept_microseconds: int | None = 0
     webhooks: Webhooks | None = None
-    broker: Broker | None = None
     envelope: Envelope | None = None
     unversioned: str | None = None
     """The version of subscriptions that were made when there were none; None: there are no versions now either."""

@@ -52,7 +52,7 @@ def _about(survey: Survey, verbs: frozenset[str]) -> tuple[str, ...]:
 
 def _of_delivery(survey: Survey, delivery: Delivery, place: Span) -> Iterator[OpenQuestion]:
     """The ways in which events leave, each asked for by its name; where nothing is said of any, all in one line."""
-    ways = (delivery.webhooks, delivery.stream, delivery.broker)
+    ways = (delivery.webhooks, delivery.stream)
     answered = any(isinstance(way, Shown | StatedNone) for way in ways)
     if not answered:
         yield _undelivered(survey, "delivery", first_unanswered(ways, place) or At(place))

@@ -19,7 +19,6 @@ from nats.aio.client import Client
 from nats.errors import Error
 from nats.js import JetStreamContext
 
-from ninefold.plan import events as plan
 from ninefold.runtime.background.sender import rows
 from ninefold.runtime.operations.events import Form, Logged
 from ninefold.runtime.store.bell import Bell
@@ -42,12 +41,13 @@ AFTER_FAILURE = 1.0
 
 
 class Broker:
-    """What one service sends to a broker. `address`: `nats://HOST:PORT` or `tls://…`, with a user and a password, or a
-    token, before the host where the broker asks for them."""
+    """What one service sends to a broker. `name`: of how far that is; `version`: in which each event is told;
+    None: there are none. `address`: `nats://HOST:PORT` or `tls://…`, with a user and a password, or a token, before the
+    host where the broker asks for them."""
 
-    def __init__(self, broker: plan.Broker, address: str, form: Form, database: Database) -> None:
-        self._name = broker.operator
-        self._version = broker.version
+    def __init__(self, name: str, version: str | None, address: str, form: Form, database: Database) -> None:
+        self._name = name
+        self._version = version
         self._address = address
         self._form = form
         self._database = database
@@ -60,7 +60,7 @@ class Broker:
                 await self._connected(bell)
             except (Error, OSError, EOFError, ValueError) as error:
                 # What it says may hold the address, with its password.
-                self._tell(f"the broker `{self._name}` takes no event: {type(error).__name__}")
+                self._tell(f"the broker takes no event: {type(error).__name__}")
             except Unavailable as error:
                 self._tell(f"what is to be sent to a broker cannot be read: {error}")
             await asyncio.sleep(AFTER_FAILURE)

@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from asyncio import Future
 from collections.abc import Sequence
+from typing import Final
+
+from msgspec import structs
 
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
@@ -78,9 +82,32 @@ class Cleaning:
         return removed >= MOST
 
 
-def jobs(plan: ServicePlan, service: Service, database: Database, allowed: Sequence[Network] = ()) -> tuple[Job, ...]:
+BROKER: Final = "broker"
+"""Under which name the database keeps how far the log has been sent."""
+
+SUBJECT: Final = re.compile(r"[^\s.*>$\x00-\x1f\x7f][^\s.*>\x00-\x1f\x7f]*(\.[^\s.*>\x00-\x1f\x7f]+)*")
+"""https://docs.nats.io/nats-concepts/subjects: tokens with dots between them, without wildcards; those that begin with
+`$` are the broker's own."""
+
+
+def to_broker(plan: ServicePlan, kinds: Sequence[str], address: str) -> ServicePlan | str:
+    """The plan of a service that sends its log to a broker, or why none can take it. `kinds`: of its events, each of
+    which is the subject of its messages."""
+    if plan.delivery is None:
+        return "the contract has no events that could be sent to a broker"
+    if not address.startswith(("nats://", "tls://", "ws://", "wss://")):
+        return "the address of a broker begins with nats:// or tls://"
+    for kind in kinds:
+        if SUBJECT.fullmatch(kind) is None:
+            return f"the kind `{kind}` cannot be the subject of a message: write words with dots, such as order.placed"
+    return structs.replace(plan, schema=structs.replace(plan.schema, broker=BROKER))
+
+
+def jobs(
+    plan: ServicePlan, service: Service, database: Database, allowed: Sequence[Network] = (), broker: str | None = None
+) -> tuple[Job, ...]:
     """What runs beside the service as long as it does. `allowed`: networks that are not of the public internet and that
-    webhooks may go to."""
+    webhooks may go to. `broker`: where events are sent, of a plan that says so (`to_broker`)."""
     delivery, log = plan.delivery, service.log
     if delivery is None or log is None:
         return ()
@@ -91,10 +118,10 @@ def jobs(plan: ServicePlan, service: Service, database: Database, allowed: Seque
     if delivery.webhooks is not None and plan.schema.subscriptions:
         webhooks = Webhooks(delivery.webhooks, service, log.form, database, allowed, delivery.unversioned)
         found.insert(0, webhooks.run)
-    address = None if delivery.broker is None else service.env["operator"].get(delivery.broker.operator)
-    if delivery.broker is not None and isinstance(address, str) and address:
+    if broker is not None:
         # Its client is loaded where there is one.
         from ninefold.runtime.background.broker import Broker
 
-        found.insert(0, Broker(delivery.broker, address, log.form, database).run)
+        newest = None if plan.versions is None else plan.versions.current
+        found.insert(0, Broker(BROKER, newest, broker, log.form, database).run)
     return tuple(found)

@@ -96,10 +96,6 @@ def all_operator_values(g: Grounds) -> list[Item]:
     checked = g.loaded.checked
     items = []
     for value in checked.operator if checked is not None else ():
-        costs = []
-        if checked is not None and checked.events.broker is not None and checked.events.broker.operator == value.name:
-            costs.append("nothing is sent to a broker")
-        if value.blocks or not costs:
-            costs.append(f"is blocked: {', '.join(value.blocks) or 'no endpoint'}")
-        items.append(_operator_value(value.name, value.places[0], f"without it {' and '.join(costs)}"))
+        cost = f"is blocked: {', '.join(value.blocks) or 'no endpoint'}"
+        items.append(_operator_value(value.name, value.places[0], f"without it {cost}"))
     return items
