@@ -99,6 +99,15 @@ Functions: TypeAlias = Annotated[
     ),
 ]
 
+Broker: TypeAlias = Annotated[
+    str | None,
+    Parameter(
+        help="The address of a NATS server that all events are sent to, nats://HOST:PORT or tls://…; @FILE reads it "
+        "from a file, for one with a password.",
+        show_default=False,
+    ),
+]
+
 Database: TypeAlias = Annotated[
     str | None,
     Parameter(

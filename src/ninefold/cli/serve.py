@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from ninefold.cli.commands import (
     AcceptProposals,
+    Broker,
     Database,
     File,
     Flag,
@@ -55,7 +56,7 @@ def serve(
     log: Literal["text", "json"] = "text",
     trusted_proxy: Networks = (),
     allow_private: Networks = (),
-    broker: str | None = None,
+    broker: Broker = None,
     clock: str | None = None,
     trace: Flag = False,
     certificate: Pem = None,
@@ -88,9 +89,6 @@ def serve(
         A network (CIDR) whose X-Forwarded-For or Forwarded header is believed; may be repeated.
     allow_private
         A network (CIDR) that webhooks may be delivered to although it is not of the public internet; may be repeated.
-    broker
-        The address of a NATS server that all events are sent to, `nats://HOST:PORT` or `tls://…`; `@FILE` reads it
-        from a file, for one with a password.
     clock
         For tests and sandboxes: the time (RFC 3339) at which the service begins. It runs on from there, and
         `PUT /clock` on the operator's port sets it again.
@@ -104,13 +102,11 @@ def serve(
     client_ca
         Authorities (PEM) whose clients' certificates are taken, for schemes of the type mutualTLS.
     development_issuer
-        For tests and sandboxes: the issuer of each openIdConnect scheme that is given none is the service itself. On
-        the operator's port, with a key of this run, it signs a token for whoever asks and whatever is asked for, so
-        the port has to be one that no other machine reaches.
+        For tests and sandboxes: the service is the issuer of each openIdConnect scheme that is given none. Its
+        operator's port, which no other machine may reach, signs a token for whoever asks and whatever is asked for.
     watch
         Take the contract anew whenever it is saved, as SIGHUP does.
     """
-    tls = tls_context(certificate, key, client_ca)
     following = Watch(Path(file)) if watch and file != "-" else None
     loaded = load(file, accept_proposals)
     if (plan := _plan(loaded)) is None:
@@ -124,7 +120,7 @@ def serve(
         _address(broker),
         accept_proposals,
         Sources() if clock is None else Sources(clock=_clock(clock)),
-        tls,
+        tls_context(certificate, key, client_ca),
         [_network(network, "--trusted-proxy") for network in trusted_proxy],
         [_network(network, "--allow-private") for network in allow_private],
         log,
