@@ -18,6 +18,10 @@ SCALARS: Final = ("integer", "number", "string", "boolean", "date-time", "choice
 ARRAYS: Final = ("strings", "integers")
 
 
+IN_A_CASE = ("does", "body", "patch", "sets", "check", "sort", "where", "headers", "responses")
+"""What is taken into a case of what another endpoint says; entity tags in cases have tests of their own."""
+
+
 class Maker:
     """One contract."""
 
@@ -32,6 +36,7 @@ class Maker:
         self.paths = Random(f"paths {random.getstate()}")
         self.puts = Random(f"puts {random.getstate()}")
         """Of values in paths: likewise."""
+        self.cases = Random(f"cases {random.getstate()}")
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}
         self.codes: dict[str, dict[str, Any]] = {}
@@ -67,6 +72,7 @@ class Maker:
         has_states = any(made.machine for made in self.made.values())
         authentication = self._authentication(endpoints, "caller" in f"{resources}{states}{endpoints}")
         self._by_path_values(endpoints)
+        self._by_cases(endpoints)
         return {
             "purpose": "A service made at random.",
             "resources": resources,
@@ -427,6 +433,25 @@ class Maker:
                     found[f"POST {nested}"] = self._guarded(made, endpoint | {"responses": {201: self._content(made)}})
                 if made.primary_key == ["id"] and self.often(0.5):
                     found[f"GET {nested}/" + "{id}"] = {"does": f"read {name}", "responses": {200: self._content(made)}}
+
+    def _by_cases(self, endpoints: dict[str, Any]) -> None:
+        """Endpoints that do in each case what another does, with rows of another resource: which, a parameter says."""
+        throws = self.cases
+        for method, tail in (("GET", "/{id}"), ("GET", ""), ("POST", ""), ("PATCH", "/{id}"), ("DELETE", "/{id}")):
+            of = {name: f"{method} /{name}s{tail}" for name, made in self.made.items() if made.primary_key == ["id"]}
+            there = {name: endpoints[key] for name, key in of.items() if key in endpoints}
+            # What reads the parameters of its own endpoint stays there.
+            cases = {name: {key: said[key] for key in IN_A_CASE if key in said} for name, said in there.items()}
+            cases = {name: said for name, said in cases.items() if "request.query" not in str(said)}
+            if method == "GET" and not tail:
+                cases = {name: said | {"responses": {200: {"data": "page.items"}}} for name, said in cases.items()}
+            if not cases or throws.random() < 0.4:
+                continue
+            names = [*cases, "nothing"]
+            if throws.random() < 0.5:
+                cases["all others"] = cases.pop(throws.choice([*cases]))
+            query = {"of": {"enum": names}}
+            endpoints[f"{method} /things{tail}"] = {"query": query, "cases": {"by": "request.query.of", **cases}}
 
     def _by_path_values(self, found: dict[str, Any]) -> None:
         """Endpoints with a name in braces that is no field; what is wrong with it may have a code, in three ways."""

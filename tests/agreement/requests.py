@@ -138,6 +138,7 @@ class Asker:
         self.random, self.checked, self.interpreter = random, checked, interpreter
         self.now = BEGIN
         values = {each.key for each in checked.endpoints if any(isinstance(one, PathValue) for one in each.segments)}
+        values |= {each.key for each in checked.endpoints if each.case is not None}
         self.by_name = [each for each in checked.endpoints if each.key not in values]
         self.by_value = [each for each in checked.endpoints if each.key in values]
         self.tags: list[str] = []
@@ -146,7 +147,8 @@ class Asker:
         self._kept: list[tuple[str, Request]] = []
 
     def requests(self, count: int) -> Iterator[Asked]:
-        """So many, and then some to endpoints with values in their paths: they leave the other throws as they are."""
+        """So many, and then some to endpoints with values in their paths, or with cases: they leave the other throws as
+        they are."""
         for _ in range(count):
             yield self._asked(self._request)
         for endpoint in self.by_value:

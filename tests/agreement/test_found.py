@@ -337,3 +337,73 @@ def test_what_is_set_reads_what_the_row_had_and_not_what_else_is_set(
     (response,) = answers(said, [("item", row)], give(method, "/items/x", {"c": 5}))
     a = {"item.a + 1": 2, "7": 7, "item.c": 5}[first]
     assert response.body == {"id": "x", "a": a, "b": 11, "c": 5, "sum": a + 11}
+
+
+THING: Final = {"fields": {"id": {"type": "string", "maxLength": 3}, "a": {"type": "string"}, "n": {"type": "integer"}}}
+
+
+def test_each_case_does_what_it_says_with_rows_of_its_own() -> None:
+    big = {"that": "item.n > 1", "else": "small"}
+    one = {
+        "query": {"of": {"enum": ["item", "box", "none"]}},
+        "cases": {
+            "by": "request.query.of",
+            "item": {"does": "read item", "check": big, "responses": {200: "item"}},
+            "box": {"does": "read box", "errors": {"not found": "no_box"}, "responses": {200: {"box": "box.id"}}},
+        },
+    }
+    many = {
+        "query": {"of": {"enum": ["item", "box"]}},
+        "responses": {200: "page.items"},
+        "cases": {
+            "by": "request.query.of",
+            "item": {"does": "list item", "where": "item.n > 1", "sort": ["-id"]},
+            "all others": {"does": "list box", "sort": ["id"]},
+        },
+    }
+    put = {
+        "cases": {
+            "by": "request.body.of",
+            "item": {"does": "create item", "body": ["id", "a"], "sets": {"n": "3"}, "responses": {201: "item"}},
+            "all others": {"does": "create box", "body": {"id": "box.id"}, "responses": {202: "box"}},
+        }
+    }
+    change = {
+        "patch": "merge",
+        "cases": {
+            "by": "request.body.a",
+            "less": {"does": "update item", "body": ["a", "n"], "responses": {200: "item"}},
+            "more": {"does": "update box", "body": ["a"], "sets": {"n": "box.n + 1"}, "responses": {200: "box"}},
+        },
+    }
+    numbered = {"fields": {**THING["fields"], "id": {"type": "integer"}}}
+    said = contract(
+        {"item": THING, "box": numbered},
+        {"GET /one/{id}": one, "GET /many": many, "POST /one": put, "PATCH /one/{id}": change},
+        errors={
+            "error shape": {"media type": "application/json", "body": {"code": "error.code", "fields": "error.fields"}},
+            "codes": {
+                "small": {"status": 409, "title": "small"},
+                "no_box": {"status": 410, "title": "none"},
+                "invalid": {"status": 422, "title": "invalid", "for": ["invalid"]},
+                "forbidden": {"status": 403, "title": "forbidden", "for": ["forbidden"]},
+            },
+            "messages": NONE,
+        },
+    )
+    rows = [("item", {"id": "x", "n": 1}), ("item", {"id": "y", "n": 2}), ("box", {"id": 4, "n": 1})]
+    # fmt: off
+    gets = ("/one/x?of=item", "/one/y?of=item", "/one/y?of=box", "/one/4?of=box", "/one/5?of=box", "/one/4?of=item",
+            "/one/4?of=none", "/one/4", "/one/4?of=what", "/one/4?to=x", "/many?of=item", "/many", "/many?of=x")
+    bodies = ({"of": "item", "id": "z", "a": "b"}, {"of": "item", "id": "long", "a": "b"}, {"of": "item", "n": 1},
+              {"of": "what", "id": 9}, {"id": 10}, {"of": 1, "id": 4}, [], {"of": "item", "id": "x", "a": "b"})
+    changes = [("x", {"a": "less", "n": 7}), ("x", {"a": "more"}), ("4", {"a": "more"}), ("4", {"a": "more", "n": 1}),
+               ("4", {"a": "other"}), ("4", {}), ("4", {"a": None}), ("4", []), ("q", {"a": "less"})]
+    # fmt: on
+    requests = [Request("GET", each, {}, b"") for each in gets]
+    requests += [give("POST", "/one", each) for each in bodies]
+    requests += [give("PATCH", f"/one/{name}", each) for name, each in changes]
+    told = [each.status for each in answers(said, rows, *requests)]
+    assert told[:13] == [409, 200, 410, 200, 410, 404, 403, 403, 422, 422, 200, 200, 422]
+    assert told[13:21] == [201, 422, 422, 202, 202, 409, 422, 409]
+    assert told[21:] == [200, 404, 200, 422, 422, 422, 422, 422, 404]

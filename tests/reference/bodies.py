@@ -182,7 +182,10 @@ def _constants(document: Any, endpoint: Endpoint) -> list[Broken]:
 
 
 def _known(endpoint: Endpoint) -> tuple[BodyLeaf, ...]:
-    return (*(endpoint.takes.body or ()), *(BodyLeaf(each.pointer, "") for each in endpoint.takes.constants))
+    """Of a case that a member of the body chose, that member too."""
+    chosen = () if endpoint.case is None or endpoint.case.member is None else ((endpoint.case.member,),)
+    others = (*(each.pointer for each in endpoint.takes.constants), *chosen)
+    return (*(endpoint.takes.body or ()), *(BodyLeaf(pointer, "") for pointer in others))
 
 
 def _unknown(document: Any, leaves: tuple[BodyLeaf, ...], path: tuple[str, ...] = ()) -> list[Path]:

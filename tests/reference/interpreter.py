@@ -7,14 +7,14 @@ decided at the end. Rows are dicts, a query is a loop over them, and a transacti
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 from urllib.parse import quote, unquote
 
-from tests.reference import bodies, callers, chosen, lists, routes, shows, writes
+from tests.reference import bodies, callers, cases, chosen, lists, routes, shows, writes
 from tests.reference.callers import ANYONE, Caller
 from tests.reference.expressions import Chance, Reading, TooLarge, all_rows, at_hand, moment
 from tests.reference.failures import Failure, error_value, in_written_order, invalid, refusal
@@ -130,14 +130,26 @@ class _Asking:
                 return Response(204, {"allow": found.allow})
             response = self.refused(Failure("method not allowed"))
             return replace(response, headers={**response.headers, "allow": found.allow})
-        if found.endpoint is None:
+        if not found.cases:
             return Response(501)
-        endpoint = self.endpoint = found.endpoint
+        endpoint = self.endpoint = cases.whole(found.cases)
         values = self._path_values(found.texts)
-        self._accept(endpoint)
+        self._accept(found.cases)
         admission = self._admission(endpoint)
         self._declared_in_path(found.texts)
-        page = self._parameters(endpoint)
+        refused = len(self.failures)
+        self._parameters(found.cases)
+        unread = False
+        if endpoint.case is not None:
+            chosen_ = self._case(found.cases, admission, len(self.failures) == refused)
+            unread = chosen_ is None
+            if chosen_ is not None and chosen_.segments != endpoint.segments:
+                endpoint = self.endpoint = chosen_
+                values = self._path_values(found.texts)
+            endpoint = self.endpoint = chosen_ or endpoint
+            if admission is not None:
+                admission = next(each for each in endpoint.admissions if each.who == admission.who)
+        page = self._page(endpoint)
         if admission is not None and admission.condition is not None and admission.of_request:
             if not self.all().holds(admission.condition):
                 self.failures.append(Failure("forbidden", endpoint.resource))
@@ -146,7 +158,7 @@ class _Asking:
         work = writes.Work(self.all(), endpoint, self.checked, values, self.is_seen)
         if admission is not None and values is not None:
             work.find(admission, page)
-        given = self._body(endpoint, work)
+        given = bodies.Given(readable=False) if unread else self._body(endpoint, work)
         held = self._held(endpoint, given) if admission is not None else None
         before = None if held is None else self.of.kept.get(held)
         if before is not None and moment(self.now) < before.until:
@@ -228,13 +240,41 @@ class _Asking:
         assert self.endpoint is not None
         declared = {each.name: each for each in self.endpoint.takes.path}
         for name, text in zip(self._in_braces(), texts, strict=True):
-            if isinstance(name, PathValue):
+            if isinstance(name, PathValue) and name.text in declared:
                 for _ in self._declared(declared[name.text], [text], self.names["request"]["path"]):
                     self.failures += [Failure("not found", each) for each in (name.resource, f"path.{name.text}")]
 
-    def _accept(self, endpoint: Endpoint) -> None:
+    def _case(self, every: Sequence[Endpoint], admission: Admission | None, is_well: bool) -> Endpoint | None:
+        """The case that the request is of; None: nobody knows, or of none, and what is wrong with that is said.
+        `is_well`: its parameters are as they are declared."""
+        first = every[0].case
+        reading = next((each for each in every if each.takes.body is not None), None)
+        if first is not None and first.member is None:
+            if admission is None or not is_well:
+                self.failures += [] if reading is None else self._unreadable(reading)
+                return None
+            found = cases.by_request(every, self.all())
+            if found is None:
+                self.failures.append(Failure("forbidden", cases.whole(every).resource))
+            return found
+        if reading is None or (wrong := self._unreadable(reading)):
+            self.failures += [] if reading is None else wrong
+            return None
+        chosen_ = cases.by_body(every, bodies.came(self.request))
+        if isinstance(chosen_, Failure):
+            self.failures.append(chosen_)
+            return None
+        return chosen_
+
+    def _unreadable(self, endpoint: Endpoint) -> list[Failure]:
+        """What is wrong with a body as a whole."""
+        document = bodies.document_of(self.request, endpoint, self.checked)
+        refused = isinstance(document, list) and bool(document) and isinstance(document[0], Failure)
+        return document if refused else []
+
+    def _accept(self, every: Sequence[Endpoint]) -> None:
         """Whether the client takes what is written here: the simple forms of Accept (RFC 9110 12.5.1)."""
-        if endpoint.response.content is None or self.checked.produces is None:
+        if all(each.response.content is None for each in every) or self.checked.produces is None:
             return
         accept = self.request.headers.get("accept", "*/*")
         ranges = [each.partition(";")[0].strip().lower() for each in accept.split(",")]
@@ -266,8 +306,9 @@ class _Asking:
         self.failures.append(Failure("forbidden", endpoint.resource) if known else Failure("unauthenticated", bad))
         return None
 
-    def _parameters(self, endpoint: Endpoint) -> Page:
-        known = {each.name for each in endpoint.takes.query} | lists.names(endpoint)
+    def _parameters(self, every: Sequence[Endpoint]) -> None:
+        endpoint = every[0]
+        known = {each.name for each in endpoint.takes.query}.union(*map(lists.names, every))
         known |= {scheme.parameter for scheme in self.checked.schemes if scheme.where == "query"}
         if self.checked.requests_of(endpoint).unknown_parameters == "refused":
             self.failures += [invalid("query", name, "unknown") for name in self.query if name not in known]
@@ -280,6 +321,8 @@ class _Asking:
                 for path, rule in self._declared(each, texts, self.names["request"][place], items):
                     self.failures.append(invalid(where, each.name, rule, path))
         self.failures += [invalid("header", "Idempotency-Key", rule) for rule in self._broken_key(endpoint)]
+
+    def _page(self, endpoint: Endpoint) -> Page:
         given = self.names["request"]["query"]
         self.chosen = chosen.asked(endpoint, given)
         return lists.asked(endpoint, self.query, given, self.failures)

@@ -13,9 +13,10 @@ from ninefold.checked.service import Checked
 
 @dataclass(frozen=True)
 class Found:
-    """`endpoint` None: it is not served. `texts` are those of the path's names, decoded."""
+    """`cases`: the endpoint, in each of its cases where it has any; none: it is not served. `texts` are those of the
+    path's names, decoded."""
 
-    endpoint: Endpoint | None
+    cases: tuple[Endpoint, ...]
     texts: list[str]
 
 
@@ -42,11 +43,12 @@ def find(checked: Checked, method: str, path: str) -> Found | NoSuchPath | NotAl
     texts = texts[len(base) :]
     # A colon that came encoded stands before no literal.
     ends = [text.rpartition(":")[2] for text in path.split("/")[1:]][len(base) :]
-    shapes: dict[Shape, dict[str, Endpoint | None]] = {}
+    shapes: dict[Shape, dict[str, tuple[Endpoint, ...]]] = {}
     for endpoint in checked.endpoints:
-        shapes.setdefault(tuple(map(_shape, endpoint.segments)), {})[endpoint.method] = endpoint
+        methods = shapes.setdefault(tuple(map(_shape, endpoint.segments)), {})
+        methods[endpoint.method] = (*methods.get(endpoint.method, ()), endpoint)
     for stopped in checked.stopped:
-        shapes.setdefault(tuple(map(_shape, stopped.segments)), {})[stopped.method] = None
+        shapes.setdefault(tuple(map(_shape, stopped.segments)), {})[stopped.method] = ()
     # From the left a literal comes before a name with a literal behind it, and that before a plain name.
     fitting = sorted(shape for shape in shapes if _fits(texts, ends, shape))
     asked, met = "GET" if method == "HEAD" else method, set[str]()
