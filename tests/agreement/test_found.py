@@ -395,8 +395,10 @@ def test_each_case_does_what_it_says_with_rows_of_its_own() -> None:
     # fmt: off
     gets = ("/one/x?of=item", "/one/y?of=item", "/one/y?of=box", "/one/4?of=box", "/one/5?of=box", "/one/4?of=item",
             "/one/4?of=none", "/one/4", "/one/4?of=what", "/one/4?to=x", "/many?of=item", "/many", "/many?of=x")
-    bodies = ({"of": "item", "id": "z", "a": "b"}, {"of": "item", "id": "long", "a": "b"}, {"of": "item", "n": 1},
-              {"of": "what", "id": 9}, {"id": 10}, {"of": 1, "id": 4}, [], {"of": "item", "id": "x", "a": "b"})
+    bodies: tuple[Any, ...] = (
+        {"of": "item", "id": "z", "a": "b"}, {"of": "item", "id": "long", "a": "b"}, {"of": "item", "n": 1},
+        {"of": "what", "id": 9}, {"id": 10}, {"of": 1, "id": 4}, [], {"of": "item", "id": "x", "a": "b"},
+    )
     changes = [("x", {"a": "less", "n": 7}), ("x", {"a": "more"}), ("4", {"a": "more"}), ("4", {"a": "more", "n": 1}),
                ("4", {"a": "other"}), ("4", {}), ("4", {"a": None}), ("4", []), ("q", {"a": "less"})]
     # fmt: on
@@ -407,3 +409,22 @@ def test_each_case_does_what_it_says_with_rows_of_its_own() -> None:
     assert told[:13] == [409, 200, 410, 200, 410, 404, 403, 403, 422, 422, 200, 200, 422]
     assert told[13:21] == [201, 422, 422, 202, 202, 409, 422, 409]
     assert told[21:] == [200, 404, 200, 422, 422, 422, 422, 422, 404]
+
+
+def test_a_request_of_no_case_gives_no_values() -> None:
+    slug = {"type": "string", "on change": {"a": "slug(item.a)"}}
+    fields = {"id": {"type": "string", "on create": "uuid()"}, "a": {"type": "string"}, "slug": slug}
+    cases = {"by": "request.query.of", "item": {"does": "create item", "body": ["a"], "responses": {201: "item"}}}
+    post = {"query": {"of": {"enum": ["item", "nothing"]}}, "cases": cases}
+    said = contract(
+        {"item": {"fields": fields}},
+        {"POST /items": post},
+        errors={
+            "error shape": NONE,
+            "codes": {},
+            "messages": NONE,
+            "precedence": ["idempotency mismatch", "forbidden"],
+        },
+    )
+    told = answers(said, [], give("POST", "/items", {"a": "x"}), give("POST", "/items?of=item", {"a": "x"}))
+    assert [each.status for each in told] == [403, 201]

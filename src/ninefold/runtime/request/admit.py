@@ -97,6 +97,9 @@ def _permitted(x: Exchange, asked: Asked, misread: bool, of_no_case: bool) -> Ne
         x.refuse(Failure("forbidden", endpoint.resource))
     if of_no_case:
         x.refuse(Failure("forbidden", x.endpoint.resource))
+        if x.endpoint.body is not None:  # it is not read, and so gives no values
+            asked.call.body = None
+            x.env[environment.REFUSED] = {**x.env.get(environment.REFUSED, {}), "body": True}
         return operate(x, asked)
     return read_body(x, asked)
 
