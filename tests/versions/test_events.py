@@ -20,7 +20,7 @@ WITH_VERSIONS = in_two_versions(
     "{rename: note.title, to: text}",
     "{rename: note.written, to: note.made}",
     "{remove: note.finished}",
-    "{add: note.ended, kind: {upon: finish note, payload: {id: note.id, over: 'true'}}}",
+    "{add: note.ended, was: {upon: finish note, payload: {id: note.id, over: 'true'}}}",
 )
 OLD = {"Api-Version": "1"}
 
