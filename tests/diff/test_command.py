@@ -119,15 +119,10 @@ def test_what_is_accepted_stands_in_nobodys_way(tmp_path: Path, capsys: pytest.C
     told = capsys.readouterr()
     assert told.out == "nothing differs\n"
     assert "2 accepted in" in told.err and "0000000000000000 is accepted and not found" in told.err
-    for wrong in (
-        "a: b",
-        "- {finding: a}",
-        "- {finding: a, reason: b, date: soon}",
-        '- {finding: a, reason: "", date: 2026-11-22}',
-    ):
+    for wrong in ("a: b", "- {finding: a}", "- {finding: a, reason: b, date: soon}", "- {finding: a"):
         accepted.write_text(wrong, encoding="utf-8")
         assert main(call) == 2
-        assert f"{accepted}:1:1: " in capsys.readouterr().err or wrong.startswith("-")
+        assert f"{accepted}:1:" in capsys.readouterr().err
 
 
 def git(folder: Path, *arguments: str) -> None:

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from ninefold.ablate.facts import row_of_entry, row_of_item
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.normal import Normal, Words, alone, normal
-from ninefold.language.authentication import ADMISSIONS
+from ninefold.language.authentication import BY_CALLER
 from ninefold.language.key import Key, Kind
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence
 
@@ -108,7 +108,7 @@ class _Walk:
             key, is_named = row_of_entry(here.part, here.path, entry, here.key)
             old = Place((*here.routes[0], index), entry.value, entry)
             value = self.before(entry.value, key)
-            is_named = is_named or key.kind is Kind.FALLS_BACK or key.shape == ADMISSIONS
+            is_named = is_named or key.kind is Kind.FALLS_BACK or key.shape in BY_CALLER
             twins = [each for each in left if not is_named and self.after(each[1].value, key) == value]
             alike = [each for each in gone if self.before(each[1].value, key) == value]
             if len(twins) == 1 and len(alike) == 1:
@@ -134,7 +134,7 @@ class _Walk:
         places = Place(here.routes[0], old, before), Place(here.routes[1], new, after)
         if self.before(old, key) == self.after(new, key) and not isinstance(old, Mapping):
             return
-        if key.shape == ADMISSIONS:
+        if key.shape in BY_CALLER:
             if self.before(old, key) != self.after(new, key):
                 yield self._changed(here, key, places)
             return

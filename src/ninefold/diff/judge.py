@@ -12,7 +12,7 @@ from ninefold.diff.normal import Words
 from ninefold.diff.promise import Promise
 from ninefold.diff.values import direction
 from ninefold.diff.verdicts import Direction, Effect, effects
-from ninefold.language.authentication import ADMISSIONS
+from ninefold.language.authentication import BY_CALLER
 from ninefold.language.fact import value_of
 from ninefold.language.key import Key, Kind, Side
 from ninefold.language.shapes import Text
@@ -50,7 +50,7 @@ class Judge:
         declared = side_of(change.part, change.key.path)
         if not alone.felt.routes and {*alone.felt.rest.values()} == {"runs"}:
             return (*found, *effects("runs", "unproved", self.promise, said="what rows have to be is checked"))
-        if change.key.shape == ADMISSIONS or (declared == "guards" and change.part == 5):
+        if change.key.shape in BY_CALLER or (declared == "guards" and change.part == 5):
             found += self._admissions(change)
         elif declared != "used" and not self._only_used(change):
             found += self._declared(change, declared, alone)
@@ -136,7 +136,7 @@ class Judge:
     def _admissions(self, change: Change) -> Iterator[Effect]:
         old, new = change.old, change.new
         key = change.key
-        if key.shape != ADMISSIONS:
+        if key.shape not in BY_CALLER:
             yield from effects("guards", self.direction(change), self.promise)
             return
         stood = old.node if old is not None else _line(key, self.documents[0])

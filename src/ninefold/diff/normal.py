@@ -27,7 +27,7 @@ from ninefold.expressions.ast import (
 )
 from ninefold.expressions.parse import parse
 from ninefold.expressions.terms import Meaning, spelled_out
-from ninefold.language.authentication import ADMISSIONS
+from ninefold.language.authentication import BY_CALLER
 from ninefold.language.key import Key
 from ninefold.language.reading import Reading
 from ninefold.language.shapes import Expression, ListOf, Names, OneOf, Shape, Template
@@ -74,7 +74,7 @@ def normal(node: Node, key: Key, words: Words) -> Normal:
         case MappingNode(entries=entries):
             found = ((entry.name, normal(entry.value, key, words)) for entry in entries)
             return "mapping", *sorted(found, key=repr)
-        case Sequence(items=items) if key.shape == ADMISSIONS:
+        case Sequence(items=items) if key.shape in BY_CALLER:
             return "list", *sorted((normal(item, key, words) for item in items), key=repr)
         case Sequence(items=items):
             return "list", *(normal(item, key, words) for item in items)

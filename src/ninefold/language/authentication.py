@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -246,6 +246,8 @@ _CONDITION: shapes.Shape = shapes.OneOf((shapes.Boolean(), shapes.Expression()))
 _LINE = (shapes.Name("a scheme"), shapes.ListOf(shapes.Name("a scheme")), shapes.MappingOf("schemes to conditions"))
 ADMISSIONS = shapes.OneOf((shapes.Word((ANYONE,)), *_LINE))
 _RULE = shapes.OneOf((shapes.Word((ALL,)), *_LINE))
+BY_CALLER: Final = (ADMISSIONS, _RULE)
+"""What says of each kind of caller whether, or under which condition."""
 
 
 def permissions(r: Reading, node: Node, slot: Slot) -> tuple[Permission, ...] | None:
