@@ -107,8 +107,8 @@ def a_page_has_one_row_too_many(patch: Patch) -> None:
 def a_page_begins_with_the_last_row_of_the_one_before(patch: Patch) -> None:
     after = lists._after
 
-    def at_or_after(keys: Any, *others: Any) -> Fragment:
-        found = after(keys, *others)
+    def at_or_after(keys: Any, *others: Any, **named: Any) -> Fragment:
+        found = after(keys, *others, **named)
         return Fragment(found.text.replace(" > ?", " >= ?"), found.binds)
 
     patch.setattr(lists, "_after", at_or_after)
