@@ -384,7 +384,7 @@ PLACES: Final[Mapping[tuple[Any, ...], Place]] = {
     (9, "versions.VERSION.changes.CHANGE.is"): Place(
         shown("older"),
         {"GET /boxes/{id}": READ},
-        **version({"add": "box.older", "schema": {"type": "integer"}, "is": COUNT}),
+        **version({"add": "box.older", "was": {"type": "integer"}, "is": COUNT}),
     ),
     (9, "versions.VERSION.changes.CHANGE.on create"): Place(
         made("m"),
@@ -396,7 +396,7 @@ PLACES: Final[Mapping[tuple[Any, ...], Place]] = {
         shown(),
         {"GET /boxes/{id}": {**READ, "responses": {200: "seen(box)"}}},
         resource={"views": {"seen": {"n": "7"}}},
-        **version({"change": "box.views.seen", "view": {"n": COUNT}}),
+        **version({"change": "box.views.seen", "was": {"n": COUNT}}),
     ),
     (2, "RESOURCE.views.VIEW"): Place(
         shown(),
