@@ -26,7 +26,7 @@ from tests.reference.values import Broken, broken_rules, from_text, parsed, read
 
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.operations import TRANSITION, Ensure, PathName, PathValue, Update
-from ninefold.checked.resources import Transition
+from ninefold.checked.resources import Guard, Transition
 from ninefold.checked.service import Checked, Scheme
 from ninefold.expressions.tree import Variable
 from ninefold.values import Array
@@ -413,7 +413,11 @@ class _Asking:
                 return self._shown_row(endpoint, work.row, self._not_modified(endpoint, work.row))
         put = None if self.endpoint is None else self.endpoint.operation
         unchanged = put.outcomes.get("unchanged") if isinstance(put, Ensure) else None
-        if unchanged is not None and work.row is not None and work.leaves_it(given):
+        checks = () if self.endpoint is None else writes.guards_of(self.endpoint)[1]
+        was = work.row
+        if unchanged is not None and was is not None and work.leaves_it(given):
+            if failed := self._broken(checks, was, was):
+                return self.refused(*failed)
             same = replace(endpoint, operation=replace(endpoint.operation, response=unchanged))
             return self._shown_row(same, work.row, False)
         before = self.rows
@@ -433,7 +437,8 @@ class _Asking:
             row = changed.done()
             issued |= changed.issued
         if endpoint.verb != "delete":
-            failed = [Failure("check", row.resource.name, each.code) for each in self._broken_invariants(row)]
+            failed = self._broken(checks, row, was)
+            failed += [Failure("check", row.resource.name, each.code) for each in self._broken_invariants(row)]
             if failed:
                 self.told_of = row
                 response = self.refused(*failed)
@@ -500,6 +505,13 @@ class _Asking:
         )  # fmt: skip
         own = replace(endpoint, operation=taking)
         return writes.Work(self.all(), own, self.checked, {}, self.is_seen, row=row, before=before)
+
+    def _broken(self, checks: Sequence[Guard], row: Row, was: Row | None) -> list[Failure]:
+        """What fails of the row as it has become, beside the row as it was."""
+        name = row.resource.name
+        before = {} if was is None else {name: at_hand(was)}
+        reading = self.all().also(**{name: at_hand(row), "before": before})
+        return [Failure("check", name, each.code) for each in checks if not reading.holds(each.that)]
 
     def _broken_invariants(self, row: Row) -> list[Any]:
         reading = self.all().also(**{row.resource.name: at_hand(row)})

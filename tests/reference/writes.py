@@ -30,6 +30,16 @@ _OF_BOTH = (
 """What `put` says of the row, whether it makes it or changes it."""
 
 
+def guards_of(endpoint: Endpoint) -> tuple[tuple[Guard, ...], tuple[Guard, ...]]:
+    """What is asked before a write, and what afterwards: the checks of `put` that read its row (meaning "before and
+    after")."""
+    guards, name = endpoint.operation.guards, endpoint.resource
+    if endpoint.verb not in ("put", "ensure", "replace") or name is None:
+        return guards, ()
+    later = tuple(each for each in guards if _reads(each.that, name) or _reads(each.that, "before"))
+    return tuple(each for each in guards if each not in later), later
+
+
 def opaque_tag(endpoint: Endpoint, row: Row) -> str:
     """What an entity tag says: it changes with every write, and serves for one path (meaning "entity tags")."""
     path = "/".join(each if isinstance(each, str) else "{" + each.text + "}" for each in endpoint.segments)
@@ -114,7 +124,7 @@ class Work:
         row = next(
             (row for row in rows if all(same(row.fields[each], own.get(each)) for each in mutation.known_by)), None
         )
-        stated = {each: getattr(mutation, each) for each in _OF_BOTH}
+        stated = {each: getattr(mutation, each) for each in _OF_BOTH} | {"guards": guards_of(self.endpoint)[0]}
         if self.on_the_way or (row is None and "created" in mutation.outcomes):
             made_new = Create(kind=KINDS["create"], response=mutation.ends_well[0], **stated)
             return replace(self, endpoint=replace(self.endpoint, operation=made_new))
@@ -238,7 +248,7 @@ class Work:
         if transition is not None and machine is not None:
             if row.fields[machine.field] not in transition.origins:
                 failures.append(Failure("illegal transition", self.resource.name))
-        failures += self._guarded(self.endpoint.operation.guards, row)
+        failures += self._guarded(guards_of(self.endpoint)[0], row)
         if transition is not None and machine is not None:
             failures += self._guarded(transition.guards, row)
         if self.endpoint.verb == "delete":

@@ -32,6 +32,7 @@ from ninefold.checks.without_effect import WHICH_ARE_LISTED
 from ninefold.diagnostics.diagnostic import Label, has_errors
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.codes import CODES as EXPRESSION_CODES
+from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Typed
 from ninefold.language import endpoints as stated
@@ -41,7 +42,7 @@ from ninefold.language.verbs import kind_of
 from ninefold.questions.events import about_built_in
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
-from ninefold.values import Text
+from ninefold.values import Text, Type
 
 KEPT = frozenset((*EXPRESSION_CODES, GIVEN_VALUE, NOT_A_BODY, NOT_IN_FORCE))
 """What is said of an endpoint that a gap blocks."""
@@ -158,7 +159,11 @@ def _endpoint(
     filters, sorts, pages = _page(doing, plain, findings)
     known = ways(given.segments or (), resources)
     ends = check_responses(endpoint, "list" if doing.action.all else verb, resource, known, showing)
-    guards = tuple(_guards(endpoint, scope, resource if doing.is_list else None, known, findings))
+    more: dict[str, Type | None] = {"request": given.request}
+    if resource is not None and doing.kind.is_of_what_becomes:
+        more[BEFORE] = before(resource.name, maybe=doing.kind.makes)
+    judging = plain.scope(*doing.rows, **more)
+    guards = tuple(_guards(endpoint, judging, resource if doing.is_list else None, known, findings))
     also: tuple[Effect, ...] | None = ()
     if resource is not None:
         also = check_effects(endpoint.also, resource, resources, showing.vocabulary, given.request, findings)

@@ -69,8 +69,8 @@ _OF_REQUESTS: Final = (
 _HELP: Final = {
     "request": (_OF_REQUESTS,),
     BEFORE: (
-        "responses, headers and effects of what changes a row, events and invariants know it as it was; guards, `sets` "
-        "and `on change` read it so by its own name",
+        "responses, headers and effects of what changes a row, checks of `put` and of resources, and events know it as "
+        "it was; other checks, `sets` and `on change` read it so by its own name",
     ),
 }
 

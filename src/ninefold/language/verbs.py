@@ -129,6 +129,11 @@ class Verb:
         return self.may_make and "replaced" not in self.outcomes
 
     @property
+    def is_of_what_becomes(self) -> bool:
+        """Whether its checks read the row as it becomes: those of `put` do, whichever of its outcomes has an answer."""
+        return self.is_whole and self.row != "new"
+
+    @property
     def is_of_one(self) -> bool:
         """Whether the path or `where` has to say which one row it acts on."""
         return self.row == "named" or (self.row == "known" and self.removes)

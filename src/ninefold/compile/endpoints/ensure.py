@@ -17,7 +17,7 @@ from msgspec import structs
 from ninefold.checked import operations as stated
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.operations import Mutation
-from ninefold.checked.resources import Field, Resource
+from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.compile import inputs
 from ninefold.compile.endpoints.assignments import failing, givers
 from ninefold.compile.endpoints.create import (
@@ -33,7 +33,15 @@ from ninefold.compile.endpoints.held import can_be_made, made_columns, making
 from ninefold.compile.endpoints.representation import is_of_more, precondition
 from ninefold.compile.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.compile.endpoints.update import update, with_its_identifier
-from ninefold.compile.endpoints.writes import in_order, invariants, pointers, told_after, uniques
+from ninefold.compile.endpoints.writes import (
+    guards_of,
+    in_order,
+    invariants,
+    pointers,
+    told_after,
+    uniques,
+    with_checks,
+)
 from ninefold.compile.events import caused
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
@@ -53,6 +61,7 @@ from ninefold.compile.subscribers import subscription
 from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import by_identifier
 from ninefold.expressions.functions import AT_RANDOM
+from ninefold.expressions.rows import unwritten
 from ninefold.expressions.tree import Call, Typed, free_variables, walk
 from ninefold.language.verbs import VERBS, arises
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
@@ -73,7 +82,7 @@ class _Row(Enum):
 
 
 def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspective) -> Ensure:
-    resource = acted_on(operation, perspective)
+    resource = with_checks(acted_on(operation, perspective), guards_of(operation)[1])
     from_path = references_from_path(operation, perspective)
     assigns, made = values_made(operation, resource, from_path, perspective)
     new_row, targets = row_to_store(operation, resource, from_path, made, perspective)
@@ -164,6 +173,7 @@ def _instead(
         takes=operation.takes,
         also=operation.also,
         host=operation,
+        guards=guards_of(operation)[1],
         sets=operation.sets,
     )
     write = update(with_its_identifier(change, perspective), admission, perspective)
@@ -211,14 +221,25 @@ def _requirements(
         no_condition = Requirement(stale.condition, bind(inputs.MUST_BE_THERE) + " IS NULL", Scope.EITHER)
         required += _where(row, _Row.AS_IT_WOULD_BE, [no_condition], resource)
         required += _where(row, _Row.AS_IT_IS, [stale], resource)
-    required += [guard(each, resource, perspective, Scope.EITHER) for each in operation.guards]
+    guards, later = guards_of(operation)
+    required += [guard(each, resource, perspective, Scope.EITHER) for each in guards]
     required += _where(row, _Row.AS_IT_WOULD_BE, uniques(operation, resource, perspective, on_update=False), resource)
     if row is _Row.EITHER and not operation.kind.compares:
         changed = uniques(operation, resource, perspective, on_update=True)
         required += _where(row, _Row.AS_IT_IS, changed, resource)
     elif "unchanged" in operation.outcomes:
         required += _where(row, _Row.AS_IT_IS, list(_same(operation, resource, made, perspective)), resource)
+    if "unchanged" in operation.outcomes:
+        same = all_of([each.holds for each in _same(operation, resource, made, perspective)])
+        stays = [_of_what_stays(each, same, resource, perspective) for each in later]
+        required += _where(row, _Row.AS_IT_IS, stays, resource)
     return required
+
+
+def _of_what_stays(check: Guard, same: Fragment, resource: Resource, perspective: Perspective) -> Requirement:
+    """A check of the row as it becomes, where that is as it is: one that is another is asked once it is written."""
+    asked = guard(replace(check, that=unwritten(check.that)), resource, perspective, Scope.VALUES)
+    return replace(asked, holds="((" + same + ") IS NOT TRUE OR " + asked.holds + ")")
 
 
 def _where(row: _Row, about: _Row, requirements: list[Requirement], resource: Resource) -> Iterator[Requirement]:

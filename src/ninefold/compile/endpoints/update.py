@@ -20,7 +20,15 @@ from ninefold.compile.endpoints.held import can_be_made, left_out, made_columns,
 from ninefold.compile.endpoints.read import requirements_of_row
 from ninefold.compile.endpoints.representation import is_of_more, precondition
 from ninefold.compile.endpoints.rows import acted_on, answer, outer_join, row_columns
-from ninefold.compile.endpoints.writes import as_it_becomes, invariants, pointers, told_after, uniques
+from ninefold.compile.endpoints.writes import (
+    as_it_becomes,
+    guards_of,
+    invariants,
+    pointers,
+    told_after,
+    uniques,
+    with_checks,
+)
 from ninefold.compile.events import caused
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
@@ -48,7 +56,8 @@ def with_its_identifier(operation: stated.Update, perspective: Perspective) -> s
 
 
 def update(operation: stated.Update, admission: Admission, perspective: Perspective) -> Update:
-    resource = acted_on(operation, perspective)
+    guards, later = guards_of(operation)
+    resource = with_checks(acted_on(operation, perspective), later)
     rows = {resource.name: resource.name}
     given = pointers(operation)
     transition = operation.transition
@@ -61,7 +70,7 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
         if operation.follows != "in its state":
             origins = [Constant(state, Text()) for state in transition.origins]
             required.append(in_state(resource, origins, resource.machine.field, transition.place))
-    judged_by = (*operation.guards, *(() if transition is None else transition.guards))
+    judged_by = (*guards, *(() if transition is None else transition.guards))
     required += [guard(each, resource, perspective) for each in judged_by]
     for field in resource.fields.values():
         if field.references is not None and field.name in given:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from msgspec import structs
 
 from ninefold.checked.operations import Mutation, Operation
-from ninefold.checked.resources import Field, Resource
+from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.compile import inputs
 from ninefold.compile.contents import Columns
 from ninefold.compile.judge import details
@@ -19,7 +19,8 @@ from ninefold.compile.requirements import Requirement, Scope, unique
 from ninefold.compile.which_rows import was_written
 from ninefold.expressions.functions import AT_RANDOM, NEVER_TWICE
 from ninefold.expressions.reads import reads_beyond
-from ninefold.expressions.tree import Call, Select, Typed, Variable, rewrite, walk
+from ninefold.expressions.rows import BEFORE
+from ninefold.expressions.tree import Call, Select, Typed, Variable, free_variables, rewrite, walk
 from ninefold.plan.problems import Condition, said_by
 from ninefold.plan.statement import Piece, Statement
 from ninefold.plan.writes import STEPS, Instead, ReadBack, Step, Write
@@ -131,6 +132,20 @@ def _is_never_taken(field: Field, made: Typed | None) -> bool:
 def _at_random(made: Typed | None) -> bool:
     nodes = () if made is None else walk(made)
     return any(isinstance(each, Call) and each.function in AT_RANDOM for each in nodes)
+
+
+def guards_of(operation: Mutation) -> tuple[tuple[Guard, ...], tuple[Guard, ...]]:
+    """What is asked before the write, and what of the row as it has become: the checks of `put` that read it."""
+    if not operation.kind.is_of_what_becomes:
+        return operation.guards, ()
+    rows = {operation.resource, BEFORE}
+    later = tuple(each for each in operation.guards if not rows.isdisjoint(free_variables(each.that)))
+    return tuple(each for each in operation.guards if each not in later), later
+
+
+def with_checks(resource: Resource, guards: Sequence[Guard]) -> Resource:
+    """The resource with more that its rows are held to, before all else, once they are written."""
+    return replace(resource, invariants=(*guards, *resource.invariants)) if guards else resource
 
 
 def invariants(resource: Resource, perspective: Perspective) -> list[Requirement]:
