@@ -419,7 +419,7 @@ class _Asking:
             if failed := self._broken(checks, was, was):
                 return self.refused(*failed)
             same = replace(endpoint, operation=replace(endpoint.operation, response=unchanged))
-            return self._shown_row(same, work.row, False)
+            return self._shown_row(same, was, False)
         before = self.rows
         self.rows = work.reading.rows.copied()
         changed = writes.Change(replace(work, reading=self.all()), given)
