@@ -82,7 +82,7 @@ class _Row(Enum):
 
 
 def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspective) -> Ensure:
-    resource = with_checks(acted_on(operation, perspective), guards_of(operation)[1])
+    resource, _ = with_checks(acted_on(operation, perspective), operation)
     from_path = references_from_path(operation, perspective)
     assigns, made = values_made(operation, resource, from_path, perspective)
     new_row, targets = row_to_store(operation, resource, from_path, made, perspective)

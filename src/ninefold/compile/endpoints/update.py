@@ -22,7 +22,6 @@ from ninefold.compile.endpoints.representation import is_of_more, precondition
 from ninefold.compile.endpoints.rows import acted_on, answer, outer_join, row_columns
 from ninefold.compile.endpoints.writes import (
     as_it_becomes,
-    guards_of,
     invariants,
     pointers,
     told_after,
@@ -56,8 +55,7 @@ def with_its_identifier(operation: stated.Update, perspective: Perspective) -> s
 
 
 def update(operation: stated.Update, admission: Admission, perspective: Perspective) -> Update:
-    guards, later = guards_of(operation)
-    resource = with_checks(acted_on(operation, perspective), later)
+    resource, guards = with_checks(acted_on(operation, perspective), operation)
     rows = {resource.name: resource.name}
     given = pointers(operation)
     transition = operation.transition

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -143,9 +143,11 @@ def guards_of(operation: Mutation) -> tuple[tuple[Guard, ...], tuple[Guard, ...]
     return tuple(each for each in operation.guards if each not in later), later
 
 
-def with_checks(resource: Resource, guards: Sequence[Guard]) -> Resource:
-    """The resource with more that its rows are held to, before all else, once they are written."""
-    return replace(resource, invariants=(*guards, *resource.invariants)) if guards else resource
+def with_checks(resource: Resource, operation: Mutation) -> tuple[Resource, tuple[Guard, ...]]:
+    """The resource, whose rows are held first to what this operation asks of them once they are written; and what it
+    asks before."""
+    guards, later = guards_of(operation)
+    return replace(resource, invariants=(*later, *resource.invariants)), guards
 
 
 def invariants(resource: Resource, perspective: Perspective) -> list[Requirement]:
