@@ -115,8 +115,8 @@ def test_text_with_nul_is_of_no_type(http: httpx.Client) -> None:
         assert http.get(path).json()["code"] == "no_path"
 
 
-def test_events_of_effects_come_before_what_they_follow_from(http: httpx.Client) -> None:
+def test_events_of_effects_come_after_what_they_follow_from(http: httpx.Client) -> None:
     for name in ("a", "b"):
         assert http.post("/notes", content=json.dumps({"name": name, "list": [2, 1]})).status_code == 201
     one = [{"x": 2.0}, {"x": 1.0}, {"x": 99.0}]
-    assert http.get("/events").json() == [*one, {"name": "a"}, *one, {"name": "b"}]
+    assert http.get("/events").json() == [{"name": "a"}, *one, {"name": "b"}, *one]

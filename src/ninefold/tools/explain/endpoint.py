@@ -44,7 +44,7 @@ def explain_endpoint(loaded: Loaded, endpoint: Endpoint, with_statements: bool =
         Section("Which rows they see", tuple(authentication.rows(g, endpoint))),
         Section("The body", _in_each(g, endpoint, requests.body)),
         Section("Parameters and headers", _in_each(g, endpoint, requests.parameters)),
-        Section("Guards and transitions", _in_each(g, endpoint, writes.guards)),
+        Section("Checks and transitions", _in_each(g, endpoint, writes.guards)),
         Section("Values that the service gives", _in_each(g, endpoint, writes.values)),
         Section("What other rows have to do with it", _in_each(g, endpoint, writes.bonds)),
         Section("The response", _in_each(g, endpoint, responses.responses)),

@@ -26,7 +26,7 @@ LABELS = {
     "Which rows they see": "rows",
     "The body": "body",
     "Parameters and headers": "parameters",
-    "Guards and transitions": "guards",
+    "Checks and transitions": "checks",
     "Values that the service gives": "gives",
     "What other rows have to do with it": "other rows",
     "The response": "response",
