@@ -463,6 +463,7 @@ WITHOUT_CALLER: Final = {
     (3, "RESOURCE.transitions.TRANSITION.after"),
     (6, "delivery.webhooks.where"),
     (6, "delivery.webhooks.url"),
+    (6, "delivery.webhooks.headers.HEADER"),
     (6, "delivery.webhooks.secret"),
 }
 """What is evaluated when nobody asks."""

@@ -24,7 +24,10 @@ from ninefold.tools.fix.fix import Fixed, fixed
 OLD = sorted(path for path in (Path(__file__).parent / "old").iterdir() if path.is_dir())
 ASKED = [directory for directory in OLD if (directory / "http").is_dir()]
 
-BY_HAND = {"wishes-that-are-there-or-not": "whether a thing is wished is `computed` from who asks"}
+BY_HAND = {
+    "events-of-a-calendar": "the broker is given to `serve`",
+    "wishes-that-are-there-or-not": "whether a thing is wished is `computed` from who asks",
+}
 """Contracts of which a line is left to do, and so are not served as they were: why."""
 
 OTHERWISE = {

@@ -75,7 +75,7 @@ endpoints:
     body: [name, password]
     where: "member.name != 'Hal'"
     issues: key
-    responses: {200: {key: issued.key, changed: member.changed, club: member.club.name}}
+    responses: {200: {key: caller.credential, changed: member.changed, club: member.club.name}}
   GET /me:
     does: read member
     where: member == caller.member

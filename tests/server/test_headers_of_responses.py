@@ -21,7 +21,7 @@ OF_PAGES = (
     "string(page.items.size())", "string(page.total)", "request.query.q", "string(now)", "string(all(w).size())",
     "page.total > 1 ? 'many' : 'few'",
 )  # fmt: skip
-NOT_OF_PAGES = ("string(page.items.size())", "page.items.map(i, i.n).join(',')", "has(page.items) ? 'a' : 'b'")
+NOT_OF_PAGES = ("page.items.map(i, i.n).join(',')", "has(page.items) ? 'a' : 'b'")
 
 
 def _contract(of_rows: tuple[str, ...], of_pages: tuple[str, ...]) -> str:

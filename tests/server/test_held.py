@@ -162,7 +162,7 @@ def _contract() -> str:
         endpoints.append(f"{method} {_path(way, field)}: {stated}".replace('"none"', "none"))
     fields = [f"    {name}: {json.dumps(schema)}" for name, schema in FIELDS.items()]
     loose = [
-        f"  loose_{name}: {{fields: {{v: {json.dumps(_loose(schema))}}}, required: [v]}}"
+        f"  loose_{name}: {{type: object, properties: {{v: {json.dumps(_loose(schema))}}}, required: [v]}}"
         for name, schema in FIELDS.items()
     ]
     text = CONTRACT.replace("ANY", "{type: [string, number, boolean, array, object]}")
