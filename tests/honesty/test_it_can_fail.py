@@ -20,7 +20,7 @@ from ninefold.ablate.fixed import Whole
 from ninefold.ablate.law import Found
 from ninefold.pipeline import Loaded, compile_tree
 from ninefold.plan.limits import RateHeader
-from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Style
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,6 +47,11 @@ def word(text: str, at: Node) -> Scalar:
     return Scalar(at.span, text, value, Style.PLAIN, tuple([start] * (len(text) + 1)))
 
 
+def value_at(text: str, at: Node) -> Node:
+    """A word, or a list of one."""
+    return Sequence(at.span, (word(text.strip("[]"), at),)) if text.startswith("[") else word(text, at)
+
+
 def with_default(part: str, names: tuple[str, ...], value: str, document: Document) -> Loaded:
     """A compiler that takes `value` where the entry at `names` is not written."""
     index = next(index for index, each in enumerate(document.parts) if each.name == part)
@@ -60,7 +65,7 @@ def filled(node: Mapping, names: tuple[str, ...], value: str) -> Mapping:
     first, *rest = names
     entry = node.get(first)
     if entry is None:
-        return replace(node, entries=(*node.entries, Entry(word(first, node), word(value, node))))
+        return replace(node, entries=(*node.entries, Entry(word(first, node), value_at(value, node))))
     if not rest or not isinstance(entry.value, Mapping):
         return node
     below = replace(entry, value=filled(entry.value, tuple(rest), value))
@@ -77,7 +82,7 @@ def filled(node: Mapping, names: tuple[str, ...], value: str) -> Mapping:
         ("4 requests > unknown members", "endpoints", ("requests", "unknown members"), "ignored"),
         ("8 pages > default", "limits", ("pages", "default"), "1"),
         ("8 body size", "limits", ("body size",), "128 KiB"),
-        ("4 GET /orders > sort", "endpoints", ("GET /orders", "sort"), "created_at"),
+        ("4 GET /orders > sort", "endpoints", ("GET /orders", "sort"), "[created_at]"),
     ],
 )  # fmt: skip
 def test_a_default_is_found(fact: str, part: str, names: tuple[str, ...], default: str) -> None:

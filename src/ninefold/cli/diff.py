@@ -32,7 +32,7 @@ Old: TypeAlias = Annotated[
 ]
 
 New: TypeAlias = Annotated[
-    str, Parameter(help="The contract as it is to be, in the same ways.", allow_leading_hyphen=True)
+    str | None, Parameter(help="The contract as it is to be, in the same ways.", allow_leading_hyphen=True)
 ]
 
 
@@ -50,7 +50,7 @@ Accepted: TypeAlias = Annotated[
 
 def diff(
     old: Old,
-    new: New | None = None,
+    new: New = None,
     /,
     *,
     database: Annotated[str | None, Parameter(show_default=False)] = None,
