@@ -101,7 +101,8 @@ WORDS_THERE = [
 @pytest.mark.parametrize(("at", "old", "new"), WORDS_THERE, ids=str)
 def test_an_error_at_a_word_says_what_it_is_now(at: At, old: str, new: str) -> None:
     for value in (old, [old]):
-        assert helped(at, old, value=value)[0] == f"`{old}` is now `{new}`"
+        beside = ", beside `grant: client_credentials`" if old.startswith("grant token") else ""
+        assert helped(at, old, value=value)[0] == f"`{old}` is now `{new}`{beside}"
 
 
 @pytest.mark.parametrize("old", CONDITIONS)

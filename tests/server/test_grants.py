@@ -52,7 +52,8 @@ endpoints:
   PATCH /clients/{id}: {does: update client, body: [blocked, scopes], patch: merge, responses: {200: client}}
   DELETE /clients/{id}: {does: delete client, responses: {204: none}}
   POST /token:
-    does: grant token client
+    does: sign in client
+    grant: client_credentials
     requests: {media type: application/x-www-form-urlencoded, unknown members: ignored}
     body: {client_id: client.NAME, client_secret: client.secret}
     check: {that: "!client.blocked", else: unauthorized_client}

@@ -72,7 +72,8 @@ endpoints:
     issues: badge
     responses: {201: {badge: caller.credential, n: client.text.size()}}
   POST /token:
-    does: grant token client
+    does: sign in client
+    grant: client_credentials
     requests: {media type: application/x-www-form-urlencoded, unknown members: ignored}
     body: {client_id: client.id, client_secret: client.secret}
     sets: {text: client.text + client.text}

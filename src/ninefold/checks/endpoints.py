@@ -38,7 +38,7 @@ from ninefold.expressions.tree import Typed
 from ninefold.language import endpoints as stated
 from ninefold.language import routes
 from ninefold.language.fact import Gap, StatedNone, value_of
-from ninefold.language.verbs import kind_of
+from ninefold.language.verbs import GRANT, kind_of
 from ninefold.questions.events import about_built_in
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
@@ -123,7 +123,7 @@ def _given(doing: Doing, plain: Vocabulary, showing: Showing) -> Given:
     complete = check_form(endpoint, resource, body, members or (), findings) and known is not None
     if resource is not None and kind.name == "sign in" and segments is not None:
         complete = check_sign_in(endpoint, resource, body, segments, findings) and complete
-    if resource is not None and kind.name == "grant token" and segments is not None:
+    if resource is not None and kind.name == GRANT and segments is not None:
         body = check_grant(endpoint, resource, body, segments, findings)
         complete = body is not None and complete
     complete = complete and segments is not None and (endpoint.call is None or call is not None)
@@ -265,7 +265,7 @@ def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
     actions = value_of(endpoint.does) or ()
     if endpoint.case is not None and any(kind_of(action.verb).streams for action in actions):
         yield "`cases` of a stream", endpoint.case.span
-    if endpoint.case is not None and any(action.verb == "grant token" for action in actions):
+    if endpoint.case is not None and any(action.verb == GRANT for action in actions):
         yield "`cases` of a grant", endpoint.case.span
 
 

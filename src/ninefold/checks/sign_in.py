@@ -1,4 +1,4 @@
-"""Who signs in, and by which password; and `grant token R`: who the clients are, and what a token is granted (RFC 6749,
+"""Who signs in, and by which password; and by which grant: who the clients are, and what a token is granted (RFC 6749,
 sections 3.2 and 4.4)."""
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from ninefold.language.fact import Fact, Shown, StatedNone, is_stated, value_of
 from ninefold.language.parameters import Parameter
 from ninefold.language.resources import Field, Resource
 from ninefold.language.states import Machine
-from ninefold.language.verbs import TRANSITION, Verb, kind_of
+from ninefold.language.verbs import GRANT, TRANSITION, Verb, kind_of
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ USES: Mapping[str, Use] = {
         "ends credentials that were issued to a row",
         {"delete": "credentials end with their row", "remove": "credentials end with their row"},
     ),
+    "grant": Use(lambda verb: verb.name == GRANT, "says by which grant a client signs in"),
     "idempotency_key": Use(lambda verb: verb.writes, "makes that a request is done once"),
     "patch": Use(lambda verb: verb.name == "update", "says how an update is read"),
     "etag": Use(lambda verb: verb.etag, "tells whether what is shown has changed"),

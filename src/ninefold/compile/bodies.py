@@ -15,7 +15,7 @@ from ninefold.compile import granting
 from ninefold.compile.effects import given_by_items, member_of_body
 from ninefold.compile.places import rules, traced
 from ninefold.expressions.tree import Typed
-from ninefold.language.verbs import Verb
+from ninefold.language.verbs import GRANT, Verb
 from ninefold.plan.routes import Body, BodyField
 from ninefold.values import Anything, Object, Text, Type, optional
 
@@ -38,7 +38,7 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
         return _of_members(operation, requests, checked) if takes.members else None
     if takes.body is None:
         return None
-    if operation.verb == "grant token":
+    if operation.verb == GRANT:
         return granting.body(operation, checked.resources[operation.resource], requests)
     media_types = requests.media_types
     if not takes.body and not takes.members and not takes.constants:

@@ -1,4 +1,4 @@
-"""`grant token R`: how a request for a token is read, and how its clients are told to say who they are."""
+"""`sign in R` by a grant: how a request for a token is read, and how its clients are told to say who they are."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ninefold.checked.operations import Operation
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.compile.places import traced
+from ninefold.language.verbs import GRANT
 from ninefold.plan import authentication
 from ninefold.plan.routes import Body, BodyField
 from ninefold.values import Text
@@ -45,7 +46,7 @@ def body(operation: Operation, resource: Resource, requests: Requests) -> Body:
 
 def challenge(endpoint: Endpoint, checked: Checked) -> str | None:
     """By which scheme clients may say who they are (RFC 6749, section 5.2); None: it grants nothing."""
-    if endpoint.mutation is None or endpoint.verb != "grant token":
+    if endpoint.mutation is None or endpoint.verb != GRANT:
         return None
     realm = next((each.realm for each in checked.schemes if each.name == endpoint.mutation.issues), None) or ""
     written = realm.replace("\\", "\\\\").replace('"', '\\"')

@@ -122,7 +122,7 @@ def _admissions(endpoint: Endpoint, case: int, checked: Checked, dialect: Dialec
             )
 
 
-_OWN = ("does", "body", "patch", "etag", "idempotency key", "pages", "issues", "ends", "headers")
+_OWN = ("does", "body", "patch", "etag", "idempotency key", "pages", "grant", "issues", "ends", "headers")
 """The keys of an endpoint that may refuse a request, or put something into its response."""
 
 

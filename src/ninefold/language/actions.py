@@ -319,12 +319,15 @@ def alternatives(found: Iterable[str]) -> tuple[str, ...]:
     return (f"did you mean {listed}?",) if listed else ()
 
 
-def of_kind(does: Fact[tuple[Action, ...]] | None, outcomes: Collection[str]) -> Fact[tuple[Action, ...]] | None:
-    """What an endpoint does, whose responses state these outcomes: `put` and `delete` are of several kinds."""
+def of_kind(
+    does: Fact[tuple[Action, ...]] | None, outcomes: Collection[str], grants: bool
+) -> Fact[tuple[Action, ...]] | None:
+    """What an endpoint does, whose responses state these outcomes, and whether it states a grant: `put`, `delete` and
+    `sign in` are of several kinds."""
     if not isinstance(does, Shown):
         return does
     first, *rest = does.value
-    kind = first.verb if first.all else kind_by(first.verb, outcomes)
+    kind = first.verb if first.all else kind_by(first.verb, outcomes, grants)
     return does if kind == first.verb else replace(does, value=(replace(first, verb=kind), *rest))
 
 

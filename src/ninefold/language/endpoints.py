@@ -104,9 +104,8 @@ def own_codes(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, Name], ..
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`key` is as written: `POST /orders/{id}/place`. An endpoint with cases is one endpoint for each `case`, all with
-    its key: what a case states stands in the place of what the endpoint states. `call`: the function that is called
-    before anything is done; `does` is what is done then."""
+    """`key` is as written: `POST /orders/{id}/place`. With cases there is one endpoint for each `case`, all with its
+    key: what a case states stands in the place of what the endpoint states. `call`: the function that comes first."""
 
     key: str
     method: str
@@ -172,6 +171,9 @@ class Endpoint:
         "A request with the header Idempotency-Key is done once, and its response is given again. Where it is "
         "`required`, a request without one is `invalid`.", "The header means nothing.",
         sentence="the header `Idempotency-Key` is {}", order="words")
+    grant: Fact[Name] | None = adds(
+        "grant", shapes.Word(("client_credentials",)), "By which grant of OAuth 2.0 (RFC 6749) a client signs in.",
+        "Who signs in knows a password.", side="moves")
     issues: Fact[Name] | None = adds(
         "issues", shapes.Name("a scheme"),
         "A credential of that scheme is made for the row, and is `caller.credential`.", "No credential is made.",
@@ -253,12 +255,10 @@ class Endpoint:
         return tuple(each for fact in (self.path, self.query, self.request_headers) for each in value_of(fact) or ())
 
 
-
-
 BEFORE_THE_CASE: Final = (
-    "path", "query", "request_headers", "pages", "idempotency_key", "requests", "error_shape", "case")  # fmt: skip
-"""What holds before it is known of which case a request is, and so stands at the endpoint alone, by the names that
-these things have there. A case may say all the rest."""
+    "path", "query", "request_headers", "pages", "idempotency_key", "requests", "error_shape", "grant",
+    "case")  # fmt: skip
+"""What holds before the case of a request is known, and so stands at the endpoint alone, by its attributes."""
 
 
 @cache
@@ -299,8 +299,8 @@ def _in_its_cases(r: Reading, entry: Entry, route: Route | None) -> tuple[Endpoi
 
 
 def _of_kind(endpoint: Endpoint) -> Endpoint:
-    """With what it does, now that its responses say of which kind its verb is."""
-    return replace(endpoint, does=of_kind(endpoint.does, endpoint.outcomes))
+    """With what it does, now that its responses and its grant say of which kind its verb is."""
+    return replace(endpoint, does=of_kind(endpoint.does, endpoint.outcomes, isinstance(endpoint.grant, Shown)))
 
 
 def _said_in_a_case(r: Reading, entry: Entry) -> dict[str, Any]:
@@ -361,7 +361,6 @@ class Endpoints:
         "", Each(Endpoint, ENDPOINT), "", "", whole=every_endpoint)
 
     # fmt: on
-
 
     def requests_of(self, endpoint: Endpoint) -> Requests:
         """How the requests of an endpoint are read: as it says itself, else as is said of all. Where either is `none`

@@ -116,18 +116,19 @@ KEYS: Final[Mapping[At, str]] = {**{at: f"`{word}`" for at, word in RENAMED.item
 
 class Verb(NamedTuple):
     """`outcomes`: what an answer stands for that was given to all good ends alike once; none: it stays. `arises`: upon
-    what its events arise; none: upon itself."""
+    what its events arise; none: upon itself. `beside`: what another key of the endpoint says of it."""
 
     word: str
     outcomes: str | None = None
     arises: str | None = None
+    beside: tuple[str, str] | None = None
 
 
 VERBS: Final[Mapping[str, Verb]] = {
     "ensure": Verb("put", "created or unchanged", "create"),
     "replace": Verb("put", "replaced", "update"),
     "remove": Verb("delete", "deleted or absent", "delete"),
-    "grant token": Verb("sign in"),
+    "grant token": Verb("sign in", beside=("grant", "client_credentials")),
     "subscribe": Verb("create subscription"),
     "unsubscribe": Verb("delete subscription"),
     "stream events": Verb("stream event"),
@@ -193,6 +194,12 @@ def condition(text: str) -> str:
 def action(text: str) -> str:
     """What is done, as it is called now."""
     return _called(text, {old: new.word for old, new in VERBS.items() if old not in IN_FORCE})
+
+
+def beside(text: str) -> tuple[str, str] | None:
+    """The key, and its value, that says part of what a verb said."""
+    verb = text.rpartition(" ")[0]
+    return VERBS[verb].beside if verb in VERBS and verb not in IN_FORCE else None
 
 
 def _called(text: str, words: Mapping[str, str]) -> str:

@@ -302,12 +302,9 @@ class Resource:
     check: Fact[tuple[Check, ...]] | None = restricts(
         "check", CHECKS, "What holds of every row after every write.", "No write is refused for it.", side="takes")
     records: Fact[Node] | None = adds(
-        "records", shapes.ListOf(shapes.Members()), "Rows that the contract itself states.", "There are no such rows.",
-        read=read_records, below=(
-            named("RECORD", Kind.ADDS, "A row, by its fields.", "There is no such row.",
-                  shapes.MappingOf("fields to values")),
-            named("RECORD.FIELD", Kind.ADDS, "The value of the field.", "The field has no value.", shapes.JSON())),
-        side="moves")
+        "records", shapes.ListOf(shapes.MappingOf("fields to values")), "Rows that the contract itself states.",
+        "There are no such rows.",
+        read=read_records, side="moves")
     expires: Fact[Expression] | None = adds(
         "expires", shapes.Expression(),
         "When a row deletes itself, from the row; one for which there is no time is there until it is deleted.",

@@ -20,6 +20,7 @@ from ninefold.language.former import (
     WORDS,
     At,
     action,
+    beside,
     cause,
     condition,
     entries_at,
@@ -145,8 +146,9 @@ class _Met:
         for entry in self._entries(at):
             for item in entry.value.items if isinstance(entry.value, Sequence) else (entry.value,):
                 if isinstance(item, Scalar):
-                    self._word(item, now(item.text))
+                    self._word(item, now(item.text), beside(item.text) if now is action else None)
 
-    def _word(self, scalar: Scalar, now: str) -> None:
+    def _word(self, scalar: Scalar, now: str, beside: tuple[str, str] | None = None) -> None:
         if now != scalar.text:
-            self.words[scalar.span] = f"`{scalar.text}` is now `{now}`"
+            also = "" if beside is None else f", beside `{': '.join(beside)}`"
+            self.words[scalar.span] = f"`{scalar.text}` is now `{now}`{also}"

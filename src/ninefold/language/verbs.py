@@ -29,15 +29,17 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """What a verb is. `word`: in a sentence, before the resource; `told`: the sentence, with the resource in it."""
+    """What a verb is. `word`: in a sentence, before the resource; `told`: the sentence, with the resource in it;
+    `page`: of those that a contract writes."""
 
     name: str
     word: str
     told: str
-    page: Page
     row: Which
+    page: Page | None = None
     of: str = ""
-    """The verb that a contract writes, where its responses say which of several kinds it is; none: its own name."""
+    """The verb that a contract writes, where its responses or its `grant` say which of several kinds it is; none: its
+    own name."""
     also: tuple[str, ...] = ()
     """What others call it."""
     meanings: tuple[str, ...] = ()
@@ -156,12 +158,13 @@ class Verb:
 
 _NONE: Final = "–"
 _NAMED: Final = "the one that the path names, or `where`"
-_AS_IT_WAS: Final = "the row's own fields, as they were"
+_NAMED_OR_ALL: Final = f"{_NAMED}; of `all R`: all, or those under a row of the path"
+_BECOME: Final = "the row, as it has become; of `all R`: `page.items` and `page.total`"
 _SHOWN_BY_RESPONSES: Final = "what a row has become is shown by `responses`"
 _NO_ROW_LEFT: Final = ("leaves no row to go on with", "a row that is deleted takes no transition")
 
 GRANT: Final = "grant token"
-"""The verb of an OAuth 2.0 token endpoint (RFC 6749, section 4.4)."""
+"""The kind of `sign in` that an OAuth 2.0 token endpoint does (RFC 6749, section 4.4)."""
 
 ALL: Final = " all"
 """What stands behind a verb that is done to all the rows of a resource: `delete all todo`."""
@@ -198,16 +201,12 @@ _ROWS: tuple[Verb, ...] = (
         page=Page(
             "Changes a row: what the body gives, read as `patch` says, and what `sets` says. The other fields keep "
             "their values.",
-            _NAMED, "the fields that clients may change, or `none`", "the row, as it has become")),
+            _NAMED_OR_ALL, "the fields that clients may change, or `none`", _BECOME)),
     Verb(
         name="replace", of="put", word="replaces", told="replaces one `{}`", row="named", does="changes", is_whole=True,
         outcomes=("replaced",), arises=("update",),
         takes_values=True, sets=True, effects=True, issues=True, ends=True,
-        is_first=True, after_call=True, answer="the row",
-        page=Page(
-            "Changes a row in whole: a field of the body that the request leaves out becomes what its `on create` "
-            "says, or has no value. Fields that the body does not name keep their values.",
-            _NAMED, "the fields that clients give", "the row, as it has become")),
+        is_first=True, after_call=True, answer="the row"),
     Verb(
         name="delete", word="deletes", told="deletes one `{}`", row="named", does="removes",
         also=("destroy", "drop", "erase", "remove"),
@@ -215,14 +214,13 @@ _ROWS: tuple[Verb, ...] = (
         page=Page(
             "Deletes a row, and what `on delete: cascade` takes with it. Where `responses` names `absent` beside "
             "`deleted`, that there is no such row is as good.",
-            f"{_NAMED}; with `absent`, as of `put`, or `where`", _NONE, _AS_IT_WAS)),
+            f"{_NAMED_OR_ALL}; with `absent`, as of `put`, or `where`", "none; of `all R`: members that are no fields",
+            "the row's own fields, as they were; of `all R`: `page.items` and `page.total`")),
     Verb(
         name="ensure", of="put", word="creates",
         told="creates one `{}`, or compares the one that is there and leaves it",
         row="known", does="makes", is_whole=True, outcomes=("created", "unchanged"), arises=("create",),
-        takes_values=True, is_given_once=True, sets=True, effects=True, is_first=True,
-        page=Page(
-            "Makes a row, or finds the same one there already.", "as of `put`", "as of `create`", "the row")),
+        takes_values=True, is_given_once=True, sets=True, effects=True, is_first=True),
     Verb(
         name="put", word="creates or replaces", told="creates one `{}`, replaces the one that is there, or leaves it",
         row="known", does="makes", is_whole=True, outcomes=("created", "replaced", "unchanged"),
@@ -241,25 +239,20 @@ _ROWS: tuple[Verb, ...] = (
             "the fields that clients give, or `none`", "the row, as it has become")),
     Verb(
         name="remove", of="delete", word="deletes", told="deletes one `{}`, if there is one", row="known",
-        does="removes", outcomes=("deleted", "absent"), arises=("delete",), effects=True, by_itself=_NO_ROW_LEFT,
-        page=Page("Deletes a row, or finds that there is none.", "as of `put`, or `where`", _NONE, _AS_IT_WAS)),
+        does="removes", outcomes=("deleted", "absent"), arises=("delete",), effects=True, by_itself=_NO_ROW_LEFT),
     Verb(
         name="sign in", word="signs in to", told="signs in to one `{}`", row="found",
         also=("login", "log in", "signin", "authenticate"),
         takes_values=True, is_given_once=True, sets=True, effects=True, etag=False, issues=True, ends=True,
         is_first=True,
         page=Page(
-            "Checks a password; with `issues`, whoever knew it is given a credential. Else it is `sign in refused`.",
-            "the one that path and body name", "what finds the row, and its `secret: password`",
-            "the row, `caller.credential`")),
-    Verb(
-        name=GRANT, word="grants a token to", told="grants a token to one `{}`", row="found",
-        meanings=("granted tokens",),
-        takes_values=True, sets=True, etag=False, issues=True, ends=True,
-        page=Page(
-            "Issues a token to a client that knows its secret (RFC 6749, section 4.4).",
-            "the one that `client_id` names", "its primary key as `client_id`, its secret as `client_secret`",
+            "Checks a password, or, with `grant`, the secret of a client; with `issues`, whoever knew it is given a "
+            "credential. Else it is `sign in refused`.",
+            "the one that path and body name", "what finds the row, and its secret",
             "the row, `caller.credential`, `granted`")),
+    Verb(
+        name=GRANT, of="sign in", word="grants a token to", told="grants a token to one `{}`", row="found",
+        meanings=("granted tokens",), takes_values=True, sets=True, etag=False, issues=True, ends=True),
     Verb(
         name="sign out", word="signs out of", told="ends credentials that were issued to one `{}`", row="caller's",
         also=("logout", "log out", "signout", "log off"), meanings=("ended credentials",),
@@ -293,8 +286,8 @@ _ROWS: tuple[Verb, ...] = (
 )  # fmt: skip
 
 KINDS: Final[Mapping[str, Verb]] = {verb.name: verb for verb in _ROWS}
-"""What an endpoint may do, besides the contract's own transitions, by name; `put` and `delete` in each of their
-kinds."""
+"""What an endpoint may do, besides the contract's own transitions, by name; `put`, `delete` and `sign in` in each of
+their kinds."""
 
 VERBS: Final[Mapping[str, Verb]] = {name: verb for name, verb in KINDS.items() if not verb.of}
 """The same, as a contract writes it."""
@@ -305,7 +298,7 @@ TRANSITION: Final = Verb(
     of_all=True, after_call=True, answer="the row",
     page=Page(
         "Takes that transition of part 3, if the row is in one of its `from`; else it is an `illegal transition`.",
-        _NAMED, "the fields that it may give besides, or `none`", "the row, as it has become"),
+        _NAMED_OR_ALL, "the fields that it may give besides, or `none`", _BECOME),
 )  # fmt: skip
 """Each transition of part 3, whatever the contract calls it."""
 
@@ -323,9 +316,12 @@ def kind_of(verb: str) -> Verb:
     return KINDS.get(verb, TRANSITION)
 
 
-def kind_by(verb: str, outcomes: Collection[str]) -> str:
+def kind_by(verb: str, outcomes: Collection[str], grants: bool) -> str:
     """Which kind of a verb it is whose responses state these outcomes: `put` that replaces nothing compares, one that
-    does nothing else changes a row that is there, and `delete` may find none where `absent` has an answer."""
+    does nothing else changes a row that is there, and `delete` may find none where `absent` has an answer. `grants`:
+    whether a client signs in by a grant."""
+    if verb == "sign in":
+        return GRANT if grants else verb
     if verb == "put" and outcomes:
         return "replace" if {*outcomes} == {"replaced"} else verb if "replaced" in outcomes else "ensure"
     return "remove" if verb == "delete" and "absent" in outcomes else verb
@@ -367,15 +363,6 @@ def arises(verb: str) -> tuple[str, ...]:
     return kind_of(verb).arises or (verb,)
 
 
-_OF_ALL_ROWS: Final = Page(
-    "The same of all rows that the path, `where` and what is given of `query` leave and that the caller sees: of all, "
-    "or, where one of them is refused, of none.",
-    "all; those under a row of the path, where it names one",
-    "as of one row; of `delete`: members that are no fields",
-    "`page.items`, as they have become or, deleted, as they were; `page.total`",
-)
-
-
 def table() -> Iterator[tuple[str, ...]]:
     """How each is written (R stands for a resource), what it does, which row, the body and what may be shown."""
     for verb in VERBS.values():
@@ -383,8 +370,7 @@ def table() -> Iterator[tuple[str, ...]]:
         yield _row(f"`{verb.name}{what}`", verb.page)
         if verb.name == "delete":
             yield _row("a transition: `close note`", TRANSITION.page)
-            yield _row("`update all R`, `delete all R`, `close all note`", _OF_ALL_ROWS)
 
 
-def _row(written: str, page: Page) -> tuple[str, ...]:
-    return written, page.does, page.row, page.body, page.shown
+def _row(written: str, page: Page | None) -> tuple[str, ...]:
+    return (written,) if page is None else (written, page.does, page.row, page.body, page.shown)

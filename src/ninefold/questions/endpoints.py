@@ -120,6 +120,8 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
     patched = "update" in verbs and bodied and not isinstance(endpoint.body, StatedNone)
     if patched and (at := unanswered(endpoint.patch, endpoint.span)):
         yield blocking(PATCH, key, at, own)
+    if "sign in" in verbs and endpoint.grant is not None and (at := unanswered(endpoint.grant, endpoint.span)):
+        yield blocking(DOES, key, at, own, f"by which grant clients sign in by `{key}`")
     if "sign out" in verbs and (at := unanswered(endpoint.ends, endpoint.span)):
         yield blocking(ENDED, key, at, own)
     if (at := unanswered(endpoint.responses, span)) and not endpoint.is_refused:

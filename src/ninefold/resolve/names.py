@@ -18,13 +18,13 @@ from ninefold.language.endpoints import Endpoint, Endpoints
 from ninefold.language.errors import ConditionName, ErrorCode, Errors, not_a_condition
 from ninefold.language.events import Events
 from ninefold.language.expressions import Assignment
-from ninefold.language.fact import BuiltIn, Fact, Name, Shown
+from ninefold.language.fact import BuiltIn, Fact, Name, Shown, StatedNone
 from ninefold.language.reading import Reading, quoted
 from ninefold.language.resources import Resource, Resources
 from ninefold.language.schemas import BODY_OF_A_RESOURCE, OF_A_RESOURCE, TYPE_REFERENCE, Schema
 from ninefold.language.states import ResourceStates, States, Transition
 from ninefold.language.uses import uses
-from ninefold.language.verbs import GRANT, READ_ONLY
+from ninefold.language.verbs import READ_ONLY
 from ninefold.language.versioning import Change, Versioning
 from ninefold.resolve.declared import Declared, Names, declared, listed, one, parameters
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
@@ -202,9 +202,7 @@ class _Uses:
                 self.schema(taken.schema)
             self.schema(one(function.gives))
         endpoints = listed(part.endpoints)
-        self.grants = endpoints is None or any(
-            action.verb == GRANT for endpoint in endpoints for action in listed(endpoint.does) or ()
-        )
+        self.grants = endpoints is None or any(not isinstance(each.grant, StatedNone | None) for each in endpoints)
         self.parameters = {} if endpoints is None else parameters(endpoints)
         for endpoint in listed(part.endpoints) or ():
             self.of_endpoint(endpoint)

@@ -149,8 +149,7 @@ def _of_key(key: Key, name: str, page: str) -> Entry:
 
 def _of_verbs() -> Iterator[Entry]:
     for written, does, which, body, shown in verbs_table():
-        forms = re.findall(r"`([^`]+)`", written)
-        name = "all" if len(forms) > 1 else "transition" if ":" in written else re.sub(r" [A-Z]+$", "", forms[0])
+        name = "transition" if ":" in written else re.sub(r" [A-Z]+$", "", written.strip("`"))
         place = f"verb {name}"
         told = f"{does} The row: {which}. The body: {body}. A response may show: {shown}."
         yield Entry(name, page_of(4), written, (told,), "verb", place, _belonging(place))

@@ -39,7 +39,7 @@ from ninefold.values import Digest, Object, Row, required
 
 
 def sign_in(operation: stated.SignIn, admission: Admission, perspective: Perspective) -> SignIn:
-    """`sign in R`, and `grant token R`, which is the same for clients. Whether there is such a row at all, only its
+    """`sign in R`, also by a grant, which is the same for clients. Whether there is such a row at all, only its
     password opens: guards, permissions and their details are asked of the row whose hash was verified, and of no other.
     No row rule hides it from whoever knows the password."""
     resource = acted_on(operation, perspective)

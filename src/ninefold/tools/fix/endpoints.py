@@ -51,6 +51,8 @@ def endpoint(fix: Rewriting, mapping: Mapping) -> None:
             fix.check(case.value, f"no_{case.name}", f"guard {resource}")
             outcomes(fix, case.value, verb)
     fix.words(does, words.action)
+    if does is not None and (beside := words.beside(f"{verb} {resource}")) is not None:
+        fix.layout.add(mapping, does, *beside)
     fix.effects(mapping, resource)
     fix.check(mapping, f"cannot_{(verb or 'do').replace(' ', '_')}", f"guard {resource}")
     outcomes(fix, mapping, verb)

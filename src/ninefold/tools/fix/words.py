@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from ninefold.language.conditions import CHECK
-from ninefold.language.former import action, cause, condition, outcomes, renamed
+from ninefold.language.former import action, beside, cause, condition, outcomes, renamed
 
-__all__ = ["KEYS", "action", "cause", "condition", "is_check", "outcomes"]
+__all__ = ["KEYS", "action", "beside", "cause", "condition", "is_check", "outcomes"]
 
 
 def is_check(text: str) -> bool:
