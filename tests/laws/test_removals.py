@@ -185,7 +185,7 @@ EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
     ("2 *.format", _USED, "it makes a time of a text, which expressions compare with times"),
     ("2 *.items", _USED, "it says what the items are that expressions read"),
     ("2 *.oneOf", _USED, "it says of which types the members are that expressions read"),
-    ("2 RESOURCE.records.RECORD.FIELD", _USED, "the primary key of the record, or what its resource requires"),
+    ("4 ENDPOINT.grant", _USED, "a token or a narrowed condition is of what clients sign in by"),
     ("4 ENDPOINT.issues", _USED, "the response shows the credential, and where `anyone` calls there is no other"),
     ("4 ENDPOINT.query*", _USED, "expressions read the parameters, if only those of part 5"),
     ("* *.also.EFFECT.where", _USED, "it says which rows that are there change: never all of them in silence"),

@@ -98,7 +98,7 @@ SAID_ELSEWHERE = {"types", "terms", "terms.TERM"}
 """`types: not shown` is a gap of each field that refers to a type, a term that is one a gap of each fact
 that reads it."""
 
-ITEMS = {"CHANGE", "EFFECT", "RECORD"}
+ITEMS = {"CHANGE", "EFFECT"}
 
 
 def under(key: Key, value: Node) -> Mapping:

@@ -398,9 +398,7 @@ def test_an_idempotency_key_is_one_clients(tmp_path: Path) -> None:
     text = ORDERS.replace("SECRET}", "token, on create: token()}").replace("BODY", "[name, scopes]")
     text = text.replace("MADE", "issued.secret").replace("client.NAME", "client.id")
     text = text.replace("    desk: {type: http, scheme: basic, realm: Desk, matches: client.name}\n", "")
-    text = text.replace(
-        "    does: grant token client\n", "    does: grant token client\n    idempotency key: optional\n"
-    )
+    text = text.replace("    does: sign in client\n", "    does: sign in client\n    idempotency key: optional\n")
     text = text.replace("body size: none}", "body size: none, idempotency keys kept: PT1H}")
     loaded = compile_document("orders.yaml", text.encode())
     assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)

@@ -121,7 +121,7 @@ Environment = TypedDict(
         "page": Mapping[str, Any],
         "result": Any,
         # Of who calls: `$credential` is what the one presented is found by, `$asked` and `granted` are of
-        # `grant token`, `$verified` is the hash of the password in the body once it was found to be right, and `issued`
+        # a grant, `$verified` is the hash of the password in the body once it was found to be right, and `issued`
         # are secrets just made, by field.
         "$credential": Mapping[str, Any],
         "$issued": Issued,
