@@ -40,7 +40,7 @@ NO_VERSIONS, VERSIONS, THE_OLDER_ONE = "no versions", "in all versions", "in the
 def contract(reader: str, upon: str | None, versions: str) -> str:
     """A contract with one reader of events. `upon`: what its only kind arises upon; None: a gap."""
     kind = {"payload": {"id": "item.id"}, **({} if upon is None else {"upon": upon})}
-    changes = [{"add": reader, "endpoint": READERS[reader]}] if versions == THE_OLDER_ONE else []
+    changes = [{"add": reader, "was": READERS[reader]}] if versions == THE_OLDER_ONE else []
     older = {"in": "query", "name": "v", "default": NONE, "versions": {"2": {}, "1": {"changes": changes}}}
     said = {
         "purpose": "Tells what happens.",

@@ -125,7 +125,7 @@ PLACES: dict[str, tuple[str, dict[str, Any]]] = {
         {
             "does": "list w",
             "where": "w.n > X",
-            "sort": "id",
+            "sort": ["id"],
             "pages": {"by": "none"},
             "responses": {200: "page.items"},
         },

@@ -14,6 +14,7 @@ from typing import Any, Final
 import apsw
 import pytest
 import yaml
+from tests.slices import LONG
 
 from ninefold.diagnostics.render import render
 from ninefold.diagnostics.source import Source
@@ -85,7 +86,7 @@ versioning: none
 """
 DATA: Final = yaml.safe_load(Path(__file__).with_name("changes.yaml").read_text(encoding="utf-8"))
 CHANGES: Final[dict[str, dict[str, Any]]] = DATA["changes"]
-SIZES: Final = [0, 3, pytest.param(10_000, marks=pytest.mark.long)]
+SIZES: Final = [0, 3, *([pytest.param(10_000, marks=pytest.mark.long)] if LONG else [])]
 
 
 @cache
