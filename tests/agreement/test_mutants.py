@@ -26,6 +26,15 @@ from ninefold.sql.fragment import Fragment
 MOST: Final = 200
 """Contracts after which a defect has gone unnoticed."""
 
+FIRST: Final = {
+    "a row rule is dropped where a request says which rows": 45,
+    "nulls come first": 33,
+    "what is computed is narrowed where it is shown": 27,
+    "what a request leaves out is expanded": 12,
+}
+"""The seeds that noticed what few do: they are tried first, to save time; where contracts are made otherwise now, the
+search goes on."""
+
 Patch = pytest.MonkeyPatch
 
 # The package has functions of the same names.
@@ -261,5 +270,5 @@ def a_name_may_be_given_twice(patch: Patch) -> None:
 def test_a_planted_defect_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     MUTANTS[name](monkeypatch)
     with pytest.raises(Disagreement):
-        for seed in range(MOST):
+        for seed in sorted(range(MOST), key=lambda seed: seed < FIRST.get(name, 0)):
             run(seed, 40)
