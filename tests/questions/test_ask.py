@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import pytest
+from tests.contracts import ROOT
 
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
@@ -304,3 +305,10 @@ def test_conditions_are_told_in_the_order_of_the_closed_list(
 ) -> None:
     places = [tuple(STATUSES).index(each.condition) for each in arising(Survey(read_contract(orders)))]
     assert places == sorted(places)
+
+
+def test_a_grant_that_is_not_shown_blocks_its_endpoint_alone(asked: Asked) -> None:
+    text = (ROOT / "tests" / "cases" / "clients-of-oauth" / "contract.md").read_text(encoding="utf-8")
+    (only,) = asked(instead(text, "grant: client_credentials", "grant: not shown"))
+    assert only.text == "by which grant clients sign in by `POST /oauth/token`"
+    assert only.blocks == ("POST /oauth/token",)
