@@ -10,7 +10,7 @@ and what comes of it is one of these:
 | `{}`, `[]`  | where the key takes no such value, refused     | the same                                           |
 | `{}`, `[]`  | where it does, but for templates and schemas:  | an open question, refused, or as without the key   |
 
-Nothing is taken for something else in silence. `NINEFOLD_HONESTY=all` tries every row, else every fourth is tried.
+Nothing is taken for something else in silence. `NINEFOLD_HONESTY=all` tries every row, else every eighth is tried.
 """
 
 from __future__ import annotations
