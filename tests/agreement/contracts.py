@@ -17,6 +17,16 @@ from tests.agreement.writing import NONE
 SCALARS: Final = ("integer", "number", "string", "boolean", "date-time", "choice")
 ARRAYS: Final = ("strings", "integers")
 
+_OUTCOMES: Final = (
+    {"created": 201, "replaced or unchanged": 200},
+    {"created": 201, "replaced": 200},
+    {"created": 201, "unchanged": 200},
+    {"replaced": 200, "unchanged": 202},
+    {"created": 201},
+    {"unchanged": 200},
+)
+"""What `put` answers. `replaced` alone is thrown besides."""
+
 
 IN_A_CASE = ("does", "body", "patch", "sets", "check", "sort", "where", "headers", "responses")
 """What is taken into a case of what another endpoint says; entity tags in cases have tests of their own."""
@@ -404,15 +414,14 @@ class Maker:
             )
         serial = any(made.fields[each].get("on create") == "serial()" for each in made.primary_key)
         if changeable and not serial and len(made.primary_key) == 1 and self.puts.random() < 0.4:
-            # Where one of the three has no answer, which of two refusals comes first is not agreed yet.
-            stated = {"created": {201: content()}, "replaced or unchanged": {200: content()}}
+            stated = self.puts.choice(_OUTCOMES)
             found[f"PUT {one}"] = self._guarded(
                 made,
                 {
                     "does": f"put {name}",
                     "body": self._body(made, changeable),
                     **etag,
-                    "responses": stated,
+                    "responses": {outcomes: {status: content()} for outcomes, status in stated.items()},
                 },
             )
         if self.to_all:

@@ -92,6 +92,7 @@ class _Asking:
         self.names: dict[str, Any] = {"now": now, "caller": {}, "request": {"path": {}, "query": {}, "headers": {}}}
         self.endpoint: Endpoint | None = None
         self.chosen = chosen.NOTHING
+        self.path_fits = True
         self.told_of: Row | None = None
         """The row that the details of errors read."""
 
@@ -166,8 +167,9 @@ class _Asking:
                 self.failures.append(Failure("idempotency mismatch"))
             elif not self.failures:
                 return before.response
-        if endpoint.verb == "put" and admission is not None and values is not None:
+        if endpoint.verb in ("put", "ensure") and admission is not None and values is not None:
             work = work.as_it_comes(admission, given)
+            work.path_fits = self.path_fits
             work.is_stale = work.row is None and endpoint.operation.validator and "if-match" in self.request.headers
         if admission is not None and values is not None:
             self.failures += work.refusals(admission, given, self.request)
@@ -226,7 +228,9 @@ class _Asking:
                 if isinstance(put, Ensure) and "created" in put.outcomes and not name.through:
                     schema = self.checked.resources[name.resource].fields[name.field].schema
                     broken = (rule for _, rule in broken_rules(schema, values[name.text], ()))
-                    self.failures += [invalid("path", name.text, rule) for rule in broken]
+                    misfits = [invalid("path", name.text, rule) for rule in broken]
+                    self.failures += misfits
+                    self.path_fits = self.path_fits and not misfits
             except Broken:
                 self.failures.append(Failure("not found", name.resource))
         return values if len(values) == len({name.text for name in self.endpoint.names}) else None

@@ -64,6 +64,10 @@ class Work:
     forbidden: bool = False
     is_stale: bool = False
     """It would make a row, and the request has a condition on the one that is there."""
+    put: Ensure | None = None
+    """What it is where a row is there, or none may be made."""
+    path_fits: bool = True
+    """No value of the path that would be stored breaks its schema."""
     told_of: Row | None = None
     before: Change | None = None
     """What the operation before this one has made of the row: what it was given, the request gives."""
@@ -88,7 +92,7 @@ class Work:
         for name in self.endpoint.names:
             if name.through and not self.on_the_way:
                 self._find_parent(name)
-        if self.endpoint.verb in ("create", "put") or self.on_the_way:
+        if self.endpoint.verb in ("create", "put", "ensure") or self.on_the_way:
             return
         rows = [row for row in self.reading.rows.all(self.resource.name) if self._is_meant(row)]
         condition = None if admission.of_request else admission.condition
@@ -129,7 +133,7 @@ class Work:
             made_new = Create(kind=KINDS["create"], response=mutation.ends_well[0], **stated)
             return replace(self, endpoint=replace(self.endpoint, operation=made_new))
         changed = Update(kind=KINDS["replace"], response=mutation.outcomes.get("replaced", mutation.response), **stated)
-        work = replace(self, endpoint=replace(self.endpoint, operation=changed), row=row)
+        work = replace(self, endpoint=replace(self.endpoint, operation=changed), row=row, put=mutation)
         condition = None if admission.of_request else admission.condition
         if row is None:
             work.presence = [Failure("not found", self.resource.name)]
@@ -144,11 +148,16 @@ class Work:
         """Whether the row would become nothing else, but for what is new each time."""
         assert self.row is not None
         change = Change(self, given)
+        replaces = self.put is None or "replaced" in self.put.outcomes
         for each in self.resource.fields.values():
             is_given = each.name in given.values
+            if each.secret is not None and not replaces:
+                continue
             if each.secret is not None and is_given:
                 return False
             source = change._source(each, self.row) if not is_given else None
+            if source is not None and not replaces and each.name not in change._stated:
+                continue
             named = any(leaf.field == each.name for leaf in self.endpoint.takes.body or ())
             if (is_given or named or each.name in change._stated) and (source is None or not _is_new_each_time(source)):
                 if not same(change.row.fields.get(each.name), self.row.fields.get(each.name)):
@@ -255,8 +264,17 @@ class Work:
             failures += self._referred_to(row)
         elif self.endpoint.verb != "read" and given.readable:
             change = Change(self, given)
-            failures += self._of_values(change, given, row)
+            replaces = self.put is None or "replaced" in self.put.outcomes
+            failures += self._of_values(change, given, row if replaces else None, are_kept=replaces)
+            if self.put is not None and not replaces:
+                failures += self._not_replaced(self.put, given)
         return failures
+
+    def _not_replaced(self, put: Ensure, given: Given) -> list[Failure]:
+        """A row that is there, where `put` replaces none."""
+        if "unchanged" not in put.outcomes:
+            return [Failure("conflict", self.resource.name)]
+        return [] if self.leaves_it(given) else [Failure("different", self.resource.name)]
 
     def _is_gone(self, row: Row) -> bool:
         """A transition that leaves a state of `gone` acts on the row nevertheless (meaning "gone rows")."""
@@ -271,7 +289,7 @@ class Work:
         change = Change(self, given)
         failures = self._of_values(change, given, None) if given.readable else []
         looked_up = [change.unfit[name] for name in change.looked_up & change.unfit.keys()]
-        is_valid = given.readable and given.is_valid and not change.unfit.keys() - change.looked_up
+        is_valid = self.path_fits and given.readable and given.is_valid and not change.unfit.keys() - change.looked_up
         is_valid = is_valid and not any(each.condition == "invalid" and each not in looked_up for each in failures)
         # One that reads nothing of the row is judged whatever the body is (meaning "paths").
         if condition is not None and (is_valid or not _reads(condition, self.resource.name)):
@@ -286,7 +304,7 @@ class Work:
     def _guarded(self, guards: tuple[Guard, ...], row: Row) -> list[Failure]:
         return [Failure("check", self.resource.name, each.code) for each in guards if not self._holds(each.that, row)]
 
-    def _of_values(self, change: Change, given: Given, was: Row | None) -> list[Failure]:
+    def _of_values(self, change: Change, given: Given, was: Row | None, are_kept: bool = True) -> list[Failure]:
         """What is wrong with the values that would be stored: of those that are known, whatever the others are."""
         row = change.row
         failures = [each for name, each in change.unfit.items() if name not in change.looked_up] + change.failures
@@ -306,7 +324,7 @@ class Work:
                     failures.append(Failure("invalid", subject, fields=(broken,)))
             elif target is None:
                 failures.append(Failure("conflict", subject))
-        for group in self._groups():
+        for group in self._groups() if are_kept else ():
             if unknown & set(group) or any(row.fields.get(name) is None for name in group):
                 continue
             others = [each for each in self.reading.rows.all(self.resource.name) if each is not was]

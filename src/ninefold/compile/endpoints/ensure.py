@@ -208,7 +208,10 @@ def _requirements(
     required += _where(row, _Row.AS_IT_IS, of_the_row, resource)
     if "created" not in operation.outcomes:
         missing = Condition("not found", subject=resource.name, trace=traced(operation.place))
-        never = Requirement(missing, Fragment("FALSE"), Scope.EITHER)
+        # Where the path says which row it is, that there is none is known whatever the body gives.
+        named = {each.field for each in operation.names if not each.through}
+        known = Scope.PRESENCE if named.issuperset(operation.known_by) else Scope.EITHER
+        never = Requirement(missing, Fragment("FALSE"), known)
         required += _where(row, _Row.AS_IT_WOULD_BE, [never], resource)
     if {*operation.outcomes} == {"created"}:
         taken = Condition("conflict", subject=resource.name, trace=traced(operation.place))

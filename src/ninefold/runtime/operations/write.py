@@ -51,6 +51,7 @@ class Write:
         self._judge = self.judge
         self._row = operation.resource
         self._is_new = isinstance(operation, plan.Create | plan.Ensure)
+        self._makes = not isinstance(operation, plan.Ensure) or operation.makes
         self._grants = isinstance(operation, plan.Grant)
         self._statement = Prepared(operation.statement)
         self._key = operation.key
@@ -136,6 +137,8 @@ class Write:
             env[environment.ASKED] = credentials.asked(body)
         env |= {environment.NEW: {}, environment.GIVEN: dict.fromkeys(body, True), environment.ANEW: {}, "issued": {}}
         unfit = self._values.make(env, body, made)
+        if not self._makes:  # what a row would have that none may make is told by nothing
+            unfit = []
         if self._signs:
             key = env[environment.SIGNING]["key"]
             env["issued"][SECRET] = signing.written(signing.secret(key, str(env[environment.NEW]["id"])))

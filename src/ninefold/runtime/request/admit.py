@@ -68,7 +68,7 @@ def _parameters(x: Exchange) -> Next:
         failures.extend(_unknown(x.query, endpoint.known_parameters))
     misread = _read_own(x)
     if misread:
-        x.env[environment.REFUSED] = {"parameters": True}
+        x.env[environment.REFUSED] = {**x.env.get(environment.REFUSED, {}), "parameters": True}
     failures.extend(misread)
     key, wrong = _key(x)
     failures.extend(wrong)

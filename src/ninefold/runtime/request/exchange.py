@@ -143,6 +143,9 @@ class Exchange(msgspec.Struct, eq=False):
             written = {name: [text] for text, (name, _, _) in zip(self.values, self.endpoint.names, strict=True)}
             self.endpoint.stored.read(written, failures)
             self.refuse(*failures)
+            # A row as it would be with such a value is asked nothing.
+            refused = self.env.get(environment.REFUSED, {})
+            self.env[environment.REFUSED] = {**refused, "path": bool(failures)}
 
     def settled(self, lowest: int) -> bool:
         """Whether something has failed that nothing of this rank comes before."""
