@@ -65,6 +65,8 @@ PUT /made/{name}:
   body: [text]
   check: {that: "!has(before.sheet)", else: there}
   responses: {created: {201: none}, unchanged: {202: none}}
+PUT /new/{name}: {does: put sheet, body: [grade], responses: {created: {201: none}}}
+PUT /known/{name}: {does: put sheet, body: [grade], responses: {replaced: {200: none}, unchanged: {202: none}}}
 PUT /changed/{name}:
   does: put sheet
   body: [grade]
@@ -146,3 +148,30 @@ def test_where_replaced_alone_is_stated_there_was_a_row(service: Running) -> Non
     assert told(put(service, "/all/a", text="x", grade=1)) == 201
     assert told(put(service, "/changed/a", grade=1)) == "falls"
     assert told(put(service, "/changed/a", grade=2)) == 200
+
+
+def test_a_path_value_that_breaks_its_schema_is_invalid_where_a_row_may_be_made_else_not_there(
+    service: Running,
+) -> None:
+    assert told(put(service, "/all/A1", text="x", grade=1)) == "invalid"
+    assert told(put(service, "/all/A1", text="x", grade=99)) == "invalid"
+    assert told(put(service, "/made/A1", text="x")) == "invalid"
+    assert told(put(service, "/changed/A1", grade=1)) == "missing"
+    assert told(put(service, "/known/A1", grade=1)) == "missing"
+
+
+def test_what_has_no_answer_is_refused(service: Running) -> None:
+    assert told(put(service, "/known/a", grade=1)) == "missing"
+    assert told(put(service, "/new/a", grade=1)) == 201
+    assert told(put(service, "/new/a", grade=1)) == "taken"
+    assert told(put(service, "/known/a", grade=1)) == 202
+    assert told(put(service, "/known/a", grade=2)) == 200
+    assert told(put(service, "/made/a", text="other")) == "other"
+
+
+def test_what_has_not_changed_changes_nothing(service: Running) -> None:
+    assert told(put(service, "/all/a", text="abc", grade=1)) == 201
+    assert told(put(service, "/all/a", text="abc", grade=1)) == 202
+    assert service.http.get("/all/a").json() == {"grade": 1, "edited": 0}
+    assert told(put(service, "/changed/a", grade=2)) == 200
+    assert service.http.get("/all/a").json() == {"grade": 2, "edited": 1}

@@ -80,6 +80,7 @@ class Refused(TypedDict, total=False):
 
     body: bool
     parameters: bool
+    path: bool
 
 
 class Several(TypedDict, total=False):

@@ -262,7 +262,9 @@ class Making:
         if name in beyond:
             return
         leaf = next((each for each in self.operation.takes.body or () if each.field == name), None)
-        if leaf is not None and self.operation.host is None:
+        # What `put` changes is given by the body of its endpoint, as what it makes is.
+        takes = self.operation.host is None or (self.operation.kind.changes and self.operation.kind.is_whole)
+        if leaf is not None and takes:
             subject = f"{self.resource.name}.{name}"
             # What a whole row is not given has no value by that, unless the contract makes one.
             is_whole = self.operation.kind.is_whole and name not in self.made
