@@ -98,7 +98,7 @@ def given(
                 broken.append(Broken("body", leaf.pointer, "required"))
             continue
         rules: list[tuple[Path, str]] = (
-            [(leaf.pointer, "immutable")] if field_.immutable and endpoint.verb not in ("create", "ensure") else []
+            [(leaf.pointer, "immutable")] if field_.immutable and endpoint.verb not in ("create", "put ensured") else []
         )
         rules += broken_rules(field_.schema, value, leaf.pointer)
         rules += () if leaf.beside is None else broken_rules(leaf.beside.schema, value, leaf.pointer)

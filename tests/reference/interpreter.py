@@ -167,7 +167,7 @@ class _Asking:
                 self.failures.append(Failure("idempotency mismatch"))
             elif not self.failures:
                 return before.response
-        if endpoint.verb in ("put", "ensure") and admission is not None and values is not None:
+        if endpoint.verb in ("put", "put ensured") and admission is not None and values is not None:
             work = work.as_it_comes(admission, given)
             work.path_fits = self.path_fits
             work.is_stale = work.row is None and endpoint.operation.validator and "if-match" in self.request.headers

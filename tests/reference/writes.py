@@ -34,7 +34,7 @@ def guards_of(endpoint: Endpoint) -> tuple[tuple[Guard, ...], tuple[Guard, ...]]
     """What is asked before a write, and what afterwards: the checks of `put` that read its row (meaning "before and
     after")."""
     guards, name = endpoint.operation.guards, endpoint.resource
-    if endpoint.verb not in ("put", "ensure", "replace") or name is None:
+    if endpoint.verb not in ("put", "put ensured", "put replaced") or name is None:
         return guards, ()
     later = tuple(each for each in guards if _reads(each.that, name) or _reads(each.that, "before"))
     return tuple(each for each in guards if each not in later), later
@@ -92,7 +92,7 @@ class Work:
         for name in self.endpoint.names:
             if name.through and not self.on_the_way:
                 self._find_parent(name)
-        if self.endpoint.verb in ("create", "put", "ensure") or self.on_the_way:
+        if self.endpoint.verb in ("create", "put", "put ensured") or self.on_the_way:
             return
         rows = [row for row in self.reading.rows.all(self.resource.name) if self._is_meant(row)]
         condition = None if admission.of_request else admission.condition
@@ -132,7 +132,9 @@ class Work:
         if self.on_the_way or (row is None and "created" in mutation.outcomes):
             made_new = Create(kind=KINDS["create"], response=mutation.ends_well[0], **stated)
             return replace(self, endpoint=replace(self.endpoint, operation=made_new))
-        changed = Update(kind=KINDS["replace"], response=mutation.outcomes.get("replaced", mutation.response), **stated)
+        changed = Update(
+            kind=KINDS["put replaced"], response=mutation.outcomes.get("replaced", mutation.response), **stated
+        )
         work = replace(self, endpoint=replace(self.endpoint, operation=changed), row=row, put=mutation)
         condition = None if admission.of_request else admission.condition
         if row is None:
@@ -452,7 +454,7 @@ class Change:
         stored = [each for each in resource.fields.values() if each.stored]
         if old is None:
             fields |= {each.name: None for each in stored}
-        if self.endpoint.verb == "replace":
+        if self.endpoint.verb == "put replaced":
             fields |= {leaf.field: None for leaf in self.endpoint.takes.body or ()}
         fields |= values
         fields |= {name: parent.key for name, parent in self.work.parents.items() if self.endpoint.verb == "create"}
@@ -538,7 +540,7 @@ class Change:
             return None if each.name in self.work.parents else each.on_create or each.on_change
         if each.on_change is not None:
             return each.on_change
-        if endpoint.verb == "replace" and any(leaf.field == each.name for leaf in endpoint.takes.body or ()):
+        if endpoint.verb == "put replaced" and any(leaf.field == each.name for leaf in endpoint.takes.body or ()):
             return each.on_create
         return None
 
@@ -593,7 +595,7 @@ class Change:
         field_, endpoint = self.work.resource.fields[name], self.endpoint
         if field_.computed is not None:
             yield from self._of_request(field_.computed, (*beyond, name))
-        whole = endpoint.verb in ("create", "replace")
+        whole = endpoint.verb in ("create", "put replaced")
         made = self._stated.get(name) or (field_.on_create if endpoint.verb == "create" else None) or field_.on_change
         for leaf in endpoint.takes.body or ():
             if leaf.field == name and (name in self.given.values or (whole and made is None)):

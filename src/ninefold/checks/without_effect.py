@@ -57,7 +57,7 @@ USES: Mapping[str, Use] = {
     "ends": Use(
         lambda verb: verb.ends,
         "ends credentials that were issued to a row",
-        {"delete": "credentials end with their row", "remove": "credentials end with their row"},
+        {"delete": "credentials end with their row", "delete if there": "credentials end with their row"},
     ),
     "grant": Use(lambda verb: verb.name == GRANT, "says by which grant a client signs in"),
     "idempotency_key": Use(lambda verb: verb.writes, "makes that a request is done once"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from ninefold.diagnostics.diagnostic import Label
@@ -27,7 +28,7 @@ _KEYWORDS: Final = frozenset(["true", "false", "null", "in"])
 _CEL: Final = RESERVED | _KEYWORDS
 
 
-def declare(r: Reading, key: Scalar, what: str, taken: frozenset[str] = frozenset(), selected: bool = False) -> None:
+def declare(r: Reading, key: Scalar, what: str, taken: Collection[str] = (), selected: bool = False) -> None:
     """Says whether a name cannot be one. `what` it would name, `taken` are the names that such a thing cannot have.
     `selected`: it is only read behind a dot (`order.package`), where CEL's reserved words are names too."""
     name = key.text

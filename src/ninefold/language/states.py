@@ -19,6 +19,7 @@ from ninefold.language.quantities import duration
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Reading, Slot, spoken
 from ninefold.language.records import of_records
+from ninefold.language.verbs import VERBS
 from ninefold.syntax.nodes import Entry, Node, Part, Scalar
 
 # fmt: off
@@ -75,7 +76,7 @@ class Transition:
 
 
 def _look(r: Reading, entry: Entry, level: Level) -> None:
-    declare(r, entry.key, "a transition", selected=True)
+    declare(r, entry.key, "a transition", VERBS.keys(), selected=True)
 
 
 TRANSITIONS = Each(

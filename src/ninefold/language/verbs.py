@@ -203,8 +203,8 @@ _ROWS: tuple[Verb, ...] = (
             "their values.",
             _NAMED_OR_ALL, "the fields that clients may change, or `none`", _BECOME)),
     Verb(
-        name="replace", of="put", word="replaces", told="replaces one `{}`", row="named", does="changes", is_whole=True,
-        outcomes=("replaced",), arises=("update",),
+        name="put replaced", of="put", word="replaces", told="replaces one `{}`", row="named", does="changes",
+        is_whole=True, outcomes=("replaced",), arises=("update",),
         takes_values=True, sets=True, effects=True, issues=True, ends=True,
         is_first=True, after_call=True, answer="the row"),
     Verb(
@@ -217,7 +217,7 @@ _ROWS: tuple[Verb, ...] = (
             f"{_NAMED_OR_ALL}; with `absent`, as of `put`, or `where`", "none; of `all R`: members that are no fields",
             "the row's own fields, as they were; of `all R`: `page.items` and `page.total`")),
     Verb(
-        name="ensure", of="put", word="creates",
+        name="put ensured", of="put", word="creates",
         told="creates one `{}`, or compares the one that is there and leaves it",
         row="known", does="makes", is_whole=True, outcomes=("created", "unchanged"), arises=("create",),
         takes_values=True, is_given_once=True, sets=True, effects=True, is_first=True),
@@ -238,7 +238,7 @@ _ROWS: tuple[Verb, ...] = (
             "alone is named, the one that the path names, or `where`",
             "the fields that clients give, or `none`", "the row, as it has become")),
     Verb(
-        name="remove", of="delete", word="deletes", told="deletes one `{}`, if there is one", row="known",
+        name="delete if there", of="delete", word="deletes", told="deletes one `{}`, if there is one", row="known",
         does="removes", outcomes=("deleted", "absent"), arises=("delete",), effects=True, by_itself=_NO_ROW_LEFT),
     Verb(
         name="sign in", word="signs in to", told="signs in to one `{}`", row="found",
@@ -287,7 +287,7 @@ _ROWS: tuple[Verb, ...] = (
 
 KINDS: Final[Mapping[str, Verb]] = {verb.name: verb for verb in _ROWS}
 """What an endpoint may do, besides the contract's own transitions, by name; `put`, `delete` and `sign in` in each of
-their kinds."""
+their kinds, whose names have spaces, so that no transition is called like one."""
 
 VERBS: Final[Mapping[str, Verb]] = {name: verb for name, verb in KINDS.items() if not verb.of}
 """The same, as a contract writes it."""
@@ -323,8 +323,8 @@ def kind_by(verb: str, outcomes: Collection[str], grants: bool) -> str:
     if verb == "sign in":
         return GRANT if grants else verb
     if verb == "put" and outcomes:
-        return "replace" if {*outcomes} == {"replaced"} else verb if "replaced" in outcomes else "ensure"
-    return "remove" if verb == "delete" and "absent" in outcomes else verb
+        return "put replaced" if {*outcomes} == {"replaced"} else verb if "replaced" in outcomes else "put ensured"
+    return "delete if there" if verb == "delete" and "absent" in outcomes else verb
 
 
 def instead_of(outcomes: Collection[str]) -> Mapping[str, str]:

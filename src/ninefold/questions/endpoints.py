@@ -131,7 +131,7 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
     if "put" in verbs and shown and not outcomes:
         words = f"which outcomes of `{key}` are stated: `created`, `replaced`, `unchanged`"
         yield blocking(RESPONSES, key, At(shown[0].span), own, words)
-    if "remove" in verbs and shown and "deleted" not in outcomes:
+    if "delete if there" in verbs and shown and "deleted" not in outcomes:
         yield blocking(RESPONSES, key, At(shown[0].span), own, f"what `{key}` answers where it is deleted")
     for response in shown:
         if at := unanswered(response.content, response.span):
