@@ -21,7 +21,9 @@ def called(name: str) -> Loaded:
     )
 
 
-@pytest.mark.parametrize("name", [each for each in FREE if each.isidentifier() and each not in VERBS and each != "return"])
+@pytest.mark.parametrize(
+    "name", [each for each in FREE if each.isidentifier() and each not in VERBS and each != "return"]
+)
 def test_what_is_no_verb_of_a_contract_may_be_a_transition(name: str) -> None:
     loaded = called(name)
     assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
