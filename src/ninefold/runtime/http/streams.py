@@ -23,7 +23,7 @@ from ninefold.runtime.http.audiences import NOT_YET, Audience, Listener, Waiting
 from ninefold.runtime.http.wire import End, Wire
 from ninefold.runtime.http.work import Fetcher
 from ninefold.runtime.operations.audience import Concerns, Index
-from ninefold.runtime.operations.flow import Asks, Chunk, Fetch, Follow, Holds, Over, Select
+from ninefold.runtime.operations.flow import Asks, Chunk, Fetch, Fetched, Follow, Holds, Over, Select, Unreachable
 from ninefold.runtime.store.bell import SOON, Bell
 from ninefold.runtime.store.protocol import Database, Row, Stored, Unavailable
 from ninefold.sql.events import LAST
@@ -302,7 +302,7 @@ class Streams:
             if isinstance(found.work, Fetch):
                 # Nobody else waits for what somebody else has to say.
                 if audience.fetching is None or audience.fetching.done():
-                    audience.fetching = asyncio.create_task(self._fetched(found.work, found))
+                    audience.fetching = asyncio.create_task(_fetched(self._fetcher.fetch(found.work), found))
                 found = Over.UNKNOWN
             else:
                 tables |= self._tables_of(found.work)
@@ -329,9 +329,6 @@ class Streams:
             tables = self._tables[select.text] = self._database.tables(select.text, select.binds)
         return tables
 
-    async def _fetched(self, wanted: Fetch, asks: Asks) -> None:
-        asks.then(await self._fetcher.fetch(wanted))
-
     async def _chunk(self, audience: Audience, position: int, rows: Reading) -> Chunk:
         """What an audience is shown behind a position. It is one that may listen."""
         assert isinstance(audience.standing, Holds)
@@ -356,6 +353,10 @@ class Streams:
 
 
 _LAST = Select(LAST, ())
+
+
+async def _fetched(fetching: Awaitable[Fetched | Unreachable], asks: Asks) -> None:
+    asks.then(await fetching)
 
 
 def _now() -> float:

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ninefold.runtime.http.capacity import Capacity
 from ninefold.runtime.operations.credentials import LANES
-from ninefold.runtime.operations.flow import Failed, Fetch, Fetched, Gave, Invoke, Unreachable
+from ninefold.runtime.operations.flow import Failed, Fetch, Fetched, Gave, Invoke, Take, Unreachable
 
 if TYPE_CHECKING:
     import aiohttp
@@ -116,7 +116,10 @@ class Callers:
         until it ends itself."""
         self._capacity.call()
         if work.awaited:
-            return self._awaited(work)
+            # It is counted off when it ends in whatever way, before its first step as well.
+            task = asyncio.ensure_future(_awaited(work))
+            task.add_done_callback(lambda _: self._capacity.called())
+            return task
         loop = asyncio.get_running_loop()
         future = self._threads.submit(_run, work)
 
@@ -127,16 +130,15 @@ class Callers:
         future.add_done_callback(done)
         return asyncio.wrap_future(future)
 
-    async def _awaited(self, work: Invoke) -> Gave | Failed:
-        try:
-            return Gave(await work.function(**work.arguments))
-        except Exception as error:
-            return Failed(error)
-        finally:
-            self._capacity.called()
-
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+async def _awaited(work: Invoke) -> Gave | Failed:
+    try:
+        return Gave(await work.function(**work.arguments))
+    except Exception as error:
+        return Failed(error)
 
 
 def _run(work: Invoke) -> Gave | Failed:
@@ -163,25 +165,29 @@ class Fetcher:
     """Fetches documents, each once at a time."""
 
     def __init__(self) -> None:
-        self._under_way: dict[Fetch, asyncio.Task[Fetched | Unreachable]] = {}
+        self._under_way: dict[str, tuple[asyncio.Task[Fetched | Unreachable], list[Take]]] = {}
+        """By URL: the fetch, and who is to be told what comes."""
 
-    async def fetch(self, wanted: Fetch) -> Fetched | Unreachable:
-        """One that is under way already is waited for, and goes on when whoever began it waits no more."""
-        task = self._under_way.get(wanted)
-        if task is None:
-            task = self._under_way[wanted] = asyncio.create_task(self._fetched(wanted))
-        else:
-            task.add_done_callback(lambda done: None if done.cancelled() else wanted.take(done.result()))
-        return await asyncio.shield(task)
+    def fetch(self, wanted: Fetch) -> Awaitable[Fetched | Unreachable]:
+        """Begins in the moment in which it is asked for: a step later what was looked for may have come. One that is
+        under way already is waited for, and goes on when whoever began it waits no more."""
+        under_way = self._under_way.get(wanted.url)
+        if under_way is None:
+            takes: list[Take] = []
+            under_way = self._under_way[wanted.url] = asyncio.create_task(self._fetched(wanted.url, takes)), takes
+        task, takes = under_way
+        takes.append(wanted.take)
+        return asyncio.shield(task)
 
-    async def _fetched(self, wanted: Fetch) -> Fetched | Unreachable:
-        """It is taken in the moment in which it is under way no more: who asks then is in need of neither."""
+    async def _fetched(self, url: str, takes: list[Take]) -> Fetched | Unreachable:
+        """All take it in the moment in which it is under way no more: who asks then is in need of neither."""
         try:
-            result = await _fetch(wanted.url)
-            wanted.take(result)
+            result = await _fetch(url)
+            for take in takes:
+                take(result)
             return result
         finally:
-            del self._under_way[wanted]
+            del self._under_way[url]
 
 
 _LOADED_FIRST = ("aiohttp", "joserfc.jwk", "joserfc.jws")

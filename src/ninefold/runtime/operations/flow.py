@@ -7,7 +7,6 @@ One loop (`http/app.py`) does the work and resumes.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import field
 from enum import Enum
 from typing import Any, TypeAlias
 
@@ -111,6 +110,9 @@ class Unreachable:
     why: str
 
 
+Take: TypeAlias = Callable[[Fetched | Unreachable], None]
+
+
 @dataclass(frozen=True, slots=True)
 class Fetch:
     """A document of another service, such as the keys of an issuer; gives `Fetched` or `Unreachable`. Those who want
@@ -118,7 +120,7 @@ class Fetch:
     that nobody finds neither the fetch nor what came of it."""
 
     url: str
-    take: Callable[[Fetched | Unreachable], None] = field(compare=False)
+    take: Take
 
 
 Work: TypeAlias = ReadBody | Select | Recall | Transact | Sweep | Compute | Beside | Fetch | Invoke
