@@ -36,7 +36,7 @@ from ninefold.runtime.request.exchange import Exchange, timed_out
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.request.steps import recovered, start, taken
 from ninefold.runtime.store.bell import Bell
-from ninefold.runtime.store.protocol import Database, Row, Unavailable
+from ninefold.runtime.store.protocol import Database, Row, Unavailable, settling
 
 STALLED = Response(408, ((b"connection", b"close"),))
 """RFC 9110 15.5.9."""
@@ -94,16 +94,12 @@ class Works:
     def sweep(self, work: Sweep, now: str) -> Future[Any]:
         """What a sweep gives that no request waits for."""
         future: Future[Any] = asyncio.get_running_loop().create_future()
+        settle = settling(future)
 
         def done(value: Any, error: BaseException | None) -> None:
             if error is not None:
                 work.given_up()
-            if future.done():
-                return
-            if error is None:
-                future.set_result(value)
-            else:
-                future.set_exception(error)
+            settle(value, error)
 
         try:
             self.write(work, now, done)

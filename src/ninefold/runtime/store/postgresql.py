@@ -13,7 +13,7 @@ import logging
 from asyncio import AbstractEventLoop, Future
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from threading import Thread
 from time import monotonic
 from typing import Any, Final, TypeVar
@@ -22,7 +22,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_link import LOST, PASSING, Broken, Link, Transaction, meaning, words
 from ninefold.runtime.store.protocol import Answered, Row, Session, Statistics, Stored, Unavailable
-from ninefold.runtime.store.writer import IDLE, QUEUE, Result, Waiting, answer, gather
+from ninefold.runtime.store.writer import Queue, Result, Waiting, answer, transacted
 from ninefold.values import LONGEST_SUM
 
 log = logging.getLogger("ninefold.server")
@@ -132,13 +132,8 @@ class Writer:
         self._loop = asyncio.new_event_loop()
         self._link: Link | None = None
         self._asked = 0.0
-        self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
-        self._stopping = False
+        self.queue = Queue()
         self._thread: Thread | None = None
-
-    @property
-    def waiting(self) -> int:
-        return self._queue.qsize()
 
     def begin(self, opening: Callable[[Link, AbstractEventLoop], T]) -> T:
         """Connect, and do what opens the database, then live. Raises what that raises, and HeldElsewhere."""
@@ -162,32 +157,18 @@ class Writer:
             raise error
         return made  # type: ignore[no-any-return]
 
-    def submit(self, waiting: Waiting) -> None:
-        """Raises Unavailable."""
-        if self._stopping:
-            raise Unavailable("the service is stopping")
-        if self._queue.qsize() >= QUEUE:
-            raise Unavailable("too much is waiting to be written")
-        self._queue.put(waiting)
-
     def stop(self) -> None:
         """Do what was accepted, then end."""
-        if not self._stopping:
-            self._stopping = True
-            self._queue.put(None)
+        self.queue.end()
         if self._thread is not None:
             self._thread.join()
 
     def _live(self) -> None:
-        ended = False
-        while not ended:
-            try:
-                first = self._queue.get(timeout=IDLE)
-            except Empty:
+        while not self.queue.ended:
+            batch = self.queue.batch()
+            if batch is None:
                 self._look()
-                continue
-            batch, ended = gather(self._queue, first)
-            if batch:
+            elif batch:
                 answer(batch, self._commit(batch))
         self._end()
 
@@ -347,24 +328,10 @@ class PostgreSQL:
         return None
 
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
-        future: Future[T] = asyncio.get_running_loop().create_future()
-
-        def done(value: T, error: BaseException | None) -> None:
-            if future.done():
-                return
-            if error is None:
-                future.set_result(value)
-            else:
-                future.set_exception(error)
-
-        try:
-            self.write(work, done)
-        except Unavailable as error:
-            future.set_exception(error)
-        return future
+        return transacted(self, work)
 
     def write(self, work: Callable[[Session], Any], done: Answered, again: bool = False) -> None:
-        self._writer.submit(Waiting(work, again, done, asyncio.get_running_loop()))
+        self._writer.queue.put(Waiting(work, again, done, asyncio.get_running_loop()))
 
     def close(self) -> None:
         if not self._open:
@@ -387,4 +354,4 @@ class PostgreSQL:
 
     def statistics(self) -> Statistics:
         busy = 0 if self._readers is None else self._readers.busy
-        return Statistics(self._writer.waiting, self._writer.batches, self._writer.works, 0, busy, self._reads)
+        return Statistics(self._writer.queue.waiting, self._writer.batches, self._writer.works, 0, busy, self._reads)

@@ -59,6 +59,20 @@ Answered: TypeAlias = Callable[[Any, BaseException | None], None]
 """Is told what a work gave, or what it raised."""
 
 
+def settling(future: Future[Any]) -> Answered:
+    """Has a future give or raise it, unless nobody waits for that any more."""
+
+    def done(value: Any, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
+
+    return done
+
+
 class Database(Protocol):
     def select(self, text: str, binds: Sequence[Stored]) -> list[Row] | Future[list[Row]]:
         """Read in a snapshot of what is committed. Gives the rows at once where reading does not wait; a future that is

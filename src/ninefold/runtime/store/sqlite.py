@@ -47,7 +47,7 @@ from ninefold.runtime.store.protocol import (
 )
 from ninefold.runtime.store.reads import Brief, Long, TooLong
 from ninefold.runtime.store.whole import NotUpgraded
-from ninefold.runtime.store.writer import Transaction, Waiting, Writer
+from ninefold.runtime.store.writer import Transaction, Waiting, Writer, transacted
 from ninefold.upgrade.changes import changes
 from ninefold.upgrade.shape import decode_shape, encode_shape
 from ninefold.upgrade.words import told
@@ -129,25 +129,11 @@ class SQLite:
 
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         """Run `work` in a transaction of its own; to be called on the event loop's thread."""
-        future: Future[T] = asyncio.get_running_loop().create_future()
-
-        def done(value: T, error: BaseException | None) -> None:
-            if future.done():
-                return
-            if error is None:
-                future.set_result(value)
-            else:
-                future.set_exception(error)
-
-        try:
-            self.write(work, done)
-        except Unavailable as error:
-            future.set_exception(error)
-        return future
+        return transacted(self, work)
 
     def write(self, work: Callable[[Session], Any], done: Answered, again: bool = False) -> None:
         """The same without a future. Raises Unavailable."""
-        self._writer.submit(Waiting(work, again, done, asyncio.get_running_loop()))
+        self._writer.queue.put(Waiting(work, again, done, asyncio.get_running_loop()))
 
     def close(self) -> None:
         """Finish what was accepted, then close. Futures are resolved when the loop runs again."""
@@ -192,7 +178,7 @@ class SQLite:
         size = sum(_size(f"{self._path}{ending}") for ending in ("", "-wal"))
         long = self._long
         return Statistics(
-            self._writer.waiting, self._writer.batches, self._writer.works, size, long.running, long.begun
+            self._writer.queue.waiting, self._writer.batches, self._writer.works, size, long.running, long.begun
         )
 
 

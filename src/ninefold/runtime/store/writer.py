@@ -6,13 +6,14 @@ throughput grows with load and nobody waits for more than two flushes. Nothing i
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from asyncio import AbstractEventLoop
+from asyncio import AbstractEventLoop, Future
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import apsw
 from msgspec import Struct
@@ -20,9 +21,11 @@ from msgspec import Struct
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.checkpoints import Checkpoints
 from ninefold.runtime.store.connections import Changes, LogIndex, meaning, words
-from ninefold.runtime.store.protocol import Answered, Row, Session, Stored, Unavailable
+from ninefold.runtime.store.protocol import Answered, Database, Row, Session, Stored, Unavailable, settling
 
 log = logging.getLogger("ninefold.server")
+
+T = TypeVar("T")
 
 QUEUE = 10_000
 """Works that may wait. Beyond it a client is better told at once than kept waiting."""
@@ -61,6 +64,62 @@ class Transaction:
             raise meaning(error) from error
 
 
+class Queue:
+    """What waits for a writer. `ended`: all of it was taken, and nothing more will come; of the writer's thread."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self._waiting: SimpleQueue[Waiting | None] = SimpleQueue()
+        self._closed = False
+
+    @property
+    def waiting(self) -> int:
+        """How many works wait for the writer."""
+        return self._waiting.qsize()
+
+    def put(self, waiting: Waiting) -> None:
+        """Raises Unavailable."""
+        if self._closed:
+            raise Unavailable("the service is stopping")
+        if self._waiting.qsize() >= QUEUE:
+            raise Unavailable("too much is waiting to be written")
+        self._waiting.put(waiting)
+
+    def end(self) -> None:
+        """Take nothing more in."""
+        if not self._closed:
+            self._closed = True
+            self._waiting.put(None)
+
+    def batch(self) -> list[Waiting] | None:
+        """All that waits now, up to BATCH. None: nothing came for IDLE seconds."""
+        try:
+            waiting = self._waiting.get(timeout=IDLE)
+        except Empty:
+            return None
+        batch: list[Waiting] = []
+        while waiting is not None:
+            batch.append(waiting)
+            if len(batch) == BATCH:
+                return batch
+            try:
+                waiting = self._waiting.get_nowait()
+            except Empty:
+                return batch
+        self.ended = True
+        return batch
+
+
+def transacted(database: Database, work: Callable[[Session], T]) -> Future[T]:
+    """`Database.transact`, by its `write`."""
+    future: Future[T] = asyncio.get_running_loop().create_future()
+    try:
+        database.write(work, settling(future))
+    except Unavailable as error:
+        future.set_exception(error)
+    return future
+
+
 class Writer:
     """A thread with a connection of its own. `batches` and `works` count what was committed. `failing`: why the last
     write failed; None: it did not, or something was written since."""
@@ -73,41 +132,22 @@ class Writer:
         self._connection = connection
         self._checkpoints = checkpoints
         self._transaction = Transaction(connection)
-        self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
-        self._stopping = False
+        self.queue = Queue()
         self._thread = Thread(target=self._live, name="ninefold-writer", daemon=True)
         self._thread.start()
 
-    @property
-    def waiting(self) -> int:
-        """How many works wait for the writer."""
-        return self._queue.qsize()
-
-    def submit(self, waiting: Waiting) -> None:
-        """Raises Unavailable."""
-        if self._stopping:
-            raise Unavailable("the service is stopping")
-        if self._queue.qsize() >= QUEUE:
-            raise Unavailable("too much is waiting to be written")
-        self._queue.put(waiting)
-
     def stop(self) -> None:
         """Do what was accepted, then end. The results are on their way to the loop when this returns."""
-        if not self._stopping:
-            self._stopping = True
-            self._queue.put(None)
+        self.queue.end()
         self._thread.join()
 
     def _live(self) -> None:
-        ended = False
-        while not ended:
-            try:
-                first = self._queue.get(timeout=IDLE)
-            except Empty:
+        while not self.queue.ended:
+            batch = self.queue.batch()
+            if batch is None:
                 self.changes.begun()
                 self._checkpoints.when_idle(self._connection)
                 continue
-            batch, ended = gather(self._queue, first)
             if batch:
                 results = self._commit(batch)
                 self.changes.settled()
@@ -195,21 +235,6 @@ def _why(error: BaseException) -> str:
     while error.__cause__ is not None and not isinstance(error, apsw.Error):
         error = error.__cause__
     return words(error) if isinstance(error, apsw.Error) else str(error)
-
-
-def gather(queue: SimpleQueue[Waiting | None], first: Waiting | None) -> tuple[list[Waiting], bool]:
-    """All that waits now, up to BATCH, and whether the end was among it."""
-    batch: list[Waiting] = []
-    waiting = first
-    while waiting is not None:
-        batch.append(waiting)
-        if len(batch) == BATCH:
-            return batch, False
-        try:
-            waiting = queue.get_nowait()
-        except Empty:
-            return batch, False
-    return batch, True
 
 
 def answer(batch: list[Waiting], results: list[Result]) -> None:
