@@ -43,7 +43,6 @@ from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Clock, Sources
 from ninefold.runtime.store.opening import kind_of, open_database
 from ninefold.runtime.store.protocol import Opened, Refused, Store
-from ninefold.runtime.store.sqlite import Opened as SQLiteOpened
 from ninefold.runtime.store.upgrade import in_the_way
 from ninefold.runtime.store.whole import NotUpgraded
 
@@ -95,7 +94,7 @@ class Serving:
         issuers_usable(plan, values)
         return Offer(plan, loaded.source, values, functions_of(plan, self.functions))
 
-    def opened(self, path: str, offer: Offer) -> tuple[SQLiteOpened | Opened, Counted]:
+    def opened(self, path: str, offer: Offer) -> tuple[Opened, Counted]:
         """Raises Unusable."""
         audit = Audit(offer.plan.stored, contract=offer.source)
         begin = stated_rows(offer.plan, Caller(offer.values, self.sources))
@@ -131,7 +130,7 @@ class Serving:
     def announce(
         self,
         offer: Offer,
-        opening: SQLiteOpened | Opened,
+        opening: Opened,
         misfits: Counted,
         addresses: tuple[str, str],
         identity: Identity | None,
@@ -151,7 +150,7 @@ class Serving:
         issuers = {} if identity is None else {name: identity.issuer(name) for name in identity.audiences}
         for name, issuer in issuers.items():
             say(f"issuer    {issuer} of {name}: signs whatever it is asked to, for tests and sandboxes")
-        where = try_it.Where(service, self.document, str(opening.path), issuers)
+        where = try_it.Where(service, self.document, opening.path, issuers)
         if lines := list(try_it.lines(plan, where, offer.values, offer.functions)):
             say("\n" + "\n".join(["Try:", *("  " + visible(line) for line in lines)]))
         say()
@@ -164,7 +163,7 @@ class Serving:
             say(f"\n{paragraph}")
 
 
-def say_rows(opening: SQLiteOpened | Opened, misfits: Counted) -> None:
+def say_rows(opening: Opened, misfits: Counted) -> None:
     for words in opening.additions:
         say(f"          {visible(words)}")
     for words in opening.began:
@@ -286,7 +285,7 @@ class Served:
         say_rows(opening, self.misfits)
         say("served anew")
 
-    def _opened_anew(self, offer: Offer) -> tuple[SQLiteOpened | Opened, Counted]:
+    def _opened_anew(self, offer: Offer) -> tuple[Opened, Counted]:
         self.database.close()
         try:
             return self.serving.opened(self.path, offer)

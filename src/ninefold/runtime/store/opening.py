@@ -14,7 +14,7 @@ def kind_of(url: str) -> str:
 
 def open_database(
     url: str, plan: ServicePlan, begin: Begin | None = None, judge: Judge | None = None
-) -> sqlite.Opened | Opened | Refused:
+) -> Opened | Refused:
     """Open the database of a plan that is made for it: `sqlite:///PATH`, a path, or `postgresql://…`. `judge` looks at
     the rows of one in SQLite."""
     if kind_of(url) == "sqlite":

@@ -152,7 +152,7 @@ NotBegun, and then nothing has."""
 @dataclass(frozen=True, slots=True)
 class Opened:
     """`path`: what it is called, without a password. `created`: it was empty. `additions`: what the operator is told of
-    it; `began`: what was done to its rows to begin with."""
+    it, such as what was added to one that was there; `began`: what was done to its rows to begin with."""
 
     database: Store
     path: str

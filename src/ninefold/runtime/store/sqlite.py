@@ -19,7 +19,7 @@ import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
-from ninefold.runtime.store import record, steps, tables, upgrade
+from ninefold.runtime.store import protocol, record, steps, tables, upgrade
 from ninefold.runtime.store.checkpoints import Checkpoints
 from ninefold.runtime.store.connections import (
     STATEMENTS,
@@ -64,15 +64,8 @@ _TRIED_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """`created`: the file is new. `additions`: what was added to one that was there, in words; `began`: what
-    was done to its rows to begin with."""
-
+class Opened(protocol.Opened):
     database: SQLite
-    path: Path
-    created: bool
-    additions: tuple[str, ...] = ()
-    began: tuple[str, ...] = ()
 
 
 Opening: TypeAlias = Opened | Refused
@@ -275,7 +268,7 @@ def _open_locked(path: Path, name: Path, schema: Schema, begin: Begin | None, ju
                 began = begin(Transaction(connection))
         database = SQLite(path, key, held, connection)
         undo.pop_all()
-        return Opened(database, name, isinstance(found, record.Empty), additions, began)
+        return Opened(database, str(name), isinstance(found, record.Empty), additions, began)
 
 
 def _prepare(

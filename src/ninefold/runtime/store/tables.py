@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
-from ninefold.plan.schema import Column, Index, Machine, Schema, Table
+from ninefold.plan.schema import Column, Index, Schema, Table
 from ninefold.sql import credentials
 from ninefold.sql.events import (
     CREATE_DELIVERIES,
@@ -128,30 +128,12 @@ def add_entered(table: Table) -> tuple[str, ...]:
     )
 
 
-def rows_by_lost_state(machine: Machine, table: str) -> str:
-    """The states that rows are in and that are none any more, each with the number of its rows. Its one bind is a JSON
-    array of the states that there are."""
-    column = identifier(machine.column)
-    return (
-        f"SELECT {column}, count(*) FROM {identifier(table)}"
-        f" WHERE {column} NOT IN (SELECT value FROM json_each(?)) GROUP BY {column} ORDER BY {column}"
-    )
-
-
-def drop_entered(table: Table) -> str:
-    return f"ALTER TABLE {identifier(table.name)} DROP COLUMN {identifier(ENTERED_COLUMN)}"
-
-
 def create_index(table: str, index: Index) -> str:
     columns = ", ".join(
         f"{identifier(name[1:])} DESC" if name.startswith("-") else identifier(name) for name in index.columns
     )
     unique = "UNIQUE " if index.unique else ""
     return f"CREATE {unique}INDEX {identifier(index.name)} ON {identifier(table)} ({columns})"
-
-
-def drop_index(index: Index) -> str:
-    return f"DROP INDEX {identifier(index.name)}"
 
 
 def _stored_form(type_: Type, schema: Schema) -> str:
