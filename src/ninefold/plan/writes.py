@@ -391,9 +391,3 @@ def of_lack(write: Write, assign: Assign) -> Condition:
         return Condition("invalid", subject, trace=trace)
     pointer = "/" + assign.field.replace("~", "~0").replace("/", "~1")
     return Condition("invalid", subject, None, Location("body", pointer, assign.field), "required", trace)
-
-
-def of_lacks(write: Write) -> Iterator[Condition]:
-    """The same of every field to which the contract may give none."""
-    makes = (each for each in given_values(write) if each.otherwise is not None and not each.type.nullable)
-    yield from (of_lack(write, each) for each in makes)
