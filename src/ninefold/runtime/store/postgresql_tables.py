@@ -6,13 +6,19 @@ to, end in a digest; a longer name of a table or a column is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
+
+from msgspec import structs
 
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Column, Index, Schema, Table
+from ninefold.runtime.store.tables import ONE, create_index, names
 from ninefold.sql import credentials
+from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG, CREATE_SUBSCRIBED, CREATE_VERSIONS
 from ninefold.sql.fragment import identifier
+from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.sql.plpgsql import FUNCTIONS
 from ninefold.sql.postgresql import stored_form
 from ninefold.upgrade.shape import ON_DELETE, identifier_type, reference_indexes
@@ -22,7 +28,6 @@ LONGEST_NAME = 63
 """Bytes of an identifier (NAMEDATALEN - 1)."""
 
 _TEXT, _TIME, _NUMBER, _BYTES = (stored_form(each()) for each in (Text, Timestamp, Integer, Digest))
-ONE = identifier("$one")
 
 
 def not_there_yet(schema: Schema) -> Iterator[str]:
@@ -44,14 +49,14 @@ def create_schema(schema: Schema) -> tuple[str, ...]:
         *_NUMBERS,
         *(_create_table(table, schema) for table in schema.tables),
         *(each for table in schema.tables for each in _references(table)),
-        *(create_index(table.name, index) for table in schema.tables for index in _indexes(table)),
-        *(_KEYS if schema.idempotency else ()),
-        *(_LOG if schema.events else ()),
-        *(_DELIVERIES if schema.subscriptions else ()),
-        *(_VERSIONS if schema.versions else ()),
-        *(_SUBSCRIBED if schema.versions and schema.subscriptions else ()),
-        *(each for resource in schema.credentials for each in _credentials(resource, schema)),
-        *(_scopes(resource) for resource in schema.scoped),
+        *(_create_index(table.name, index) for table in schema.tables for index in _indexes(table)),
+        *_own(CREATE_KEYS if schema.idempotency else ()),
+        *_own(CREATE_LOG if schema.events else ()),
+        *_own(CREATE_DELIVERIES if schema.subscriptions else ()),
+        *_own(CREATE_VERSIONS if schema.versions else ()),
+        *_own(CREATE_SUBSCRIBED if schema.versions and schema.subscriptions else ()),
+        *(each for resource in schema.credentials for each in _own(_credentials(resource, schema))),
+        *(each for resource in schema.scoped for each in _own(credentials.create_scopes(resource))),
     )
 
 
@@ -67,7 +72,7 @@ def _create_table(table: Table, schema: Schema) -> str:
     if table.states:
         lines.append(f"{identifier(ENTERED_COLUMN)} {_TIME}")
     if table.key:
-        lines.append(f"PRIMARY KEY ({_names(table.key)})")
+        lines.append(f"PRIMARY KEY ({names(table.key)})")
     else:
         lines.append(f"{ONE} {_NUMBER} NOT NULL PRIMARY KEY DEFAULT 1 CHECK ({ONE} = 1)")
     return f"CREATE TABLE {identifier(table.name)} (\n  " + ",\n  ".join(lines) + "\n)"
@@ -101,12 +106,8 @@ def _references(table: Table) -> Iterator[str]:
         )
 
 
-def create_index(table: str, index: Index) -> str:
-    columns = ", ".join(
-        f"{identifier(name[1:])} DESC" if name.startswith("-") else identifier(name) for name in index.columns
-    )
-    unique = "UNIQUE " if index.unique else ""
-    return f"CREATE {unique}INDEX {identifier(_short(index.name))} ON {identifier(table)} ({columns})"
+def _create_index(table: str, index: Index) -> str:
+    return create_index(table, structs.replace(index, name=_short(index.name)))
 
 
 def _short(name: str) -> str:
@@ -114,10 +115,6 @@ def _short(name: str) -> str:
     if len(written) <= LONGEST_NAME:
         return name
     return written[: LONGEST_NAME - 13].decode(errors="ignore") + " " + sha256(written).hexdigest()[:12]
-
-
-def _names(columns: tuple[str, ...]) -> str:
-    return ", ".join(identifier(name) for name in columns)
 
 
 # ── The tables that are ninefold's own: ninefold.sql.idempotency, events and credentials say what they hold ──
@@ -129,63 +126,32 @@ _NUMBERS = (
 )
 """The last number that the rows of a table were given."""
 
-_KEYS = (
-    f'CREATE TABLE "$idempotency" (key {_BYTES} PRIMARY KEY, request {_BYTES} NOT NULL, response {_BYTES} NOT NULL,'
-    f" expires {_NUMBER} NOT NULL)",
-    'CREATE INDEX "$idempotency by expires" ON "$idempotency" (expires)',
+_FORMS = {
+    "INTEGER PRIMARY KEY AUTOINCREMENT": f"{_NUMBER} PRIMARY KEY DEFAULT {_next('$event')}",
+    "INTEGER": _NUMBER,
+    "TEXT": _TEXT,
+    "BLOB": _BYTES,
+    " STRICT": "",
+}
+_SAID = re.compile(
+    r'(?P<index>INDEX IF NOT EXISTS )"(?P<name>[^"]*)"|"[^"]*"|INTEGER PRIMARY KEY AUTOINCREMENT|INTEGER|TEXT|BLOB'
+    r"| STRICT\Z"
 )
 
-_LOG = (
-    f'CREATE TABLE "$event" (seq {_NUMBER} PRIMARY KEY DEFAULT {_next("$event")}, id {_TEXT} NOT NULL,'
-    f" kind {_TEXT} NOT NULL, resource {_TEXT} NOT NULL, row {_TEXT} NOT NULL, seen {_TEXT}, time {_TEXT} NOT NULL,"
-    f" payload {_TEXT} NOT NULL)",
-)
 
-_DELIVERIES = (
-    f'CREATE TABLE "$subscription" (id {_TEXT} PRIMARY KEY REFERENCES "subscription" (id) ON DELETE CASCADE,'
-    f" who {_TEXT} NOT NULL, caller {_TEXT} NOT NULL, generation {_NUMBER} NOT NULL DEFAULT 0, overlap {_TEXT},"
-    f" paused {_TEXT}, disabled {_TEXT})",
-    f'CREATE TABLE "$delivery" (subscription {_TEXT} NOT NULL REFERENCES "$subscription" (id) ON DELETE CASCADE,'
-    f' event {_NUMBER} NOT NULL REFERENCES "$event" (seq) ON DELETE CASCADE, lane {_TEXT} NOT NULL,'
-    f" attempts {_NUMBER} NOT NULL DEFAULT 0, due {_TEXT}, dead {_TEXT}, PRIMARY KEY (subscription, event))",
-    'CREATE INDEX "$delivery by event" ON "$delivery" (event)',
-    'CREATE INDEX "$delivery by due" ON "$delivery" (subscription, due, event) WHERE dead IS NULL AND due IS NOT NULL',
-    'CREATE INDEX "$delivery by lane" ON "$delivery" (subscription, lane, event) WHERE dead IS NULL',
-)
+def _own(statements: Iterable[str]) -> Iterator[str]:
+    """What makes tables of ninefold's own in SQLite, with the forms of PostgreSQL."""
 
-_VERSIONS = (
-    f'CREATE TABLE "$event in version" (event {_NUMBER} NOT NULL REFERENCES "$event" (seq) ON DELETE CASCADE,'
-    f" version {_TEXT} NOT NULL, kind {_TEXT}, payload {_TEXT}, PRIMARY KEY (event, version))",
-)
+    def form(found: re.Match[str]) -> str:
+        if found["index"]:
+            return found["index"] + identifier(_short(found["name"]))
+        return _FORMS.get(found[0], found[0])
 
-_SUBSCRIBED = (
-    f'CREATE TABLE "$subscribed in" (id {_TEXT} PRIMARY KEY REFERENCES "$subscription" (id) ON DELETE CASCADE,'
-    f" version {_TEXT} NOT NULL)",
-)
+    return (_SAID.sub(form, each) for each in statements)
 
 
 def _credentials(resource: str, schema: Schema) -> tuple[str, ...]:
-    """The credentials that are issued to the rows of a resource."""
+    """The statements for the credentials that are issued to the rows of a resource."""
     owner = next(each for each in schema.tables if each.name == resource)
-    types = {column.name: column.type for column in owner.columns}
-    table, columns = credentials.table_of(resource), _names(owner.key)
-    lines = [
-        f"{credentials.DIGEST} {_BYTES} PRIMARY KEY",
-        f"{credentials.SCHEME} {_TEXT} NOT NULL",
-        f"{credentials.EXPIRES} {_TEXT}",
-        *(f"{identifier(name)} {_form(types[name], schema)} NOT NULL" for name in owner.key),
-        f"FOREIGN KEY ({columns}) REFERENCES {identifier(resource)} ({columns}) ON UPDATE CASCADE ON DELETE CASCADE",
-    ]
-    return (
-        f"CREATE TABLE {table} (\n  " + ",\n  ".join(lines) + "\n)",
-        f"CREATE INDEX {identifier(_short(f'$credential {resource} by row'))} ON {table} ({columns})",
-        f"CREATE INDEX {identifier(_short(f'$credential {resource} by expiry'))} ON {table} ({credentials.EXPIRES})",
-    )
-
-
-def _scopes(resource: str) -> str:
-    return (
-        f"CREATE TABLE {credentials.scopes_of(resource)} ({credentials.DIGEST} {_BYTES} PRIMARY KEY REFERENCES"
-        f" {credentials.table_of(resource)} ({credentials.DIGEST}) ON DELETE CASCADE,"
-        f" {credentials.SCOPES} {_TEXT} NOT NULL)"
-    )
+    forms = {column.name: _form(column.type, schema) for column in owner.columns}
+    return credentials.create(resource, tuple((name, forms[name]) for name in owner.key))

@@ -91,9 +91,9 @@ def create_table(table: Table, schema: Schema) -> str:
     if not table.key:
         lines.append(f"{ONE} INTEGER NOT NULL {'UNIQUE' if numbered else 'PRIMARY KEY'} DEFAULT 1 CHECK ({ONE} = 1)")
     elif numbered is None:
-        lines.append(f"PRIMARY KEY ({_names(table.key)})")
+        lines.append(f"PRIMARY KEY ({names(table.key)})")
     elif numbered not in table.key:
-        lines.append(f"UNIQUE ({_names(table.key)})")
+        lines.append(f"UNIQUE ({names(table.key)})")
     return f"CREATE TABLE {identifier(table.name)} (\n  " + ",\n  ".join(lines) + "\n) STRICT"
 
 
@@ -154,5 +154,5 @@ def _stored_form(type_: Type, schema: Schema) -> str:
             assert_never(type_)
 
 
-def _names(columns: tuple[str, ...]) -> str:
+def names(columns: tuple[str, ...]) -> str:
     return ", ".join(identifier(name) for name in columns)
