@@ -8,11 +8,12 @@ from typing import Final
 
 from ninefold.values import LONGEST_TEXT
 
-AS_INTEGER: Final = "CASE WHEN {} BETWEEN -9223372036854775808 AND 9223372036854775807 THEN ({})::bigint END"
+AS_INTEGER: Final = "CASE WHEN n BETWEEN -9223372036854775808 AND 9223372036854775807 THEN (n)::bigint END"
+"""A numeric `n` as an integer."""
 
 
 def _whole(numeric: str) -> str:
-    return f"SELECT {AS_INTEGER.replace('{}', 'n')} FROM (SELECT {numeric} AS n) AS found"
+    return f"SELECT {AS_INTEGER} FROM (SELECT {numeric} AS n) AS found"
 
 
 def _in_sql(name: str, takes: str, gives: str, body: str, null: str = "STRICT") -> str:

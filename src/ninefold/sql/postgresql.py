@@ -299,7 +299,7 @@ class PostgreSQL:
 
     def total(self, column: str, source: Fragment) -> Fragment:
         sum_ = f"SELECT coalesce(sum({column}), 0) AS n, count(*) = count({column}) AS c FROM "
-        return f"SELECT CASE WHEN c THEN {AS_INTEGER.replace('{}', 'n')} END FROM (" + (sum_ + source) + f"){_NAMELESS}"
+        return f"SELECT CASE WHEN c THEN {AS_INTEGER} END FROM (" + (sum_ + source) + f"){_NAMELESS}"
 
 
 def _of_json(json: Fragment, type_: Type) -> Fragment:

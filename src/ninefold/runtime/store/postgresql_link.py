@@ -14,7 +14,7 @@ from ninefold.sql.postgresql import fitted, numbered
 from ninefold.sql.postgresql_events import FORMS
 
 CONNECTING_SECONDS: Final = 5.0
-"""How long a connection may take to be made; and how long nobody tries again after it could not be."""
+"""How long a connection may take to be made, or to end."""
 
 LOST = (exceptions.PostgresConnectionError, exceptions.InterfaceError, OSError, TimeoutError)
 PASSING = (
