@@ -68,7 +68,7 @@ def _parameters(x: Exchange) -> Next:
         failures.extend(_unknown(x.query, endpoint.known_parameters))
     misread = _read_own(x)
     if misread:
-        x.env[environment.REFUSED] = {**x.env.get(environment.REFUSED, {}), "parameters": True}
+        x.refuses(parameters=True)
     failures.extend(misread)
     key, wrong = _key(x)
     failures.extend(wrong)
@@ -99,7 +99,7 @@ def _permitted(x: Exchange, asked: Asked, misread: bool, of_no_case: bool) -> Ne
         x.refuse(Failure("forbidden", x.endpoint.resource))
         if x.endpoint.body is not None:  # it is not read, and so gives no values
             asked.call.body = None
-            x.env[environment.REFUSED] = {**x.env.get(environment.REFUSED, {}), "body": True}
+            x.refuses(body=True)
         return operate(x, asked)
     return read_body(x, asked)
 

@@ -29,7 +29,7 @@ def read_body(x: Exchange, asked: Asked) -> Next:
     if x.settled(x.endpoint.lowest.body):
         return x.answer()
     asked.call.body, asked.content = None, NOT_READ
-    x.env[environment.REFUSED] = {**x.env.get(environment.REFUSED, {}), "body": True}
+    x.refuses(body=True)
     unsupported = body.unsupported(x.request)
     if unsupported is not None:
         x.refuse(unsupported)
@@ -144,7 +144,7 @@ def _decided(
     names = body.given(document)
     if given.wrong is None:
         call.body = given.values
-        x.env[environment.REFUSED] = {**x.env.get(environment.REFUSED, {}), "body": False}
+        x.refuses(body=False)
         x.env["request"] = {**x.env["request"], "body": given.others}
         return operate(x, asked)
     wrong = given.wrong

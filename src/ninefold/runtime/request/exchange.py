@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
 
@@ -144,8 +144,11 @@ class Exchange(msgspec.Struct, eq=False):
             self.endpoint.stored.read(written, failures)
             self.refuse(*failures)
             # A row as it would be with such a value is asked nothing.
-            refused = self.env.get(environment.REFUSED, {})
-            self.env[environment.REFUSED] = {**refused, "path": bool(failures)}
+            self.refuses(path=bool(failures))
+
+    def refuses(self, **parts: Unpack[environment.Refused]) -> None:
+        """Note of parts of the request whether something in them is refused."""
+        self.env[environment.REFUSED] = {**self.env.get(environment.REFUSED, {}), **parts}
 
     def settled(self, lowest: int) -> bool:
         """Whether something has failed that nothing of this rank comes before."""
