@@ -56,9 +56,10 @@ class Causes:
 
     def reasons(self, x: Exchange, response: Response) -> tuple[Reason, ...]:
         """The same for the log, which names nothing that a client has made up: conditions and lines, each once."""
-        if response.status < 400:
+        causes = self.of(x, response)
+        if not causes:
             return ()
-        found = (Reason(cause.condition, tuple(place.line for place in cause.places)) for cause in self.of(x, response))
+        found = (Reason(cause.condition, tuple(place.line for place in cause.places)) for cause in causes)
         return tuple(dict.fromkeys(found))[:MOST_REASONS]
 
     def _blocked(self, x: Exchange, route: Route | None) -> Cause:

@@ -127,6 +127,9 @@ def _of_version(x: Exchange) -> None:
         x.refuse(Failure("retired version"))
 
 
+# ── What a step raises ────────────────────────────────────────────────────────────────────────────────────────
+
+
 def taken(x: Exchange, take: Callable[[], Next]) -> Next:
     """The next step, or, where a step raises, what the request is answered for it."""
     try:
