@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from tests.door.attacks import ATTACKS, SMUGGLED
 from tests.slices import examples
 
+from ninefold.runtime.cache import Cache
 from ninefold.runtime.http.chunks import Refused
 from ninefold.runtime.http.framing import KNOWN_BYTES, KNOWN_HEADS, Known, Requests
 from ninefold.runtime.messages.message import joined
@@ -69,18 +70,34 @@ def test_pieces_change_nothing(stream: bytes, places: list[int]) -> None:
 
 @given(st.lists(STREAMS, max_size=3))
 def test_what_is_known_of_heads_changes_nothing(streams: list[bytes]) -> None:
-    known: Known = {}
+    known: Known = Cache(KNOWN_HEADS)
     for stream in (*streams, *streams):
         assert read([stream], known) == read([stream])
 
 
 def test_of_heads_not_more_is_known_than_there_is_room_for() -> None:
-    known: Known = {}
+    known: Known = Cache(KNOWN_HEADS)
     for number in range(2 * KNOWN_HEADS):
         read([b"GET / HTTP/1.1\r\nHost: x\r\nX: %d\r\n\r\n" % number], known)
     read([b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"x" * KNOWN_BYTES + b"\r\n\r\n"], known)
     assert 0 < len(known) <= KNOWN_HEADS
     assert all(len(block) <= KNOWN_BYTES for _, block in known)
+
+
+def test_one_client_more_than_there_is_room_for_leaves_the_others_known() -> None:
+    known: Known = Cache(KNOWN_HEADS)
+    heads = [b"GET / HTTP/1.1\r\nHost: x\r\nX: %d\r\n\r\n" % number for number in range(KNOWN_HEADS + 1)]
+    said = [_said(head, known) for head in heads]
+    again = [_said(head, known) for head in heads]
+    assert sum(one is other for one, other in zip(said, again, strict=True)) > KNOWN_HEADS * 3 / 4
+
+
+def _said(stream: bytes, known: Known) -> object:
+    requests = Requests(known)
+    requests.feed(stream)
+    head = requests.head()
+    assert head is not None
+    return head.fields
 
 
 @settings(max_examples=examples(500))

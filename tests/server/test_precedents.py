@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.contracts import ROOT, SERVED, compiled, contract_of, operator_of
@@ -17,7 +16,8 @@ from tests.slices import LONG, some
 
 from ninefold.ablate.fixed import rehearse, scripts
 from ninefold.ablate.rehearsal import Told
-from ninefold.runtime.request import precedents
+from ninefold.runtime.cache import Cache
+from ninefold.runtime.messages.message import NOTES, Notes
 
 ORDERS = ROOT / "examples" / "orders.md"
 
@@ -40,15 +40,15 @@ def test_a_precedent_changes_no_answer(directory: Path) -> None:
 def test_a_precedent_changes_no_answer_of_the_example() -> None:
     notes = _told_twice(ORDERS, [ORDERS.with_suffix(".http")], {})
     assert len([each for each in notes.values() if each]) > 10
-    assert all(len(each) <= precedents.MOST for each in notes.values())
+    assert all(len(each) <= NOTES for each in notes.values())
 
 
-def _told_twice(contract: Path, paths: list[Path], given: Mapping[str, str]) -> dict[object, dict[Any, Any]]:
+def _told_twice(contract: Path, paths: list[Path], given: Mapping[str, str]) -> dict[object, Notes]:
     files = [(each.name, each.read_text(encoding="utf-8")) for each in paths]
     whole = rehearse(compiled(contract), scripts(files), given)
     rehearsal = whole.rehearsal(whole.plan)
     rehearsal.opened()
-    notes: dict[object, dict[Any, Any]] = defaultdict(dict)
+    notes: dict[object, Notes] = defaultdict(lambda: Cache(NOTES))
     moments = [each.moment for each in whole.asked]
     for asked in whole.asked:
         own = notes[_head(asked.told)]

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, assert_never
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.messages.message import Request, Response
+from ninefold.runtime.messages.message import Notes, Request, Response
 from ninefold.runtime.operations.flow import (
     Asks,
     Beside,
@@ -185,7 +185,7 @@ class Rehearsal:
         for name, rate in self._rates.items():
             rate.resume(moment.counted.get(name))
 
-    def ask(self, told: Told, moment: Moment, notes: dict[Any, Any] | None = None) -> Seen:
+    def ask(self, told: Told, moment: Moment, notes: Notes | None = None) -> Seen:
         """Put a request at a moment, as which everything already is (`put`). `notes`: what was noted of requests with
         the same head (`ninefold.runtime.request.precedents`)."""
         self._sources.at(moment.number, moment.passed)

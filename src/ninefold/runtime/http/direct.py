@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from ninefold.runtime.cache import Cache
 from ninefold.runtime.http.capacity import LITTLE_BYTES
 from ninefold.runtime.http.cycle import WITHOUT_CONTENT, Asgi, Message, Receive, Send, bare, begun_head, response_head
-from ninefold.runtime.http.framing import Head, Known, Requests
+from ninefold.runtime.http.framing import KNOWN_HEADS, Head, Known, Requests
 from ninefold.runtime.messages.message import HeaderFields, Response
 from ninefold.runtime.operations.flow import Follow
 
@@ -64,7 +65,7 @@ class Door:
     stopping: bool = False
     core: Core | None = None
     """What answers requests without ASGI in between. None: all go through ASGI."""
-    known: Known = field(default_factory=dict)
+    known: Known = field(default_factory=lambda: Cache(KNOWN_HEADS))
     """The heads that its clients send again and again."""
     websockets: bool = False
     """A whole handshake of WebSocket is handed on as one. Else `Upgrade` is ignored."""

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 
+from ninefold.runtime.cache import Cache
 from ninefold.runtime.http.chunks import TOKEN, Chunks, Refused
-from ninefold.runtime.messages.message import joined
+from ninefold.runtime.messages.message import NOTES, Notes, joined
 
 HEAD_BYTES = 64 * 1024
 """Bytes after which a head that has not ended is refused."""
@@ -51,15 +52,13 @@ class Head(Struct, frozen=True):
     expects: bool
     key: bytes | None
     headers: dict[str, str]
-    notes: dict[Any, Any] | None = None
+    notes: Notes | None = None
 
 
-Said: TypeAlias = tuple[
-    list[tuple[bytes, bytes]], int | None, bool, bool, bytes | None, dict[str, str], dict[Any, Any] | None
-]
+Said: TypeAlias = tuple[list[tuple[bytes, bytes]], int | None, bool, bool, bytes | None, dict[str, str], Notes | None]
 """What the fields of a head say: that of `Head` which does not depend on what is asked for."""
 
-Known: TypeAlias = dict[tuple[str, bytes], Said]
+Known: TypeAlias = Cache[tuple[str, bytes], Said]
 """By the method and the very bytes of the fields, of requests of HTTP/1.1 for a path."""
 
 
@@ -127,14 +126,12 @@ class Requests:
         """What the fields say. That the same bytes say the same is used where they are few, and come again."""
         known = self._known
         if known is None or len(block) > KNOWN_BYTES or line.authority is not None or line.version != "1.1":
-            return _said(line, block)
+            return _said(line, block, None)
         key = line.method, block
         said = known.get(key)
         if said is None:
-            said = (*_said(line, block)[:-1], {})
-            if len(known) >= KNOWN_HEADS:
-                known.clear()
-            known[key] = said
+            said = _said(line, block, Cache(NOTES))
+            known.keep(key, said)
         return said
 
     def content(self, most: int) -> bytes:
@@ -233,7 +230,7 @@ def _request_line(line: bytes) -> _Line:
     return _Line(method, path, query, version, authority, len(line))
 
 
-def _said(line: _Line, block: bytes) -> Said:
+def _said(line: _Line, block: bytes, notes: Notes | None) -> Said:
     if _FIELDS.fullmatch(block) is None:
         raise Refused("a header field is none")
     lines = block.split(b"\r\n")
@@ -262,7 +259,7 @@ def _said(line: _Line, block: bytes) -> Said:
         line.version == "1.1" and [each.lower() for each in deciding.get(b"expect", ())] == [b"100-continue"],
         _key(deciding) if (line.method, line.version, length) == ("GET", "1.1", 0) and b"upgrade" in options else None,
         joined(fields),
-        None,
+        notes,
     )
 
 

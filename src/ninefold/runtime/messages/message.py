@@ -8,7 +8,14 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from ninefold.runtime.cache import Cache
+
 HeaderFields: TypeAlias = tuple[tuple[bytes, bytes], ...]
+
+NOTES = 16
+"""What is noted of requests with the same headers, at most: of the endpoints that one client asks, with its queries."""
+
+Notes: TypeAlias = Cache[Any, Any]
 """Names in lower case, with their values."""
 
 
@@ -25,7 +32,7 @@ class Request(Struct, frozen=True):
     address: str
     certificate: str | None = None
     websocket: bool = False
-    notes: dict[Any, Any] | None = None
+    notes: Notes | None = None
 
     @property
     def has_content(self) -> bool:

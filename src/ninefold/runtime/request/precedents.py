@@ -20,9 +20,6 @@ from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.exchange import Asked, Exchange
 
-MOST = 16
-"""Precedents that are noted of one head: of the endpoints that one client asks, with its queries."""
-
 LONGEST_QUERY = 256
 """Bytes of a query of which a precedent is noted."""
 
@@ -55,12 +52,10 @@ def note(x: Exchange, asked: Asked) -> None:
         return
     if asked.key is not None or (page is not None and page.cursor is not None) or len(request.query) > LONGEST_QUERY:
         return
-    if len(notes) >= MOST:
-        notes.clear()
     # A page tells of others by paths like the request's.
     path = request.path if isinstance(admission.operation, List) else None
     env = {root: value for root, value in x.env.items() if root in _READ}
-    notes[endpoint.scope, request.query] = Precedent(endpoint, admission, x.recall, env, page, path)
+    notes.keep((endpoint.scope, request.query), Precedent(endpoint, admission, x.recall, env, page, path))
 
 
 def of(x: Exchange) -> Precedent | None:

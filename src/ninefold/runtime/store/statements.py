@@ -9,6 +9,7 @@ from typing import TypeAlias
 from ninefold.expressions.evaluate import Env, binder
 from ninefold.expressions.tree import free_variables
 from ninefold.plan.statement import Statement
+from ninefold.runtime.cache import Cache
 from ninefold.runtime.store.protocol import Database, Row, Stored
 from ninefold.values import Value, sqlite_reader
 
@@ -36,7 +37,7 @@ class Prepared:
         binds = (bind for piece in statement.pieces for bind in piece.binds)
         self.reads = frozenset[str]().union(*map(free_variables, binds))
         """The roots that its binds read."""
-        self._chosen: dict[frozenset[str], tuple[str, tuple[Bind, ...]]] = {}
+        self._chosen: Cache[frozenset[str], tuple[str, tuple[Bind, ...]]] = Cache(_KEPT)
 
     def bound(self, env: Env, switches: frozenset[str] = NO_SWITCHES) -> tuple[str, list[Stored]]:
         """The text with these switches on, and its binds for one request."""
@@ -53,21 +54,18 @@ class Prepared:
             if (when is None or when in switches) and (unless is None or unless not in switches)
         ]
         chosen = "".join(text for text, _ in taking_part), tuple(each for _, binds in taking_part for each in binds)
-        if len(self._chosen) >= _KEPT:
-            self._chosen.clear()
-        self._chosen[switches] = chosen
+        self._chosen.keep(switches, chosen)
         return chosen
 
 
 class Kept:
     """What was made of rows, by a key: for as long as the same rows would be read."""
 
-    __slots__ = ("_found", "_most", "_tables")
+    __slots__ = ("_found", "_tables")
 
     def __init__(self, most: int) -> None:
-        self._most = most
         self._tables: dict[str, frozenset[str]] = {}
-        self._found: dict[Hashable, tuple[int, frozenset[str], object]] = {}
+        self._found: Cache[Hashable, tuple[int, frozenset[str], object]] = Cache(most)
 
     def get(self, database: Database, key: Hashable) -> object | None:
         found = self._found.get(key)
@@ -93,9 +91,7 @@ class Kept:
             return rows
         made = make(rows)
         if made is not None and state is not None:
-            if len(self._found) >= self._most:
-                self._found.clear()
-            self._found[key] = state, tables, made
+            self._found.keep(key, (state, tables, made))
         return made
 
 
