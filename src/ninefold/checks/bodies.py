@@ -11,7 +11,7 @@ from ninefold.checks.assignments import Rules
 from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_A_BODYS_TYPE, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
 from ninefold.contract.service import Contract
-from ninefold.contract.shared_types import PREFIX, own_members
+from ninefold.contract.shared_types import own_members
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -160,7 +160,7 @@ def _every_member(endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyMe
 def _type_of(endpoint: stated.Endpoint) -> str | None:
     """The shared type that is the body."""
     body = value_of(endpoint.body)
-    return None if body is None or body.reference is None else body.reference.text.removeprefix(PREFIX)
+    return None if body is None or body.reference is None else body.reference.text
 
 
 def check_type_of_body(endpoint: stated.Endpoint, findings: Findings) -> None:
@@ -250,8 +250,7 @@ def _called(name: str, resource: Resource) -> str:
 def _referred(body: requests.Body, resource: Resource, contract: Contract) -> Iterator[_Named]:
     """`$ref: "#/types/NAME"`: the fields of the shared type, by their names."""
     assert body.reference is not None
-    name = body.reference.text.removeprefix(PREFIX)
-    for field, _ in contract.shared_types.members(name):
+    for field, _ in contract.shared_types.members(body.reference.text):
         yield _Named((_called(field.text, resource),), field.text, body.reference.span)
 
 

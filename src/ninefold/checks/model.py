@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from ninefold.checked.operations import BodyMember
 from ninefold.checks.codes import COMPUTED_CYCLE
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.schemas import SharedSchemas, admits_null, schema_of
 from ninefold.contract.service import Contract
-from ninefold.contract.shared_types import PREFIX
+from ninefold.contract.shared_types import types_in
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
@@ -77,7 +76,7 @@ def known_resources(contract: Contract) -> dict[str, stated.Resource]:
     """The resources whose primary key and fields are stated and whose references lead to such resources: the
     others cannot be stored, and their endpoints are blocked by the gap."""
     resources = {each.name: each for each in value_of(contract.resources.resources) or ()}
-    open_types = {f"{PREFIX}{each.name}" for each in contract.resources.types if _is_open(each)}
+    open_types = {each.name for each in contract.resources.types if _is_open(each)}
     known = {
         name: each
         for name, each in resources.items()
@@ -119,23 +118,11 @@ def _has_type(field: stated.Field, open_types: set[str], source: Source) -> bool
     if any(isinstance(fact, Gap | Proposal) for fact in said):
         return False
     schema = value_of(field.schema)
-    if schema is not None and not open_types.isdisjoint(_references(schema.json)):
+    if schema is not None and not open_types.isdisjoint(types_in(schema.json)):
         return False
     if isinstance(field.references, Shown) or is_stated(field.state) or field.type is not None:
         return True
     return schema is not None and unsaid(schema, At(field.span)) is None
-
-
-def _references(schema: Any) -> Iterator[str]:
-    """Every `$ref` in a schema."""
-    if isinstance(schema, dict):
-        if isinstance(schema.get("$ref"), str):
-            yield schema["$ref"]
-        for each in schema.values():
-            yield from _references(each)
-    elif isinstance(schema, list):
-        for each in schema:
-            yield from _references(each)
 
 
 def model(known: dict[str, stated.Resource], caller: Object, findings: Findings) -> Vocabulary:

@@ -9,6 +9,7 @@ from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import PREFIX
 from ninefold.language import resources as stated
 from ninefold.language.fact import value_of
+from ninefold.language.json_schema import VALUES
 
 SAME_VALUE = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"})
 """The keywords whose schemas describe the value itself, and not a part of it."""
@@ -113,7 +114,7 @@ class SharedSchemas:
         return {} if schema is None else schema.json
 
     def _keyword(self, key: str, value: Any) -> Any:
-        if key in ("enum", "const", "examples"):
+        if key in VALUES:
             return value
         # What `contains` looks for, it counts; whether an item has other members is for `items` to say.
         same = key in SAME_VALUE or key == "contains"

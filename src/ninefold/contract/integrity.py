@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from typing import Literal as Words
 
 from ninefold.contract.reach import Graph
+from ninefold.contract.shared_types import PREFIX
 from ninefold.contract.survey import Survey, actions
 from ninefold.contract.writes import Change, changed_rows, of_effect
 from ninefold.diagnostics.frozen import dataclass
@@ -311,7 +312,7 @@ def _schema_of_result(survey: Survey, ast: Ast) -> Mapping[str, Any] | None:
 
 
 def _type_named(schema: Mapping[str, Any]) -> str:
-    return str(schema.get("$ref", "")).removeprefix("#/types/")
+    return str(schema.get("$ref", "")).removeprefix(PREFIX)
 
 
 def _never_fails(survey: Survey, change: Change, ast: Ast) -> bool:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from ninefold.language.fact import Name, value_of
+from ninefold.language.json_schema import VALUES
 from ninefold.language.resources import SharedType
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Mapping as MappingNode
@@ -21,9 +22,6 @@ MOST_PARTS: Final = 10_000
 
 DEEPEST: Final = 64
 """Shared types within each other; as deep as what is written may be nested."""
-
-_VALUES: Final = frozenset({"enum", "const", "examples"})
-"""The keywords that hold values, and no schemas."""
 
 
 class Extent(NamedTuple):
@@ -191,11 +189,12 @@ def _parts(schema: Any) -> int:
 
 
 def _schemas(schema: Any) -> Iterator[dict[str, Any]]:
+    """Itself and those within it, in written order."""
     waiting = [schema]
     while waiting:
         match waiting.pop():
             case dict() as members:
                 yield members
-                waiting.extend(value for key, value in members.items() if key not in _VALUES)
+                waiting.extend(value for key, value in reversed(members.items()) if key not in VALUES)
             case list() as items:
-                waiting.extend(items)
+                waiting.extend(reversed(items))

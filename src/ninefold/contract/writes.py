@@ -303,10 +303,6 @@ def _is_new_each_time(made: Ast) -> bool:
     )
 
 
-SHARED_TYPES = "#/types/"
-"""What a reference to a shared type begins with."""
-
-
 @dataclass(frozen=True)
 class Given:
     """A field that a body gives: at `pointer`, the names of members from the root. `beside`: a shared type names it,
@@ -331,8 +327,7 @@ def given(survey: Survey, endpoint: Endpoint) -> tuple[Given, ...]:
         return ()
     own = own or ""
     if stated.reference is not None:
-        name = stated.reference.text.removeprefix(SHARED_TYPES)
-        members = survey.contract.shared_types.members(name)
+        members = survey.contract.shared_types.members(stated.reference.text)
         found = (Given((each.text,), own, each.text, stated.reference.span, True) for each, _ in members)
         return tuple(_as_called(survey, found))
     return () if stated.template is None else tuple(_as_called(survey, _leaves_given(stated.template, own, ())))

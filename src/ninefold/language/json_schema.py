@@ -160,5 +160,8 @@ def keywords(part: int, under: str) -> tuple[Key, ...]:
 TELLING = frozenset(row[0] for row in _TELLING)
 """The keywords that say something to people alone."""
 
+VALUES = ("enum", "const", "examples")
+"""The keywords that hold values, and no schemas."""
+
 KEYWORDS = frozenset(["type", "$ref", *(row[0] for row in (*_RESTRICTING, *_TELLING))])
 """The names of all keywords that a schema may use."""

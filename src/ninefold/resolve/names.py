@@ -19,6 +19,7 @@ from ninefold.language.errors import ConditionName, ErrorCode, Errors, not_a_con
 from ninefold.language.events import Events
 from ninefold.language.expressions import Assignment
 from ninefold.language.fact import BuiltIn, Fact, Name, Shown, StatedNone
+from ninefold.language.json_schema import VALUES
 from ninefold.language.reading import Reading, quoted
 from ninefold.language.resources import Resource, Resources
 from ninefold.language.schemas import BODY_OF_A_RESOURCE, OF_A_RESOURCE, TYPE_REFERENCE, Schema
@@ -375,7 +376,7 @@ def references(node: Node) -> Iterable[Name]:
     """Each `$ref` in a schema, as the name of the shared type."""
     if isinstance(node, Mapping):
         for entry in node.entries:
-            if entry.name in ("enum", "const", "examples"):
+            if entry.name in VALUES:
                 continue
             if entry.name == "$ref" and isinstance(entry.value, Scalar):
                 if found := TYPE_REFERENCE.fullmatch(entry.value.text):

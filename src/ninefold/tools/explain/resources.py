@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from ninefold.contract.shared_types import own_members, own_needed
+from ninefold.contract.shared_types import own_members, own_needed, types_in
 from ninefold.diagnostics.source import Span
 from ninefold.language.check import Check
 from ninefold.language.fact import Name, value_of
@@ -15,8 +15,6 @@ from ninefold.language.schemas import Schema
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 from ninefold.tools.explain.told import told
-
-REFERENCE = "#/types/"
 
 
 def rules(schema: Mapping[str, Any]) -> str:
@@ -76,22 +74,10 @@ SECRETS = {
 
 def _types_used(g: Grounds, schema: Any, told: set[str]) -> Iterator[Item]:
     """The shared types that a schema refers to, but those that are told already."""
-    for name in dict.fromkeys(_references(schema)):
+    for name in dict.fromkeys(types_in(schema)):
         shared = g.contract.shared_types.by_name.get(name)
         if shared is not None and name not in told:
             yield shared_type(g, shared, told)
-
-
-def _references(schema: Any) -> Iterator[str]:
-    if isinstance(schema, dict):
-        for keyword, value in schema.items():
-            if keyword == "$ref" and isinstance(value, str) and value.startswith(REFERENCE):
-                yield value.removeprefix(REFERENCE)
-            else:
-                yield from _references(value)
-    elif isinstance(schema, list):
-        for value in schema:
-            yield from _references(value)
 
 
 def shared_type(g: Grounds, shared: SharedType, told: set[str]) -> Item:
