@@ -6,7 +6,7 @@ import sys
 from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from ninefold.cli.commands import (
     AcceptProposals,
@@ -34,9 +34,6 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Clock, Sources
 from ninefold.tools.gaps import to_text
 from ninefold.values import Invalid, timestamp
-
-if TYPE_CHECKING:
-    pass
 
 
 Pem: TypeAlias = Annotated[Path | None, Parameter(show_default=False)]
