@@ -44,6 +44,11 @@ _NAMES: Final = re.compile(r"(?<![\w.])(?:page\.(?:count|pages|number)|issued\.(
 _TEXT: Final = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
 
 
+def without_texts(text: str) -> str:
+    """An expression with blanks in the place of its texts, which name nothing."""
+    return _TEXT.sub(lambda found: " " * len(found[0]), text)
+
+
 def issuing(document: Document) -> frozenset[str]:
     """The schemes of a document whose credentials were told as `issued.SCHEME`: a field of that name came before."""
     schemes = document.part("authentication").facts.get("schemes")
@@ -54,8 +59,7 @@ def issuing(document: Document) -> frozenset[str]:
 
 def names_in(text: str, schemes: Collection[str]) -> Iterator[tuple[int, int, str]]:
     """Where in an expression a name stands that is gone, and what says it now."""
-    bare = _TEXT.sub(lambda found: " " * len(found[0]), text)
-    for found in _NAMES.finditer(bare):
+    for found in _NAMES.finditer(without_texts(text)):
         if found[1] is None or found[1] in schemes:
             yield found.start(), found.end(), PAGE.get(found[0], CREDENTIAL)
 

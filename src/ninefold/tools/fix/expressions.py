@@ -6,9 +6,8 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
-from ninefold.language.successors import PAGE, names_in
+from ninefold.language.successors import PAGE, names_in, without_texts
 
-_TEXT: Final = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
 _PLACE: Final = re.compile(r"(?<=[\w)])\[(?:'in'|\"in\")\]")
 _LOOSER: Final = re.compile(r"[?:]|&&|\|\||[<>=!]=|[<>]|\bin\b")
 """Operators that bind no closer than `==`."""
@@ -45,14 +44,13 @@ def named_now(text: str, schemes: Collection[str], from_0: bool) -> Iterator[Sai
 
 def row(text: str, old: str, new: str) -> Iterator[Said]:
     """The name `old` where it stands for a row: not in a text, not as a member, not as a view."""
-    bare = _TEXT.sub(lambda found: " " * len(found[0]), text)
-    for found in re.finditer(rf"(?<![\w.$]){re.escape(old)}(?![\w(])", bare):
+    for found in re.finditer(rf"(?<![\w.$]){re.escape(old)}(?![\w(])", without_texts(text)):
         yield Said(found.start(), found.end(), new)
 
 
 def compared(text: str, resource: str) -> Iterator[Said]:
     """`R == E` of an expression that gave a row."""
-    loose = _LOOSER.search(_TEXT.sub("", text)) is not None
+    loose = _LOOSER.search(without_texts(text)) is not None
     yield Said(0, 0, f"{resource} == {'(' if loose else ''}")
     if loose:
         yield Said(len(text), len(text), ")")
