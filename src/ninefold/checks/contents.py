@@ -15,7 +15,6 @@ from ninefold.checks.showing import (
     chooses,
     field_shown,
     is_applied_to_rows,
-    is_items,
     is_of_the_request,
     is_template,
     is_view,
@@ -30,7 +29,7 @@ from ninefold.checks.showing import (
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, Literal, MapLiteral, Name
+from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, Literal, MapLiteral, Name, is_items
 from ninefold.expressions.check import check
 from ninefold.expressions.codes import NAME_TAKEN
 from ninefold.expressions.rows import is_as_it_was

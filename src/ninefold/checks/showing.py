@@ -21,7 +21,9 @@ from ninefold.expressions.ast import (
     MapLiteral,
     Member,
     Name,
+    counts_items,
     every,
+    is_items,
     parts,
     variables_of,
 )
@@ -169,20 +171,9 @@ def is_name(ast: Ast, name: str) -> bool:
     return isinstance(ast, Name) and ast.name == name
 
 
-def is_items(ast: Ast) -> bool:
-    return (
-        isinstance(ast, Member) and ast.name == "items" and isinstance(ast.operand, Name) and ast.operand.name == "page"
-    )
-
-
 def reads_items(ast: Ast) -> bool:
     """Whether an expression reads the rows of the page, and not only how many there are."""
-    match ast:
-        case Invocation(function="size", target=target, arguments=arguments):
-            given = arguments if target is None else (target, *arguments)
-            if len(given) == 1 and is_items(given[0]):
-                return False
-    return is_items(ast) or any(map(reads_items, parts(ast)))
+    return is_items(ast) or (not counts_items(ast) and any(map(reads_items, parts(ast))))
 
 
 def shows_page(ast: Ast, scope: Scope, showing: Showing) -> bool:

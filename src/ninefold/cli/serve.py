@@ -35,7 +35,6 @@ from ninefold.runtime.sources import Clock, Sources
 from ninefold.tools.gaps import to_text
 from ninefold.values import Invalid, timestamp
 
-
 Pem: TypeAlias = Annotated[Path | None, Parameter(show_default=False)]
 
 

@@ -279,3 +279,20 @@ def variables_of(ast: Ast) -> tuple[Name, ...]:
         count = VARIABLES[ast.function].get(len(ast.arguments), 1)
         return tuple(each for each in ast.arguments[:count] if isinstance(each, Name))
     return ()
+
+
+def is_items(ast: Ast) -> bool:
+    """Whether it is `page.items`, the rows of the page."""
+    return isinstance(ast, Member) and ast.name == "items" and _is_page(ast.operand)
+
+
+def _is_page(ast: Ast) -> bool:
+    return isinstance(ast, Name) and ast.name == "page"
+
+
+def counts_items(ast: Ast) -> bool:
+    """Whether it is `page.items.size()`, or `size(page.items)`: how many rows the page has, which reads none."""
+    if not isinstance(ast, Invocation) or ast.function != "size":
+        return False
+    given = ast.arguments if ast.target is None else (ast.target, *ast.arguments)
+    return len(given) == 1 and is_items(given[0])

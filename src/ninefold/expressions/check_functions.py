@@ -7,7 +7,17 @@ from typing import Final
 
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions import codes
-from ninefold.expressions.ast import VARIABLES, Ast, Index, Invocation, Literal, Member, Name, variables_of
+from ninefold.expressions.ast import (
+    VARIABLES,
+    Ast,
+    Index,
+    Invocation,
+    Literal,
+    Member,
+    Name,
+    counts_items,
+    variables_of,
+)
 from ninefold.expressions.check_operators import Parts
 from ninefold.expressions.functions import MACROS, TABLE, Overload, overloads, resolve
 from ninefold.expressions.operations import LONGEST_RANDOM, pattern
@@ -69,7 +79,7 @@ class Functions(Parts):
             return self._comprehension(ast, target)
         if name == "at" and isinstance(target, Name) and target.name == "page":
             return self._page_at(ast, target)
-        if name == "size" and (counted := self._page_size(ast)) is not None:
+        if (counted := self._page_size(ast)) is not None:
             return counted
         if target is None and name == "has":
             return self._has(ast)
@@ -123,13 +133,10 @@ class Functions(Parts):
 
     def _page_size(self, ast: Invocation) -> Typed | None:
         """`page.items.size()`: how many rows the page has."""
-        given = ast.arguments if ast.target is None else (ast.target, *ast.arguments)
-        match given:
-            case (Member(operand=Name(name="page"), name="items"),):
-                told = self.scope.variables.get("page")
-                if isinstance(told, Object) and COUNT in told.members:
-                    return Select(operand=Variable("page", told), name=COUNT, type=Integer())
-        return None
+        told = self.scope.variables.get("page") if counts_items(ast) else None
+        if not isinstance(told, Object) or COUNT not in told.members:
+            return None
+        return Select(operand=Variable("page", told), name=COUNT, type=Integer())
 
     def _unknown_function(self, ast: Invocation) -> None:
         name = ast.function

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ninefold.contract.survey import actions
-from ninefold.expressions.ast import Ast, Conditional, Invocation, Member, Name
+from ninefold.expressions.ast import Ast, Conditional, Invocation, Member, Name, is_items
 from ninefold.expressions.functions import overloads
 from ninefold.language.endpoints import Endpoint, shows_content
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
@@ -122,7 +122,7 @@ def _leaf(
     called = f"`{at}`" if at else "it"
     ast = branch or expression.ast
     text = expression.text if branch is None else expression.text[branch.start : branch.end]
-    if _is_items(ast) and listed is not None:
+    if is_items(ast) and listed is not None:
         below = _whole(g, listed, f"{at}/0")
         return g.item(
             f"{called} lists the rows of the page, each with", expression.span, below, ("views and templates",)
@@ -133,16 +133,16 @@ def _leaf(
         )
     if isinstance(ast, Invocation) and ast.target is None and len(ast.arguments) == 1:
         (argument,) = ast.arguments
-        resource = listed if _is_items(argument) else None
+        resource = listed if is_items(argument) else None
         found = list(_views(g, ast.function, resource))
         if len(found) == 1 and depth < DEEPEST:
             name, view = found[0]
             words = f"{called} is `{text}`, by the view `{view.name}` of `{name}`"
-            each = f"{at}/0" if _is_items(argument) else at
+            each = f"{at}/0" if is_items(argument) else at
             shown = g.item(f"the view `{view.name}`", view.span, _view(g, name, view, each, depth + 1))
             return g.item(words, expression.span, (shown,))
         if not found and g.resource(ast.function) is not None and not overloads(ast.function):
-            each = f"{at}/0" if _is_items(argument) else at
+            each = f"{at}/0" if is_items(argument) else at
             whole = _whole(g, ast.function, each)
             return g.item(
                 f"{called} is `{text}`, the whole row, with", expression.span, whole, ("views and templates",)
@@ -167,7 +167,7 @@ def _says_more(g: Grounds, ast: Ast) -> bool:
         case Invocation(function=function, target=None, arguments=(_,)):
             return g.resource(function) is not None or any(_views(g, function, None))
         case _:
-            return _is_items(ast)
+            return is_items(ast)
 
 
 def _views(g: Grounds, called: str, resource: str | None) -> Iterator[tuple[str, View]]:
@@ -218,11 +218,3 @@ def _source(g: Grounds, ast: Ast) -> list[Item]:
         if own is not None and field is not None:
             return [resources.field(g, own, field)]
     return []
-
-
-def _is_items(ast: Ast) -> bool:
-    return isinstance(ast, Member) and ast.name == "items" and ast.operand == _page(ast.operand)
-
-
-def _page(ast: Ast) -> Ast | None:
-    return ast if isinstance(ast, Name) and ast.name == "page" else None
