@@ -135,10 +135,13 @@ def body_members(
 ) -> tuple[BodyMember, ...] | None:
     """The members of a shared type that is the body, of which the resource has no such field: they are read as
     `request.body.NAME`. Without a resource these are all. None: some part of the type is a gap."""
-    patch, every = value_of(endpoint.patch), _every_member(endpoint, findings)
-    if every is None or (patch is not None and patch.text == "json-patch"):
-        return () if patch is not None and patch.text == "json-patch" else None
-    return tuple(each for each in every if resource is None or each.name not in resource.fields)
+    patch = value_of(endpoint.patch)
+    if patch is not None and patch.text == "json-patch":
+        return ()
+    every = _every_member(endpoint, findings)
+    return (
+        None if every is None else tuple(each for each in every if resource is None or each.name not in resource.fields)
+    )
 
 
 def _every_member(endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyMember, ...] | None:

@@ -306,10 +306,9 @@ def declared_schemes(r: Reading) -> tuple[str, ...]:
 
 def _when(r: Reading, entry: Entry) -> Fact[Condition]:
     """Which rows, or when; `false`: no row, and never."""
-    slot = Slot(entry.name, _CONDITION)
-    if r.is_no_answer(replace(_ROW_RULES[1], path=entry.name), entry.value):
+    if r.is_no_answer(replace(_ROWS_OF_CALLER, path=entry.name), entry.value):
         return Gap(entry.value.span)
-    return r.fact(entry.value, slot, condition, entry.proposed, none="false")
+    return r.fact(entry.value, Slot(entry.name, _CONDITION), condition, entry.proposed, none="false")
 
 
 def condition(r: Reading, node: Node, slot: Slot) -> Condition | None:
@@ -320,12 +319,14 @@ def condition(r: Reading, node: Node, slot: Slot) -> Condition | None:
 
 
 _NO_ROWS = "endpoints that show, or find, rows of R are not served"
+_ROWS_OF_CALLER = key.asked(
+    0, "RESOURCE.CALLER", _CONDITION, ROWS.id,
+    "The rows that callers of one scheme, or `anyone`, see; `true`: all, `false`: none.",
+    "A gap: endpoints by which such callers are shown, or find, rows of R are not served.")
 _ROW_RULES: tuple[Key, ...] = (
     key.asked(0, "RESOURCE", _RULE, ROWS.id, "Who sees which rows of the resource; `all`: everyone sees all.",
               f"A gap: {_NO_ROWS}."),
-    key.asked(0, "RESOURCE.CALLER", _CONDITION, ROWS.id,
-              "The rows that callers of one scheme, or `anyone`, see; `true`: all, `false`: none.",
-              "A gap: endpoints by which such callers are shown, or find, rows of R are not served."),
+    _ROWS_OF_CALLER,
 )
 _PERMISSIONS: tuple[Key, ...] = (
     key.asked(0, "all others", ADMISSIONS, CALLERS.id, "Who may call the endpoints that have no line; `none`: nobody.",
