@@ -138,10 +138,8 @@ def body_members(
     patch = value_of(endpoint.patch)
     if patch is not None and patch.text == "json-patch":
         return ()
-    every = _every_member(endpoint, findings)
-    return (
-        None if every is None else tuple(each for each in every if resource is None or each.name not in resource.fields)
-    )
+    every, fields = _every_member(endpoint, findings), {} if resource is None else resource.fields
+    return None if every is None else tuple(each for each in every if each.name not in fields)
 
 
 def _every_member(endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyMember, ...] | None:

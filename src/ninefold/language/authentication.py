@@ -299,9 +299,7 @@ def admissions(r: Reading, node: Node, slot: Slot) -> _Admits | None:
 
 def declared_schemes(r: Reading) -> tuple[str, ...]:
     """The schemes by the names that the part declares, in written order."""
-    entry = r.document.part("authentication").facts.get("schemes")
-    written = entry.value if entry is not None else None
-    return tuple(each.name for each in written.entries[:MOST_SCHEMES]) if isinstance(written, Mapping) else ()
+    return tuple(each.name for each in r.document.part("authentication").facts.under("schemes")[:MOST_SCHEMES])
 
 
 def _when(r: Reading, entry: Entry) -> Fact[Condition]:

@@ -51,10 +51,10 @@ def without_texts(text: str) -> str:
 
 def issuing(document: Document) -> frozenset[str]:
     """The schemes of a document whose credentials were told as `issued.SCHEME`: a field of that name came before."""
-    schemes = document.part("authentication").facts.get("schemes")
-    entries = schemes.value.entries if schemes is not None and isinstance(schemes.value, MappingNode) else ()
     fields = {each.name for each in entries_at(document.part("resources").facts, "RESOURCE.fields.FIELD")}
-    return frozenset(each.name for each in entries if each.name not in fields)
+    return frozenset(
+        each.name for each in document.part("authentication").facts.under("schemes") if each.name not in fields
+    )
 
 
 def names_in(text: str, schemes: Collection[str]) -> Iterator[tuple[int, int, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -77,11 +77,9 @@ def terms(r: Reading, part: Part) -> None:
     _spell_out(r, stated)
 
 
-def _views(entry: Entry) -> Iterator[Entry]:
+def _views(entry: Entry) -> tuple[Entry, ...]:
     """The views of a resource, as they are written."""
-    keys = entry.value.entries if isinstance(entry.value, MappingNode) else ()
-    views = next((each.value for each in keys if each.name == "views"), None)
-    yield from views.entries if isinstance(views, MappingNode) else ()
+    return entry.value.under("views") if isinstance(entry.value, MappingNode) else ()
 
 
 def _stated(r: Reading, entry: Entry, gap: bool) -> Stated:

@@ -80,8 +80,7 @@ OF_REQUESTS = re.compile(r"(?<![\w.])(?:caller|request|now)\b")
 
 def default(r: Reading, node: Node, slot: Slot) -> Name | Expression | None:
     """The name of a version; or an expression: what is none of the names, and reads something."""
-    stated = r.document.part("versioning").facts.get("versions")
-    names = {each.name for each in stated.value.entries} if stated and isinstance(stated.value, Mapping) else set()
+    names = {each.name for each in r.document.part("versioning").facts.under("versions")}
     if isinstance(node, Scalar) and node.text not in names:
         words = set(re.findall(r"\w+", node.text))
         if OF_REQUESTS.search(node.text) or words & r.terms.keys():
@@ -179,19 +178,15 @@ def as_it_was(level: Level) -> Was | None:
 
 
 def _kinds(r: Reading) -> set[str]:
-    return {each.name for each in _named(r.document.part("events").facts, "kinds")}
+    return {each.name for each in r.document.part("events").facts.under("kinds")}
 
 
 def _is_field(r: Reading, text: str) -> bool:
     """Whether a field is meant, where a kind of event may have a name of the same form: `order.placed`."""
     resource, _, name = text.partition(".")
     stated = r.document.part("resources").facts.get(resource)
-    return stated is not None and any(each.name == name for each in _named(stated.value, "fields"))
-
-
-def _named(node: Node, key: str) -> tuple[Entry, ...]:
-    found = node.get(key) if isinstance(node, Mapping) else None
-    return found.value.entries if found is not None and isinstance(found.value, Mapping) else ()
+    fields = stated.value.under("fields") if stated is not None and isinstance(stated.value, Mapping) else ()
+    return any(each.name == name for each in fields)
 
 
 def permissions_as_they_were(level: Level) -> Fact[tuple[Admission, ...]] | None:
@@ -239,6 +234,7 @@ class Change:
     permissions: Fact[tuple[Admission, ...]] | None = adds(
         "permissions", ADMISSIONS, "With `add` of an endpoint: who may call it, as in part 5.", "`all others` holds.",
         whole=permissions_as_they_were)
+
     @property
     def schema(self) -> Schema | None:
         return self.was if isinstance(self.was, Schema) else None

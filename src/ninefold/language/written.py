@@ -58,9 +58,7 @@ def _named(part: Part, keys: set[str]) -> tuple[Entry, ...] | None:
 
 
 def _transitions(machine: MappingNode) -> Mapping[str, str]:
-    found = machine.get("transitions")
-    entries = found.value.entries if found is not None and isinstance(found.value, MappingNode) else ()
-    return {each.name: _leads_to(each.value) for each in entries}
+    return {each.name: _leads_to(each.value) for each in machine.under("transitions")}
 
 
 def _leads_to(transition: Node) -> str:

@@ -94,6 +94,11 @@ class Mapping:
                 return entry
         return None
 
+    def under(self, name: str) -> tuple[Entry, ...]:
+        """The entries of the mapping that stands at a key; none where there is no such mapping."""
+        entry = self.get(name)
+        return entry.value.entries if entry is not None and isinstance(entry.value, Mapping) else ()
+
 
 @dataclass(frozen=True, slots=True)
 class Sequence:

@@ -164,8 +164,7 @@ class Grounds:
     @cached_property
     def terms_written(self) -> dict[str, Span]:
         """Where each term's expression is written. A name may have parameters."""
-        entry = self.part("resources").facts.get("terms")
-        written = entry.value.entries if entry is not None and isinstance(entry.value, Mapping) else ()
+        written = self.part("resources").facts.under("terms")
         return {each.name.partition("(")[0].strip(): each.value.span for each in written}
 
     def fact(
