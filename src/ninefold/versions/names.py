@@ -168,7 +168,7 @@ def change_parameter(way: Way, change: Change) -> None:
         way.not_there(change, "part of an endpoint", [each.key for each in way.endpoints()])
         return
     if change.verb not in ("rename", "remove") or not way.only(change, (), "a parameter"):
-        help = (f"say what the endpoint was: `{{change: {key}, endpoint: {{{kind}: {{…}}}}}}`",)
+        help = (f"say what the endpoint was: `{{change: {key}, was: {{{kind}: {{…}}}}}}`",)
         way.refuse(change, f"`{change.verb}` is of the whole endpoint", help)
         return
     fact = endpoint.query if kind == "query" else endpoint.request_headers
@@ -181,7 +181,7 @@ def change_parameter(way: Way, change: Change) -> None:
         if to is None:
             return
         if not there[name].effects:
-            help = (f"say what the endpoint was: `{{change: {key}, endpoint: {{{kind}: {{…}}, …}}}}`",)
+            help = (f"say what the endpoint was: `{{change: {key}, was: {{{kind}: {{…}}, …}}}}`",)
             way.refuse(change, "expressions read parameters by their names", help)
             return
         if to.text in there:
