@@ -33,7 +33,7 @@ from ninefold.expressions.reads import needs_database
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed, free_variables
 from ninefold.language import authentication as stated
-from ninefold.language.authentication import ALL, Every
+from ninefold.language.authentication import ALL, ANYONE, Every
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Name, Proposal, Shown, is_open, value_of
@@ -259,7 +259,7 @@ def row_rules(
 ) -> dict[str, dict[str, Typed | None]]:
     """By resource and by who calls: the condition of the rows that are seen; None: every row."""
     rows = value_of(findings.contract.authentication.rows)
-    callers = [scheme.name for scheme in findings.survey.schemes] + ["anyone"]
+    callers = [scheme.name for scheme in findings.survey.schemes] + [ANYONE]
     if rows is None:
         # Without a statement no row is seen; endpoints that would show one are blocked by the gap. Where there are
         # no schemes at all, `rows: none` has nothing to say either.

@@ -21,6 +21,7 @@ from ninefold.compile.which_rows import WANTED, WRITTEN, was_written
 from ninefold.expressions.rows import unwritten
 from ninefold.expressions.sql_rows import LOG
 from ninefold.expressions.tree import Constant
+from ninefold.language.authentication import ANYONE
 from ninefold.plan.events import (
     BATCH,
     SERVER_SENT_EVENTS,
@@ -257,7 +258,7 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
     webhooks = None
     if events.webhooks is not None:
         to = subscribers.planned(checked, dialect, _unversioned(checked))
-        who = {OPERATOR, "anyone", *(scheme.name for scheme in checked.schemes)} if to is None else set()
+        who = {OPERATOR, ANYONE, *(scheme.name for scheme in checked.schemes)} if to is None else set()
         webhooks = Webhooks(
             attempts=events.webhooks.attempts,
             waits=events.webhooks.backoff,

@@ -20,6 +20,7 @@ from ninefold.compile.granting import challenge
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import by_key, rules, traced
 from ninefold.compile.sweep import sweep
+from ninefold.language.authentication import ANYONE
 from ninefold.plan.calls import Argument, Call
 from ninefold.plan.events import SERVER_SENT_EVENTS
 from ninefold.plan.operations import Operation
@@ -64,7 +65,7 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
             for number, case in enumerate((endpoint, *several))
             for each in _admissions(case, number, checked, dialect)
         ),
-        schemes=tuple(admission.who for admission in endpoint.admissions if admission.who != "anyone"),
+        schemes=tuple(admission.who for admission in endpoint.admissions if admission.who != ANYONE),
         body=read_first(cases, checked) if several else body(endpoint, checked),
         cases=chosen(several, [_case(each, endpoint, checked) for each in several], checked) if several else None,
         stored=tuple(_stored(endpoint, checked)),
@@ -106,7 +107,7 @@ def _offers(endpoint: Endpoint, responses: Sequence[Response], checked: Checked)
 
 
 def _admissions(endpoint: Endpoint, case: int, checked: Checked, dialect: Dialect) -> Iterator[Admission]:
-    known = {scheme.name for scheme in checked.schemes if scheme.in_force} | {"anyone"}
+    known = {scheme.name for scheme in checked.schemes if scheme.in_force} | {ANYONE}
     for admission in endpoint.admissions:
         if admission.who in known:
             yield Admission(

@@ -10,6 +10,7 @@ from ninefold.checked.service import Checked
 from ninefold.compile import inputs
 from ninefold.compile.perspective import OPERATOR, Perspective
 from ninefold.expressions.tree import Constant
+from ninefold.language.authentication import ANYONE
 from ninefold.language.verbs import SUBSCRIPTION
 from ninefold.plan.events import Headers, Subscribers, Tell
 from ninefold.plan.statement import Piece, ResultColumn, Statement
@@ -44,7 +45,7 @@ def planned(checked: Checked, dialect: Dialect, unversioned: str | None) -> Subs
     resource = checked.resources[to.resource]
     perspective = Perspective(checked, OPERATOR, dialect)
     # To the operator nothing is gone; to those who are told of events it is.
-    there = Perspective(checked, "anyone", dialect).there(resource.name, resource.name)
+    there = Perspective(checked, ANYONE, dialect).there(resource.name, resource.name)
     rows = {resource.name: resource.name}
     name = identifier(resource.name)
     key = Fragment(key_of(resource.primary_key, f"{name}."))

@@ -10,6 +10,7 @@ from ninefold.contract.survey import Survey, actions, signs_out_caller
 from ninefold.contract.writes import acted_on, changes, given, is_whole, stored_of_path
 from ninefold.diagnostics.source import Span
 from ninefold.language.amounts import size
+from ninefold.language.authentication import ANYONE
 from ninefold.language.conditions import Step, of_parameter
 from ninefold.language.endpoints import Endpoint, reads_content, shows_content
 from ninefold.language.expressions import Expression
@@ -37,9 +38,9 @@ def of_callers(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     admitted = survey.admitted(endpoint)
     named = {each.who.text for each in admitted}
     nobody = isinstance(line.admits, StatedNone)
-    if nobody or named - {"anyone"}:
+    if nobody or named - {ANYONE}:
         words = "a credential comes along that no scheme accepts"
-        if "anyone" not in named:
+        if ANYONE not in named:
             words = "no credential comes along, or one that no scheme accepts"
         yield Refusal("unauthenticated", Step.CALLER, fact=at, words=words, meanings=("credentials", "challenges"))
         for scheme in survey.schemes:
@@ -47,7 +48,7 @@ def of_callers(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             meanings = ("credentials", "challenges")
             yield Refusal("unauthenticated", Step.CALLER, scheme.name, None, (), scheme.span, words, meanings)
     others = [each for each in survey.schemes if each.name not in named]
-    for other in others if nobody or (named and "anyone" not in named) else ():
+    for other in others if nobody or (named and ANYONE not in named) else ():
         where = survey.contract.document.source.place(at.start).line
         words = f"the caller is known by `{other.name}`, which line {where} does not admit"
         yield Refusal("forbidden", Step.CALLER, first, fact=other.span, words=words, meanings=("credentials",))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ninefold.contract.survey import Survey
 from ninefold.language.amounts import duration
+from ninefold.language.authentication import ANYONE
 from ninefold.language.conditions import CHECK, Step
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, value_of
@@ -51,7 +52,7 @@ def of_case(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             meanings=("what rates count", "how rates count"),
         )
     named = {each.who.text for each in survey.admitted(endpoint)}
-    for scheme in survey.schemes if named != {"anyone"} else ():
+    for scheme in survey.schemes if named != {ANYONE} else ():
         if scheme.is_signed:
             words = f"a token comes along, and the keys of the issuer of `{scheme.name}` cannot be had"
             yield Refusal("unavailable", Step.ANY, fact=scheme.span, words=words, meanings=("signed tokens",))

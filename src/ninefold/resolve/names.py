@@ -10,7 +10,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
 from ninefold.language.actions import Action
-from ninefold.language.authentication import ALL, Admission, Authentication, Every
+from ninefold.language.authentication import ALL, ANYONE, Admission, Authentication, Every
 from ninefold.language.codes import NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.language.conditions import CONDITIONS_OF_GRANTS, parameter_of, split
 from ninefold.language.effects import Effect
@@ -289,7 +289,7 @@ class _Uses:
     def admissions(self, admits: Fact[tuple[Admission, ...]]) -> None:
         schemes = self.known.schemes
         for admission in listed(admits) or ():
-            among = None if schemes is None else {**schemes, "anyone": admission.who.span}
+            among = None if schemes is None else {**schemes, ANYONE: admission.who.span}
             self.use(admission.who, among, "a scheme")
 
     # Parts 6 to 9

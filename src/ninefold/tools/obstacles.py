@@ -12,6 +12,7 @@ from typing import Any
 from ninefold.checked.service import Checked
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Source
+from ninefold.language.authentication import ANYONE
 from ninefold.language.fact import value_of
 from ninefold.language.shapes import describe
 from ninefold.questions.ask import shows_nothing
@@ -86,7 +87,7 @@ def _not_in_force(
     for stopped in checked.stopped:
         if stopped.key == endpoint:
             yield from (reason.removeprefix(_PREFIX) for reason in stopped.reasons if reason not in told)
-    accepted = {"anyone", *(scheme.name for scheme in checked.schemes if scheme.in_force)}
+    accepted = {ANYONE, *(scheme.name for scheme in checked.schemes if scheme.in_force)}
     for served in checked.endpoints:
         admitted = [admission.who for admission in served.admissions]
         if served.key == endpoint and not accepted & set(admitted):

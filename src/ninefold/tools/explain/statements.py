@@ -7,6 +7,7 @@ from typing import assert_never
 
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import words
+from ninefold.language.authentication import ANYONE
 from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.endpoints import Endpoint
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
@@ -26,7 +27,7 @@ def statements(g: Grounds, endpoint: Endpoint) -> Iterator[Item]:
             Item(f"{called}: {text(statement)}", items=tuple(_binds(statement)))
             for called, statement in _of(admission.operation)
         )
-        who = "for anyone" if admission.who == "anyone" else f"for a caller known by `{admission.who}`"
+        who = "for anyone" if admission.who == ANYONE else f"for a caller known by `{admission.who}`"
         if route is not None and route.cases is not None and not admission.case:
             continue  # never performed
         if route is not None and route.cases is not None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ninefold.language.authentication import ANYONE
 from ninefold.tools.permissions.matrix import Cell, Line, Matrix, Rows, Seen, Verdict
 
 UNSEEN = "a row that the caller may not see is"
@@ -65,7 +66,7 @@ def _at(line: int | None, lines: bool) -> str:
 
 def to_markdown(matrix: Matrix, lines: bool = True) -> str:
     """Three tables: who may call, which rows they see, and what may be done in which state."""
-    whos = [*(each.name for each in matrix.schemes), "anyone"]
+    whos = [*(each.name for each in matrix.schemes), ANYONE]
     told = [f"# Permissions: {matrix.title}", "", "## Who may call", ""]
     told += _table(["endpoint", "does", *whos, "on the condition"], [_who_may(each, lines) for each in matrix.lines])
     told += ["", "## Which rows they see", ""]
