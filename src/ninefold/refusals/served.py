@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import assert_never
 
 from ninefold.expressions.tree import Call, Constant, MakeArray, MakeObject, Select, Typed, Variable
-from ninefold.language.authentication import ANYONE
 from ninefold.language.conditions import CHECK, Step, of_parameter
 from ninefold.plan.authentication import GRANT_TYPE
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
@@ -123,7 +122,7 @@ def _of_callers(
     yield Refusal("unauthenticated", Step.CALLER, trace=(*stated, *asked))
     yield from (Refusal("unauthenticated", Step.CALLER, each) for each in schemes)
     who = {each.who for each in admissions}
-    if ANYONE not in who and not who.issuperset(in_force):
+    if "anyone" not in who and not who.issuperset(in_force):
         yield Refusal("forbidden", Step.CALLER, resource, trace=stated)
 
 
@@ -275,7 +274,7 @@ def _is_sure(typed: Typed, who: str) -> bool:
         case Select(operand=operand, type=type_):
             return not type_.nullable and _is_sure(operand, who)
         case Variable(name="caller"):
-            return who != ANYONE
+            return who != "anyone"
         case _:
             return not typed.type.nullable
 
