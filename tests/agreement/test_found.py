@@ -50,10 +50,20 @@ def give(method: str, target: str, body: Any, **headers: str) -> Request:
     return Request(method, target, {**JSON, **headers}, json.dumps(body).encode())
 
 
-def test_a_guard_of_a_new_row_reads_a_number_that_is_still_to_come() -> None:
-    post = {"does": "create item", "body": ["a"], "check": {"that": "!(item.id == 3)"}, "responses": {201: "item"}}
+@pytest.mark.parametrize(
+    "that",
+    [
+        "!(item.id == 3)",
+        "!all(item).exists(i, i != item)",
+        "!all(item).exists(i, i.a == item.a && i.id != item.id)",
+        "all(item).all(i, i.id != item.id)",
+    ],
+)
+def test_a_guard_of_a_new_row_reads_a_number_that_is_still_to_come(that: str) -> None:
+    post = {"does": "create item", "body": ["a"], "check": {"that": that}, "responses": {201: "item"}}
     said = contract({"item": {"fields": {**ITEM, "id": NUMBERED}}}, {"POST /items": post})
-    assert [each.status for each in answers(said, [], give("POST", "/items", {"a": "x"}))] == [409]
+    requests = [give("POST", "/items", {"a": "x"})]
+    assert [each.status for each in answers(said, [("item", {"id": 1, "a": "x"})], *requests)] == [409]
 
 
 def test_a_reference_that_the_contract_gives_may_be_to_a_row_that_the_caller_does_not_see() -> None:

@@ -112,7 +112,7 @@ class Dev:
 
     @property
     def key(self) -> str:
-        return next(found[1] for line in reversed(self.said) if (found := re.search(r"bearer ([\w-]+)", line)))
+        return next(found[1] for line in reversed(self.said) if (found := re.search(r"Bearer ([\w-]+)", line)))
 
 
 @contextmanager

@@ -96,8 +96,8 @@ def test_what_a_line_reads_another_has_put_there_before() -> None:
         "curl -i http://x/writers -H 'Content-Type: application/json'"
         ' -d \'{"email": "ada@example.com", "password": "ada@example.com"}\'',
         "TOKEN='the writer.token of that answer'",
-        'curl -i http://x/writers -H "Authorization: bearer $TOKEN"',
-        'curl -i http://x/me -H "Authorization: bearer $TOKEN"',
+        'curl -i http://x/writers -H "Authorization: Bearer $TOKEN"',
+        'curl -i http://x/me -H "Authorization: Bearer $TOKEN"',
         "# never: no endpoint issues a credential of it",
         "DESK=ada@example.com:ada@example.com",
         'curl -i http://x/writers -u "$DESK"',

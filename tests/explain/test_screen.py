@@ -28,6 +28,7 @@ def test_an_endpoint_is_told_on_one_screen(path: Path) -> None:
         assert len(lines) <= LINES or text.count("more\n") >= 3, (FEWEST, text)
         assert all(len(line) <= WIDTH or " " not in line.strip() for line in lines[2:]), text
         assert "--all" in lines[-1]
+        assert " ," not in text and not any(line.endswith(" ") for line in lines), text
 
 
 def test_what_stops_it_comes_first() -> None:

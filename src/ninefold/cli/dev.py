@@ -308,6 +308,7 @@ class Developing:
             route.key: _unplaced(repr((announcement.blocked_by(plan, route, values, self.functions), route)))
             for route in plan.routes
         }
+        blocked = any(announcement.blocked_by(plan, route, values, self.functions) for route in plan.routes)
         changed = [route for route in plan.routes if self.states.get(route.key) != states[route.key]]
         remarks = "\n\n".join(announcement.remarks(plan, values, document, functions=self.functions))
         if not plan.routes:
@@ -322,7 +323,8 @@ class Developing:
         else:
             known = set(map(_unplaced, self.remarks.splitlines()))
             new = [line for line in remarks.splitlines() if line.startswith("  ") and _unplaced(line) not in known]
-            say("\n".join(new) if new else "what else is open is as it was")
+            open_still = "what else is open is as it was" if remarks or blocked else "nothing is open"
+            say("\n".join(new) if new else open_still)
         self.states, self.remarks = states, remarks
 
     def _say_rows(self, made: Prepared) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ninefold.checked.lists import plainly
+from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.rows import loaded
@@ -147,10 +148,20 @@ class Perspective:
         conditions = [each for each in (self.there(resource, alias), self.visible(resource, alias)) if each is not None]
         return join(" AND ", ["(" + each + ")" for each in conditions]) if conditions else None
 
-    def holds(self, typed: Typed, rows: Mapping[str, str | Item]) -> Fragment:
+    def holds(self, typed: Typed, rows: Mapping[str, str | Item], new: Resource | None = None) -> Fragment:
         """A condition of the contract's own authority (row rules, permissions, guards, invariants): it reads all
-        rows."""
-        return to_sql(loaded(typed), model=self.checked.model, rows=rows, dialect=self.dialect, condition=True)
+        rows. `new`: the row of that resource is still to be made, and a number that the database gives it is none yet:
+        what reads it is an error."""
+        fields = () if new is None else new.fields.values()
+        unnumbered = next(((name, each.name) for name in rows for each in fields if each.serial), None)
+        return to_sql(
+            loaded(typed),
+            model=self.checked.model,
+            rows=rows,
+            dialect=self.dialect,
+            condition=True,
+            unnumbered=unnumbered,
+        )
 
     def value(self, typed: Typed, rows: Mapping[str, str | Item]) -> Fragment:
         """A value that the contract itself gives (`sets`): it reads all rows."""

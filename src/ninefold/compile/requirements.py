@@ -130,10 +130,11 @@ def _of_gone(resource: str, perspective: Perspective) -> tuple[PlanPlace, ...]:
 def permission(
     admission: Admission, resource: Resource, perspective: Perspective, scope: Scope = Scope.ROW
 ) -> list[Requirement]:
-    """A condition of part 5 that reads the row."""
+    """A condition of part 5 that reads the row; at any other scope than `ROW` it is one that may be new."""
     if admission.condition is None or admission.of_request:
         return []
-    holds = perspective.holds(admission.condition, {resource.name: resource.name})
+    new = None if scope is Scope.ROW else resource
+    holds = perspective.holds(admission.condition, {resource.name: resource.name}, new)
     condition = Condition("forbidden", subject=resource.name, trace=traced(admission.place))
     return [Requirement(condition, holds, scope)]
 
@@ -153,10 +154,11 @@ def permission_by_way(
 
 
 def guard(stated: Guard, resource: Resource, perspective: Perspective, scope: Scope = Scope.ROW) -> Requirement:
-    """What reads the body is judged once all of that is there."""
+    """What reads the body is judged once all of that is there. At any other scope than `ROW` the row may be new."""
+    new = None if scope is Scope.ROW else resource
     if any(isinstance(node, Select) and _is_body(node) for node in walk(stated.that)):
         scope = Scope.VALUES
-    holds = perspective.holds(stated.that, {resource.name: resource.name})
+    holds = perspective.holds(stated.that, {resource.name: resource.name}, new)
     return Requirement(Condition("check", resource.name, code=stated.code, trace=traced(stated.place)), holds, scope)
 
 

@@ -34,10 +34,11 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row of a table in FROM, by its (quoted) alias."""
+    """A row of a table in FROM, by its (quoted) alias. `unnumbered`: the field that `serial()` is still to give."""
 
     resource: str
     alias: str
+    unnumbered: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

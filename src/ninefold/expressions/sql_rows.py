@@ -232,7 +232,7 @@ class Rows(Parts):
         """A stored field of a row."""
         type_ = self._shape(node, row.resource).fields[name]
         if isinstance(row, TableRow):
-            return Scalar(Fragment(f"{row.alias}.{identifier(name)}"), type_, type_.nullable)
+            return Scalar(Fragment(f"{row.alias}.{identifier(name)}"), type_, type_.nullable, name == row.unnumbered)
         if isinstance(row, FirstRow):
             assert isinstance(row.found.element, TableRow)
             text = row.column(Fragment(f"{row.found.element.alias}.{identifier(name)}"))

@@ -76,18 +76,22 @@ def to_sql(
     visible: Visible = everything,
     condition: bool = False,
     bounded: bool = False,
+    unnumbered: tuple[str, str] | None = None,
 ) -> Fragment:
     """The value of an expression as SQL.
 
     `rows` leads from row variables to the aliases of their tables, and from those of `items_of` to what they stand
     for. A table is called as its resource, a column as its field. `condition`: only truth counts, as in WHERE. Raises
-    `NotInSQL` for what `sql_problem` refuses, which alone asks whether it is `bounded`.
+    `NotInSQL` for what `sql_problem` refuses, which alone asks whether it is `bounded`. `unnumbered`: a row variable and its field that
+    is none yet, since the row is still to be made: reading it is an error.
 
     What is stored of a secret may be compared (a credential is found by it), and is never the value itself.
     """
     if _holds_secret(typed.type):
         raise NotInSQL(codes.SECRET, "what is stored of a secret is not readable", typed)
     writer, scope = _begun(typed, model, rows or {}, dialect, visible, bounded)
+    if unnumbered is not None and isinstance(row := scope[unnumbered[0]], TableRow):
+        scope[unnumbered[0]] = replace(row, unnumbered=unnumbered[1])
     return writer.scalar(typed, scope, condition).text
 
 

@@ -81,7 +81,7 @@ def _of_errors(section: Section, most: int, high: int) -> Iterator[str]:
         yield from _wrapped("", "", f"… and {len(own) - most} more")
     others = [_begin(item) for item in codes if item not in own]
     if others:
-        by_status = (f"{status} {_listed(found)}" for status, found in groupby(others, lambda each: each[:3]))
+        by_status = (f"{status} {_listed(found)}".strip() for status, found in groupby(others, lambda each: each[:3]))
         yield from _wrapped("" if own else "errors", "", "as of any endpoint: " + ", ".join(by_status))
 
 
