@@ -82,8 +82,8 @@ def to_sql(
 
     `rows` leads from row variables to the aliases of their tables, and from those of `items_of` to what they stand
     for. A table is called as its resource, a column as its field. `condition`: only truth counts, as in WHERE. Raises
-    `NotInSQL` for what `sql_problem` refuses, which alone asks whether it is `bounded`. `unnumbered`: a row variable and its field that
-    is none yet, since the row is still to be made: reading it is an error.
+    `NotInSQL` for what `sql_problem` refuses, which alone asks whether it is `bounded`. `unnumbered`:
+    a row variable and its field that is none yet, since the row is still to be made: reading it is an error.
 
     What is stored of a secret may be compared (a credential is found by it), and is never the value itself.
     """
