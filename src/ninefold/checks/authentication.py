@@ -11,7 +11,7 @@ from ninefold.checked.endpoints import Admission
 from ninefold.checked.lists import Way, by_way
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import AnyCertificate, CertificateOf, LookedUp, Scheme, Signed, Verification
-from ninefold.checks.callers import SCOPES, scopes_asked, scopes_of
+from ninefold.checks.callers import may_say_more, members_of, scopes_asked, scopes_of
 from ninefold.checks.codes import (
     CERTIFICATE_FIELD,
     ISSUER_TWICE,
@@ -38,7 +38,7 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC
-from ninefold.values import Anything, Array, Object, Row, Text, Type
+from ninefold.values import Array, Object, Text, Type
 
 CLAIMS = Object(
     members={
@@ -84,26 +84,11 @@ def caller_type(contract: Contract, resources: Mapping[str, object]) -> Object:
     is not all shown, any member may be."""
     members: dict[str, Type] = {"credential": Text()}
     schemes = contract.authentication.schemes
-    if is_open(schemes) or any(_is_open(scheme) for scheme in value_of(schemes) or ()):
+    if is_open(schemes) or any(may_say_more(scheme) for scheme in value_of(schemes) or ()):
         return Object()
     for scheme in value_of(schemes) or ():
-        for fact in (scheme.matches, scheme.issued_to):
-            name = value_of(fact)
-            resource = None if name is None else name.text.partition(".")[0]
-            if resource is not None and resource in resources:
-                members[resource] = Row(resource=resource)
-        if scheme.scopes is not None:
-            members[SCOPES] = Array(items=Text())
-        for added in value_of(scheme.caller) or ():
-            members[added.name] = Anything()
+        members |= members_of(scheme, resources)
     return Object(members=members)
-
-
-def _is_open(scheme: stated.Scheme) -> bool:
-    """Whether something of a scheme is a gap that could say more of the caller."""
-    facts = (scheme.matches, scheme.issued_to, scheme.caller)
-    unsaid = all(fact is None for fact in (*facts, scheme.issuer, scheme.keys))
-    return unsaid or is_open(scheme.type) or any(isinstance(fact, Gap | Proposal) for fact in facts)
 
 
 def check_schemes(resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings) -> tuple[Scheme, ...]:

@@ -9,9 +9,9 @@ there need not be (`on create: caller.user` of a field that is not required) is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from ninefold.checks.codes import NO_SUCH_SCOPE, NOBODY_CALLS, NOT_ONE_VALUE, SCOPES_TWICE
+from ninefold.checks.codes import NO_SUCH_SCOPE, NOBODY_CALLS, NOT_ONE_VALUE, NOT_SHOWN_TO_ALL, SCOPES_TWICE
 from ninefold.checks.findings import Findings
 from ninefold.contract.reach import names_in
 from ninefold.contract.service import Contract
@@ -19,16 +19,27 @@ from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions.ast import Ast, Binary, Invocation, Literal, Member, Name, every
-from ninefold.expressions.ast import Name as NameAst
+from ninefold.expressions.ast import (
+    Ast,
+    Binary,
+    Conditional,
+    Invocation,
+    Literal,
+    MapLiteral,
+    Member,
+    Name,
+    Unary,
+    every,
+    parts,
+)
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
 from ninefold.language.authentication import ANYONE, Admission, Scheme
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression, expressions_in
-from ninefold.language.fact import Shown, StatedNone, is_open, value_of
+from ninefold.language.fact import Gap, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.language.resources import Resource
 from ninefold.language.verbs import kind_of
-from ninefold.values import Array, Integer, Object, Text, Type
+from ninefold.values import Anything, Array, Integer, Object, Row, Text, Type
 
 SCOPES = "scopes"
 
@@ -111,6 +122,27 @@ def granted_type(endpoint: Endpoint, survey: Survey) -> Object | None:
     return Object(members=members)
 
 
+def members_of(scheme: Scheme, resources: Collection[str]) -> Mapping[str, Type]:
+    """What a scheme says of `caller`, besides the credential: the row whose credential it is, by its resource's name,
+    and what it adds."""
+    members: dict[str, Type] = {}
+    for fact in (scheme.matches, scheme.issued_to):
+        name = value_of(fact)
+        resource = None if name is None else name.text.partition(".")[0]
+        if resource is not None and resource in resources:
+            members[resource] = Row(resource=resource)
+    if scheme.scopes is not None:
+        members[SCOPES] = Array(items=Text())
+    return members | {added.name: Anything() for added in value_of(scheme.caller) or ()}
+
+
+def may_say_more(scheme: Scheme) -> bool:
+    """Whether something of a scheme is a gap that could say more of `caller`."""
+    facts = (scheme.matches, scheme.issued_to, scheme.caller)
+    unsaid = all(fact is None for fact in (*facts, scheme.issuer, scheme.keys))
+    return unsaid or is_open(scheme.type) or any(isinstance(fact, Gap | Proposal) for fact in facts)
+
+
 # ── Nobody ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -119,7 +151,7 @@ def read_by_nobody(findings: Findings) -> None:
     told: set[Span] = set()
     for endpoint in survey.endpoints:
         admitted = survey.admitted(endpoint)
-        alone = {each.who.text for each in admitted} == {ANYONE}
+        alone = _is_for_anyone_alone(admitted)
         line = next((each.who.span for each in admitted if each.who.text == ANYONE), endpoint.span)
         issues = endpoint.issues is not None and not isinstance(endpoint.issues, StatedNone)
         for expression, shared in _of_endpoint(endpoint, survey) if alone else ():
@@ -141,6 +173,72 @@ def read_by_nobody(findings: Findings) -> None:
             if _reads(condition, False, False):
                 told.add(condition.span)
                 _say(f"{what} reads `caller` of `anyone`", condition, admission.who.span, findings)
+
+
+def _is_for_anyone_alone(admitted: Iterable[Admission]) -> bool:
+    return {each.who.text for each in admitted} == {ANYONE}
+
+
+def not_shown_to_all(findings: Findings) -> None:
+    """Notes each expression of what is shown that has no value for some of those who may call, since it reads a member
+    of `caller` that they have not. One that is such a member alone says so itself."""
+    survey = findings.survey
+    known = {ANYONE: frozenset[str]()} | {
+        scheme.name: frozenset(members_of(scheme, survey.graph.resources))
+        for scheme in survey.schemes
+        if not may_say_more(scheme)
+    }
+    found: dict[tuple[Span, str], dict[str, Span]] = {}
+    for endpoint in survey.endpoints:
+        admitted = survey.admitted(endpoint)
+        if _is_for_anyone_alone(admitted):
+            continue  # what reads `caller` there is an error
+        for expression in (*expressions_in(endpoint.responses), *_shown(endpoint, survey)):
+            for who in (each.who for each in admitted if each.who.text in known):
+                if not _is_of_caller(expression.ast):
+                    for member in sorted(_missed(expression.ast, known[who.text])):
+                        found.setdefault((expression.span, member), {}).setdefault(who.text, who.span)
+    for (span, member), whom in found.items():
+        findings.say(
+            NOT_SHOWN_TO_ALL,
+            f"what reads `caller.{member}` is not shown to {' and '.join(f'`{who}`' for who in whom)}",
+            Label(span, "has no value without it"),
+            *(Label(line, f"has no `caller.{member}`") for line in whom.values()),
+            help=(f"say what is shown then: `has(caller.{member}) && …`, or `has(caller.{member}) ? … : …`",),
+        )
+
+
+def _missed(ast: Ast, known: Collection[str]) -> frozenset[str]:
+    """The members of `caller` that are not known, and without which an expression has no value."""
+    match ast:
+        case Member(operand=Name(name="caller"), name=name):
+            return frozenset((name,)) - {"credential", *known}
+        case Invocation(function="has") | Conditional() | MapLiteral():
+            return frozenset()
+        case Binary(operator="&&" | "||") if _settled(ast, known) is not None:
+            return frozenset()
+        case _:
+            return frozenset().union(*(_missed(part, known) for part in parts(ast)))
+
+
+def _settled(ast: Ast, known: Collection[str]) -> bool | None:
+    """What a condition is, where it follows from a member of `caller` that is not known and that `has` asks for."""
+    match ast:
+        case Invocation(function="has", arguments=[argument]):
+            return False if _missed(argument, known) else None
+        case Unary(operator="!", operand=operand):
+            settled = _settled(operand, known)
+            return None if settled is None else not settled
+        case Binary(operator="&&" | "||" as operator, left=left, right=right):
+            decisive = operator == "||"
+            both = {_settled(left, known), _settled(right, known)}
+            return decisive if decisive in both else None if None in both else not decisive
+        case _:
+            return None
+
+
+def _is_of_caller(ast: Ast) -> bool:
+    return _is_caller(ast) or (isinstance(ast, Member) and _is_of_caller(ast.operand))
 
 
 def one_value(findings: Findings) -> None:
@@ -221,7 +319,7 @@ def _needed(endpoint: Endpoint, resource: Resource) -> Iterator[Expression]:
 def _named(body: object) -> Iterator[str]:
     """The fields that a body may give, by the names that stand in it."""
     for expression in expressions_in(body):
-        yield from (node.name for node in every(expression.ast) if isinstance(node, NameAst))
+        yield from (node.name for node in every(expression.ast) if isinstance(node, Name))
 
 
 def _reads(expression: Expression, shared: bool, issues: bool) -> bool:
@@ -238,7 +336,7 @@ def _asks(node: Ast) -> bool:
 
 
 def _is_caller(node: Ast) -> bool:
-    return isinstance(node, NameAst) and node.name == "caller"
+    return isinstance(node, Name) and node.name == "caller"
 
 
 def _is_credential(node: Member) -> bool:

@@ -10,7 +10,7 @@ from ninefold.checked.resources import Resource
 from ninefold.checked.service import Accepted, Checked, OperatorValue, Places
 from ninefold.checks.assignments import storable
 from ninefold.checks.authentication import caller_type, check_schemes, row_rules
-from ninefold.checks.callers import check_scopes, one_value, read_by_nobody
+from ninefold.checks.callers import check_scopes, not_shown_to_all, one_value, read_by_nobody
 from ninefold.checks.contents import check_views
 from ninefold.checks.credentials import kept_credentials, never_issued
 from ninefold.checks.disclosure import disclosed, narrowed
@@ -53,6 +53,7 @@ CHECKS = (
     check_scopes,
     one_value,
     read_by_nobody,
+    not_shown_to_all,
 )
 """What can be said of a contract as it is stated, without types."""
 
