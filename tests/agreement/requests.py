@@ -15,7 +15,7 @@ from urllib.parse import quote
 from tests.agreement.comparing import Asked
 from tests.reference.interpreter import Interpreter
 from tests.reference.messages import NOTHING, Request, Response
-from tests.reference.operations import expansion_of, filters_of, pages_of, projection_of, sorts_of
+from tests.reference.operations import expansion_of, filters_of, is_of_all, pages_of, projection_of, sorts_of
 from tests.reference.rows import Row
 from tests.reference.values import broken_rules
 
@@ -23,6 +23,7 @@ from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.operations import BodyLeaf, Expansion, PathName, PathValue, Projection
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked, LookedUp
+from ninefold.language.verbs import kind_of
 from ninefold.values import Anything, Array, Boolean, Integer, Number, Object, Text, Timestamp
 
 TEXTS: Final = ("", "a", "ab", "b", "Bob", "é", "x y", "A-1", " ab ", "abcdefg", "👍")
@@ -136,6 +137,8 @@ class Asker:
 
     def __init__(self, random: Random, checked: Checked, interpreter: Interpreter) -> None:
         self.random, self.checked, self.interpreter = random, checked, interpreter
+        self._beside = Random(0)
+        """Throws that leave the other ones as they are."""
         self.now = BEGIN
         values = {each.key for each in checked.endpoints if any(isinstance(one, PathValue) for one in each.segments)}
         values |= {each.key for each in checked.endpoints if each.case is not None}
@@ -225,6 +228,9 @@ class Asker:
             name = self.random.choice(names)
             tag = self.random.choice([f'"⟦{self.random.choice(self.tags)}⟧"', f'"⟦{self.tags[0]}⟧"', "*", '"nothing"'])
             headers[name] = tag
+        elif kind_of(endpoint.verb).is_conditional and not is_of_all(endpoint) and self._beside.random() < 0.1:
+            name = self._beside.choice(["if-match", "if-none-match"])
+            headers[name] = self._beside.choice(["*", '"nothing"', *(f'"⟦{each}⟧"' for each in self.tags[:2])])
         if endpoint.idempotency_key is not None and self._often(0.8):
             headers["idempotency-key"] = self.random.choice(["k1", "k2", '"k1"', '"k2"', "k1", '""', " "])
             if self._kept and self._often(0.4):

@@ -170,7 +170,7 @@ class _Asking:
         if endpoint.verb in ("put", "put ensured") and admission is not None and values is not None:
             work = work.as_it_comes(admission, given)
             work.path_fits = self.path_fits
-            work.is_stale = work.row is None and endpoint.operation.validator and "if-match" in self.request.headers
+            work.is_stale = work.row is None and not writes.are_met(self.request, None, None)
         if admission is not None and values is not None:
             self.failures += work.refusals(admission, given, self.request)
             self.told_of = work.told_of
@@ -431,7 +431,7 @@ class _Asking:
         self.names["issued"] = issued = changed.issued
         for transition in further_of(endpoint):
             following = self._following(endpoint, transition, row, changed)
-            failed = following.refusals(endpoint.admissions[0], bodies.Given(), self.request)
+            failed = following.refusals(endpoint.admissions[0], bodies.Given(), replace(self.request, headers={}))
             if failed:
                 self.told_of = row if self.is_seen(row) and not row.is_gone else None
                 response = self.refused(*failed)
@@ -464,7 +464,7 @@ class _Asking:
         found = lists.sorted_rows(found, order, self.seen())
         each = [work.of_one(row, admission) for row in found]
         for one in each:
-            failed = one.refusals(admission, given, self.request)
+            failed = one.refusals(admission, given, replace(self.request, headers={}))
             if failed:
                 self.told_of = one.row
                 return self.refused(*failed)

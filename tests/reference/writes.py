@@ -252,9 +252,12 @@ class Work:
             failures.append(Failure("gone", self.resource.name))
         if self.forbidden:
             failures.append(Failure("forbidden", self.resource.name))
-        if self.endpoint.operation.validator and not _matches(request.headers.get("if-match"), self.endpoint, row):
-            if self.endpoint.verb != "read" or not failures:
+        tag = f'"{opaque_tag(self.endpoint, row)}"' if self.endpoint.operation.validator else None
+        if self.endpoint.verb != "read":
+            if not are_met(request, row, tag):
                 failures.append(Failure("precondition failed", self.resource.name))
+        elif tag is not None and not failures and not _matches(request, tag):
+            failures.append(Failure("precondition failed", self.resource.name))
         transition, machine = transition_of(self.endpoint), self.resource.machine
         if transition is not None and machine is not None:
             if row.fields[machine.field] not in transition.origins:
@@ -364,10 +367,20 @@ class Work:
         return self._about(row).holds(condition)
 
 
-def _matches(if_match: str | None, endpoint: Endpoint, row: Row) -> bool:
-    if if_match is None or if_match.strip() == "*":
-        return True
-    return f'"{opaque_tag(endpoint, row)}"' in [each.strip() for each in if_match.split(",")]
+def are_met(request: Request, row: Row | None, tag: str | None) -> bool:
+    """Whether a write's conditions on its row hold, there or not (meaning "entity tags")."""
+    others = request.headers.get("if-none-match")
+    if row is None:
+        return "if-match" not in request.headers
+    named = [] if others is None else [each.strip().removeprefix("W/") for each in others.split(",")]
+    if named == ["*"] or tag in named:
+        return False
+    return _matches(request, tag)
+
+
+def _matches(request: Request, tag: str | None) -> bool:
+    if_match = request.headers.get("if-match", "*")
+    return if_match.strip() == "*" or tag in [each.strip() for each in if_match.split(",")]
 
 
 def references(checked: Checked) -> Iterator[tuple[Resource, Field]]:

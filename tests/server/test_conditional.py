@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ninefold.runtime.messages.conditional import EntityTag, entity_tags, revisions, unchanged
+from ninefold.runtime.messages.conditional import EntityTag, entity_tags, of_row, unchanged
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,22 @@ def test_if_none_match_compares_weakly(field: str, expected: bool) -> None:
     ],
 )
 def test_if_match_compares_strongly(field: str, expected: list[str] | None) -> None:
-    assert revisions(field, "v1-") == expected
+    assert of_row({"if-match": field}, "v1-") == {"there": True} | ({} if expected is None else {"match": expected})
+
+
+@pytest.mark.parametrize(
+    ("headers", "prefix", "expected"),
+    [
+        ({}, "v1-", {}),
+        ({"if-none-match": '"v1-x", W/"v1-y.z", "v2-x"'}, "v1-", {"others": ["x", "y"]}),
+        ({"if-none-match": "*"}, "v1-", {"match": []}),
+        ({"if-none-match": "not a tag"}, "v1-", {"others": []}),
+        ({"if-none-match": '"v1-x"'}, "", {"others": []}),
+        ({"if-match": '"x"'}, "", {"there": True, "match": []}),
+        ({"if-match": "*", "if-none-match": '"v1-x"'}, "v1-", {"there": True, "others": ["x"]}),
+        ({"if-match": '"v1-x"', "if-none-match": "*"}, "v1-", {"there": True, "match": []}),
+    ],
+)
+def test_what_a_write_asks_of_its_row(headers: dict[str, str], prefix: str, expected: object) -> None:
+    """`If-None-Match` compares weakly, and with `*` no revision of a row will do; a row without tags has no prefix."""
+    assert of_row(headers, prefix) == expected

@@ -58,6 +58,7 @@ def cursor_key(index: int, type: Type) -> Typed:
 LIMIT = _member(environment.LIST, "limit", Integer())
 OFFSET = _member(environment.LIST, "offset", Integer())
 MATCH = _member(environment.IF, "match", Array(items=Text(), nullable=True))
+OTHERS = _member(environment.IF, "others", Array(items=Text(), nullable=True))
 MUST_BE_THERE = _member(environment.IF, "there", Boolean(nullable=True))
 REVISION = _member(environment.WRITE, "revision", Text())
 REVISION_AS_READ = _member(environment.WRITE, "was", Text(nullable=True))

@@ -167,11 +167,18 @@ def _is_body(node: Select) -> bool:
 
 
 def unchanged(resource: Resource, place: Place, perspective: Perspective) -> Requirement:
-    """If-Match: the row is still one of the revisions that the request names."""
-    match, alias = bind(inputs.MATCH), identifier("wanted revision")
-    dialect = perspective.dialect
-    revisions = "(SELECT " + dialect.item(alias, Text()) + " FROM " + dialect.items(match, alias) + ")"
-    holds = "(" + match + " IS NULL OR " + column(resource.name, REVISION_COLUMN) + " IN " + revisions + ")"
+    """The row is still one of the revisions that If-Match names, and none of those of If-None-Match."""
+    alias, dialect, revision = (
+        identifier("wanted revision"),
+        perspective.dialect,
+        column(resource.name, REVISION_COLUMN),
+    )
+
+    def asked(named: Typed, word: str) -> Fragment:
+        revisions = "(SELECT " + dialect.item(alias, Text()) + " FROM " + dialect.items(bind(named), alias) + ")"
+        return "(" + bind(named) + " IS NULL OR " + revision + word + revisions + ")"
+
+    holds = "(" + asked(inputs.MATCH, " IN ") + " AND " + asked(inputs.OTHERS, " NOT IN ") + ")"
     return Requirement(Condition("precondition failed", subject=resource.name, trace=traced(place)), holds, Scope.ROW)
 
 

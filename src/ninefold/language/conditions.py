@@ -231,9 +231,9 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         steps=(Step.JUDGED,),
         narrowed=(RESOURCE,),
         of_row=True,
-        words="the row is not as If-Match says",
+        words="the row is not as If-Match or If-None-Match says",
         meanings=("entity tags",),
-        requested="the header If-Match",
+        requested="the headers If-Match and If-None-Match",
         facts=("etag",),
     ),
     Condition(

@@ -141,6 +141,12 @@ class Verb:
         return self.row == "named" or (self.row == "known" and self.removes)
 
     @property
+    def is_conditional(self) -> bool:
+        """Whether a request may ask, by `If-Match` and `If-None-Match`, what its row is before it is written (RFC 9110,
+        section 13.1), be there entity tags or none."""
+        return self.does is not None and self.row in ("named", "known")
+
+    @property
     def is_of_found(self) -> bool:
         """Whether it acts on a row that is there already, however it is known, or on all."""
         return self.is_of_one or self.row in ("found", "caller's", "all")

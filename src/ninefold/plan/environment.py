@@ -69,10 +69,12 @@ class Issued(TypedDict, total=False):
 
 
 class Precondition(TypedDict, total=False):
-    """`there`: an If-Match came; `match`: the revisions that it names; without them, any."""
+    """`there`: an If-Match came, which asks for a row. `match`: the revisions that the row may have; without them, any.
+    `others`: those that it may not have."""
 
     there: bool
     match: list[str]
+    others: list[str]
 
 
 class Refused(TypedDict, total=False):

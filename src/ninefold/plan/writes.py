@@ -65,8 +65,8 @@ class Represented(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Precondition(msgspec.Struct, frozen=True, omit_defaults=True):
-    """If-Match is honoured, and asks for what is `represented` as well where entity tags are of more than the row; a
-    write with an `after` of it is read back."""
+    """The write asks what If-Match and If-None-Match ask of its row, and of what is `represented` as well where entity
+    tags are of more than the row; a write with an `after` of it is read back."""
 
     represented: Represented | None = None
 
@@ -367,6 +367,12 @@ def as_it_was(write: Write) -> Statement | None:
 
 def precondition(write: Write) -> Precondition | None:
     return write.precondition if isinstance(write, Ensure | Update | Delete | Remove) else None
+
+
+def has_no_tag(write: Write) -> bool:
+    """Whether it is of one row, which is there and has no entity tag: what If-Match and If-None-Match ask is known
+    before the row is."""
+    return isinstance(write, Update | Delete) and not write.several and write.precondition is None
 
 
 def untouched(write: Write) -> Untouched | None:

@@ -184,12 +184,13 @@ def _found(survey: Survey) -> Iterator[Arising]:
 
 
 def _is_asked(refusal: Refusal) -> bool:
-    """A check names its own error. Where no size is stated a bound holds all the same, and no contract is asked for its
-    code; nor for one of a parameter alone."""
+    """A check names its own error. Where no size is stated a bound holds all the same, and so do a request's conditions
+    where there are no entity tags; no contract is asked for their codes, nor for one of a parameter alone."""
     if refusal.condition in ("invalid", CHECK):
         return refusal.condition == "invalid"
     of_parameter = parameter_of(refusal.condition, refusal.subject) is not None
-    return not of_parameter and (refusal.condition != "too large" or refusal.fact is not None)
+    of_http = refusal.condition in ("too large", "precondition failed") and refusal.fact is None
+    return not (of_parameter or of_http)
 
 
 def _about(refusal: Refusal) -> str | None:

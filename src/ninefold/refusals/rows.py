@@ -66,10 +66,16 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         each = survey.transition(action) if action.is_transition else None
         for guard in (value_of(each.check) or ()) if each is not None else ():
             yield _check(guard, Step.JUDGED, first, each, number)
-    if isinstance(endpoint.etag, Shown):
+    conditional = endpoint.etag.span if isinstance(endpoint.etag, Shown) else None
+    own = next((each for each in actions(endpoint) if kind_of(each.verb).acts_on != "a function"), None)
+    kind = None if own is None or own.all else kind_of(own.verb)
+    if kind is not None and (kind.is_conditional or (conditional is not None and not kind.writes)):
         words = "`If-Match` names other entity tags than that of what GET shows now"
+        words += ", or `If-None-Match` names that one" if kind.writes else ""
+        if conditional is None:
+            words = "`If-Match` names an entity tag, which the row has not, or `If-None-Match` is `*`"
         yield Refusal(
-            "precondition failed", Step.JUDGED, first, fact=endpoint.etag.span, words=words, meanings=("entity tags",)
+            "precondition failed", Step.JUDGED, first, fact=conditional, words=words, meanings=("entity tags",)
         )
 
 

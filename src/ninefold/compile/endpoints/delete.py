@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ninefold.checked import operations as stated
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import Mutation, Operation
+from ninefold.checked.operations import Mutation
 from ninefold.checked.resources import Field, Resource
 from ninefold.compile import inputs
 from ninefold.compile.before import as_deleted, shown_before
@@ -76,7 +76,7 @@ def remove(operation: stated.Remove, admission: Admission, perspective: Perspect
     of_the_row = [
         *still_there(operation, resource, perspective),
         *permission(admission, resource, perspective),
-        *((unchanged(resource, operation.place, perspective),) if operation.validator else ()),
+        unchanged(resource, operation.place, perspective),
         *(guard(each, resource, perspective) for each in operation.guards),
         *not_referred_to(resource, perspective),
     ]
@@ -97,7 +97,7 @@ def remove(operation: stated.Remove, admission: Admission, perspective: Perspect
         "SELECT "
         + join(", ", [as_named.get(field.name) or null(perspective.stored(field.type)) for field in fields])
         + " WHERE "
-        + all_of([*(each.holds for each in on_the_way), *_none(operation, resource, found, seen, perspective)])
+        + all_of([*(each.holds for each in on_the_way), *_none(resource, found, seen, perspective)])
     )
 
     columns = row_columns(resource, perspective)
@@ -159,15 +159,15 @@ def _as_named(operation: Mutation, resource: Resource, perspective: Perspective)
 
 
 def _none(
-    operation: Operation, resource: Resource, found: Sequence[Fragment], seen: Fragment | None, perspective: Perspective
+    resource: Resource, found: Sequence[Fragment], seen: Fragment | None, perspective: Perspective
 ) -> list[Fragment]:
     """There is no such row, or none that this caller may know of; and no `If-Match` asks for one."""
     tests = list(found)
     if seen is not None and perspective.checked.unseen_rows == "not found":
         tests.append("(" + seen + ")")
     name = identifier(resource.name)
-    none = [f"NOT EXISTS (SELECT 1 FROM {name} AS {name} WHERE " + all_of(tests) + ")"]
-    return [*none, bind(inputs.MUST_BE_THERE) + " IS NULL"] if operation.validator else none
+    none = f"NOT EXISTS (SELECT 1 FROM {name} AS {name} WHERE " + all_of(tests) + ")"
+    return [none, bind(inputs.MUST_BE_THERE) + " IS NULL"]
 
 
 def _of_the_row(

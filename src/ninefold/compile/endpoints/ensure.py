@@ -219,11 +219,10 @@ def _requirements(
     required += references_there(resource, given, from_path, made, perspective)
     required += _where(row, _Row.AS_IT_WOULD_BE, values_there(resource, by_statement, given), resource)
     required += permission(admission, resource, perspective, Scope.EITHER)
-    if operation.validator:
-        stale = unchanged(resource, operation.place, perspective)
-        no_condition = Requirement(stale.condition, bind(inputs.MUST_BE_THERE) + " IS NULL", Scope.EITHER)
-        required += _where(row, _Row.AS_IT_WOULD_BE, [no_condition], resource)
-        required += _where(row, _Row.AS_IT_IS, [stale], resource)
+    stale = unchanged(resource, operation.place, perspective)
+    no_condition = Requirement(stale.condition, bind(inputs.MUST_BE_THERE) + " IS NULL", Scope.EITHER)
+    required += _where(row, _Row.AS_IT_WOULD_BE, [no_condition], resource)
+    required += _where(row, _Row.AS_IT_IS, [stale], resource)
     guards, later = guards_of(operation)
     required += [guard(each, resource, perspective, Scope.EITHER) for each in guards]
     required += _where(row, _Row.AS_IT_WOULD_BE, uniques(operation, resource, perspective, on_update=False), resource)

@@ -21,9 +21,9 @@ from ninefold.sql.fragment import all_of, bind, column, identifier
 def precondition(
     operation: Operation, admission: Admission, resource: Resource, perspective: Perspective
 ) -> Precondition | None:
-    """None: there are no entity tags."""
+    """None: there are no entity tags, and the row is one that is there."""
     if not operation.validator:
-        return None
+        return Precondition() if operation.kind.may_be_absent else None
     return Precondition(_shown(operation, admission, resource, perspective))
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64encode
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Literal
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.plan.environment import Precondition
 
 # Possessive (`*+`), so that a long run of spaces is gone over once.
 _MEMBER = re.compile(r'[ \t]*+(?:(W/)?"([\x21\x23-\x7e\x80-\xff]*+)")?[ \t]*+(?:,|$)')
@@ -43,15 +45,32 @@ def unchanged(if_none_match: str, opaque: str) -> bool:
     return tags == "*" or (tags is not None and any(tag.opaque == opaque for tag in tags))
 
 
-def revisions(if_match: str, prefix: str) -> list[str] | None:
-    """The revisions that a write may find, by strong comparison (RFC 9110 13.1.1); None: any (`*`). A field that
-    cannot be read names none: whoever sent it wants to be sure, and cannot be. Where a tag is of the content as well,
-    the revision is what stands before the digest."""
-    tags = entity_tags(if_match)
+def of_row(headers: Mapping[str, str], prefix: str) -> Precondition:
+    """What `If-Match` and `If-None-Match` ask of the row of a write. `prefix`: of its entity tags; none: it has none.
+    A field that cannot be read names no tag."""
+    found: Precondition = {}
+    if "if-match" in headers:
+        found["there"] = True
+        named = _revisions(headers["if-match"], prefix, weak=False)
+        if named is not None:
+            found["match"] = named
+    if "if-none-match" in headers:
+        named = _revisions(headers["if-none-match"], prefix, weak=True)
+        if named is None:
+            found["match"] = []
+        else:
+            found["others"] = named
+    return found
+
+
+def _revisions(field: str, prefix: str, weak: bool) -> list[str] | None:
+    """The revisions that are named, by `weak` or strong comparison (RFC 9110 8.8.3.2); None: any (`*`). Where a tag is
+    of the content as well, the revision is what stands before the digest."""
+    tags = entity_tags(field)
     if tags == "*":
         return None
-    named = [tag.opaque[len(prefix) :] for tag in tags or () if not tag.weak and tag.opaque.startswith(prefix)]
-    return [each.partition(".")[0] for each in named]
+    known = [tag for tag in tags or () if prefix and (weak or not tag.weak)]
+    return [tag.opaque[len(prefix) :].partition(".")[0] for tag in known if tag.opaque.startswith(prefix)]
 
 
 def names(if_match: str, opaque: str | None) -> bool:

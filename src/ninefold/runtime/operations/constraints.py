@@ -313,12 +313,15 @@ class Represented:
         """The select of the row as it is, by the path."""
         return self._before.bound(env)
 
-    def narrow(self, env: Environment, if_match: str, rows: Sequence[Row]) -> None:
-        """Of the revisions that If-Match names, leave those whose tag GET would give now."""
-        if env[environment.IF] == {"there": True}:
-            return  # any will do
-        if not conditional.names(if_match, self._opaque(rows, env)):
-            env[environment.IF] = {"there": True, "match": []}
+    def narrow(self, env: Environment, headers: Mapping[str, str], rows: Sequence[Row]) -> None:
+        """Whether any revision will do, by the tag that GET would give now: one that If-Match names, where it names
+        tags, and that If-None-Match does not."""
+        asked, opaque = env[environment.IF], self._opaque(rows, env)
+        missed = bool(asked.get("match")) and not conditional.names(headers["if-match"], opaque)
+        named = "others" in asked and opaque is not None and conditional.unchanged(headers["if-none-match"], opaque)
+        env[environment.IF] = {**asked, "others": []}
+        if missed or named:
+            env[environment.IF]["match"] = []
 
     def now(self, session: Session, env: Env) -> str | None:
         """The opaque part of the tag that GET would give of the row `$row`; None: it would show none."""

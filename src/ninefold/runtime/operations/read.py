@@ -46,7 +46,8 @@ class Call(msgspec.Struct, eq=False):
     one caller's; `body` the values of the body by field, None where it could not be read or is not valid; `valid`: what
     is valid of it, and `wrong` the fields of which the rest is; `page` what is asked of a list. `on_current`: what is
     stored depends on the row as it was read, which is `current`; None: there was none. `end`: which of the good
-    ends it came to. `unfit`: what refuses it if there is no row yet."""
+    ends it came to. `unfit`: what refuses it if there is no row yet. `caused`: it is a part of another write, of whose
+    row the request has its conditions."""
 
     request: Request
     env: Environment
@@ -64,6 +65,7 @@ class Call(msgspec.Struct, eq=False):
     log: Log | None = None
     end: int = 0
     unfit: Sequence[Failure] = ()
+    caused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

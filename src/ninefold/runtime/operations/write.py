@@ -16,6 +16,7 @@ from ninefold.plan.environment import Environment
 from ninefold.plan.events import SECRET
 from ninefold.runtime.messages import conditional
 from ninefold.runtime.messages.encode import Shape
+from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations import credentials, flow, signing
 from ninefold.runtime.operations.bulk import Asking, Do, Effects, Several
 from ninefold.runtime.operations.consequences import Ending, Issue, Occurrences, ReadBack, Scopes, Step, Subscription
@@ -68,7 +69,8 @@ class Write:
         self._current = None if current is None else Prepared(current)
         self._read_current = None if current is None else RowReader(current)
         condition = plan.precondition(operation)
-        self._validator = condition is not None
+        self._conditional = condition is not None
+        self._has_no_tag = plan.has_no_tag(operation)
         represented = None if condition is None else condition.represented
         self._represented = None if represented is None else Represented(represented)
         self._invariants = Invariants(operation)
@@ -94,7 +96,9 @@ class Write:
 
     def do(self, session: Session, call: Call, env: Environment) -> None:
         """Do it as a part of another write, for the same call."""
-        own = replace(call, env=env, body={}, valid=None, wrong=frozenset(), current=None, on_current=False)
+        own = replace(
+            call, env=env, body={}, valid=None, wrong=frozenset(), current=None, on_current=False, caused=True
+        )
         wanted = self.wanted(own)
         if wanted is not None:
             self.found(own, session.run(wanted.text, wanted.binds))
@@ -123,9 +127,8 @@ class Write:
         """Make the values that are stored. Raises Refusal where one that must be there is not given by anything: a
         value that cannot be made (the caller has no such member) is no value."""
         env = call.env
-        if self._validator and "if-match" in call.request.headers:
-            wanted = conditional.revisions(call.request.headers["if-match"], self._shape.tag_prefix)
-            env[environment.IF] = {"there": True} if wanted is None else {"there": True, "match": wanted}
+        if self._conditional and _has_conditions(call):
+            env[environment.IF] = conditional.of_row(call.request.headers, self._shape.tag_prefix)
         made: dict[str, Value] = dict(call.current or {})
         was = made.pop(environment.REVISION_COLUMN, None)
         env[environment.WRITE] = {"revision": call.sources.revision(), "was": was}
@@ -151,7 +154,14 @@ class Write:
 
     def is_conditional(self, call: Call) -> bool:
         """Whether the request has a condition on what GET shows."""
-        return self._represented is not None and "if-match" in call.request.headers
+        return self._represented is not None and _has_conditions(call)
+
+    def unmet(self, call: Call) -> tuple[Failure, ...]:
+        """What the request asks of an entity tag, where the row has none."""
+        if self._has_no_tag and not call.caused and _has_conditions(call):
+            if "match" in conditional.of_row(call.request.headers, ""):
+                return (Failure("precondition failed", self.resource),)
+        return ()
 
     def shown(self, call: Call) -> tuple[str, list[Stored]]:
         """What GET shows, of which the request has a condition."""
@@ -161,7 +171,7 @@ class Write:
     def compare(self, call: Call, rows: Sequence[Row]) -> None:
         """Hold what GET shows against the condition."""
         assert self._represented is not None
-        self._represented.narrow(call.env, _if_match(call), rows)
+        self._represented.narrow(call.env, call.request.headers, rows)
 
     def wrong(self, call: Call) -> frozenset[str]:
         """The fields of which nobody knows what would be stored, where only some values of the body are valid: those
@@ -196,7 +206,9 @@ class Write:
         """The columns of the row as it has become, how they are shown, and their entity tag where that is of more."""
         env, call.end = call.env, 0
         if self._represented is not None and self.is_conditional(call):
-            self._represented.narrow(env, _if_match(call), session.run(*self._represented.asked(env)))
+            self._represented.narrow(env, call.request.headers, session.run(*self._represented.asked(env)))
+        if unmet := self.unmet(call):
+            raise _both(Refusal(unmet), self._judge.refusal(session.run(*self._judge.bound(env, True)), env))
         self._remember(session, env)
         if self._judge.holds:
             refusal = self._judge.refusal(session.run(*self._judge.bound(env, True)), env)
@@ -323,8 +335,9 @@ def _several(effect: plan.Effect) -> Do[Call]:
     return lambda session, call, env: several.do(session, call, Asking(call.sources, call.who), env)
 
 
-def _if_match(call: Call) -> str:
-    return call.request.headers["if-match"]
+def _has_conditions(call: Call) -> bool:
+    headers = call.request.headers
+    return "if-match" in headers or "if-none-match" in headers
 
 
 # ── What follows ──────────────────────────────────────────────────────────────────────────────────────────────

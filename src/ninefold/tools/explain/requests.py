@@ -221,6 +221,7 @@ def _conditional(endpoint: Endpoint) -> Iterator[str]:
         yield "`If-Match` without the entity tag of what is shown is refused (RFC 9110, section 13.1.1)"
     else:
         yield "`If-Match` without the entity tag that GET gives is refused (RFC 9110, section 13.1.1)"
+        yield "`If-None-Match` with the entity tag that GET gives is refused (RFC 9110, section 13.1.2)"
 
 
 def _parameters(

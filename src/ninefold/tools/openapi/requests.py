@@ -8,7 +8,7 @@ from ninefold.checked.operations import PathValue
 from ninefold.language.fact import value_of
 from ninefold.plan.events import RESUME, RESUMED_BY
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
-from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
+from ninefold.plan.operations import List, Operation, Stream, Sweep
 from ninefold.plan.routes import Body, BodyField, Parameter
 from ninefold.plan.writes import Write, precondition
 from ninefold.tools.openapi.errors import page_parameters
@@ -79,12 +79,11 @@ def _asks_a_condition(operation: Operation) -> bool:
 
 
 def _conditional(endpoint: Endpoint) -> Iterator[Json]:
-    """`If-Match` and `If-None-Match` act where there are entity tags (RFC 9110 13.1); a stream goes on behind the
-    event that its header names."""
+    """`If-Match` and `If-None-Match` are told of where there are entity tags (RFC 9110 13.1), or a row may be there or
+    not; a stream goes on behind the event that its header names."""
     operations = [each.operation for each in endpoint.route.admissions]
     if any(_asks_a_condition(each) for each in operations):
         yield {"name": "If-Match", "in": "header", "schema": {"type": "string"}}
-    if any(isinstance(each, Read | List | Compute) and each.validator for each in operations):
         yield {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}}
     if any(isinstance(each, Stream) for each in operations):
         yield {"name": RESUME, "in": "header", "schema": {"type": "string"}}
