@@ -62,6 +62,7 @@ def diff(
     part: int | None = None,
     accepted: Accepted = None,
     fail_on: Literal["breaking", "look", "opens", "any", "never"] = "look",
+    propose: Flag = False,
 ) -> int:
     """Say what a change of a contract does to those who rely on it.
 
@@ -74,10 +75,10 @@ def diff(
     Exit status: 0 if nothing is at or above `--fail-on`, 1 if something is, 2 if a side has errors or cannot be read,
     or if `compatible` of part 9 is not shown: then effects are printed, and there is no verdict.
 
-        ninefold diff old.md new.md
         ninefold diff main:contract.md contract.md --format markdown
         ninefold diff old.md new.md --requests requests.http
         ninefold diff --database orders.db orders.md
+        ninefold diff main:contract.md contract.md --propose
 
     Parameters
     ----------
@@ -95,16 +96,36 @@ def diff(
         Only what stands in this part.
     fail_on
         From what on the exit status is 1, the gravest first: breaking, look, opens, any difference; or never.
+    propose
+        Write the changes for part 9 of NEW that keep OLD served, tried by deriving it, and what cannot be kept.
     """
     before, after = _sides(old, new, database)
     if before.plan is None or after.plan is None:
         return _no_verdict(before, after)
+    if propose:
+        return _propose(before, after, format, fail_on)
     difference = compared(before, after, _showing(before, requests, settings))
     found = _open(of_audience(difference.findings, audience, part), accepted)
     _say(difference, found, format, everything=all, named=accepted is not None)
-    if difference.promise.is_open and fail_on != "never":
-        return 2
-    return _status(found, fail_on)
+    return 2 if difference.promise.is_open and fail_on != "never" else _status(found, fail_on)
+
+
+def _propose(old: Loaded, new: Loaded, format: str, fail_on: str) -> int:
+    if format not in ("text", "json"):
+        raise Unusable(f"a proposal is told as text or as JSON, not as {format}")
+    from ninefold.diff.older import NoWay, proposal, to_json, to_yaml
+
+    try:
+        found = proposal(old, new)
+    except NoWay as error:
+        raise Unusable(f"the way back to the version `{error}` of {new.source.name} is not shown") from None
+    if format == "json":
+        from msgspec import json
+
+        say(json.encode(to_json(found, old.source, new.source)).decode())
+    else:
+        say_visibly(to_yaml(found, old.source, new.source))
+    return 1 if found.unkept and fail_on != "never" else 0
 
 
 def _sides(old: str, new: str | None, database: str | None) -> tuple[Loaded, Loaded]:

@@ -51,7 +51,7 @@ def _told(difference: Difference, each: Finding) -> Iterator[str]:
     yield f"{_called(difference, each)}: {each.said}"
     for word, span, source in (("was", each.old, difference.old), ("is", each.new, difference.new)):
         if span is not None:
-            yield f"  {word:>3} {_place(source, span)}   {_line(source, span)}"
+            yield f"  {word:>3} {place_of(source, span)}   {line_of(source, span)}"
     yield f"  = for: {', '.join(each.audiences)}" + (f", at {_few(each)}" if each.endpoints or each.everywhere else "")
     said = list(dict.fromkeys(f"{one.verdict}: {one.said}" for one in each.effects if one.said))
     for one in said[:MOST_LINES]:
@@ -78,7 +78,7 @@ def promised(difference: Difference, each: Finding) -> Iterator[str]:
         if promise.words is None:
             yield f"promise: `{word}`; nothing was promised beyond what a caller uses" if not promise.is_open else word
         else:
-            at = "" if promise.span is None else f" ({_place(difference.old, promise.span)})"
+            at = "" if promise.span is None else f" ({place_of(difference.old, promise.span)})"
             yield f"promise: `{word}` is {'listed' if word in promise.words else 'not listed'} as compatible{at}"
     if each.verdict == "breaking" and not each.words and promise.words is not None:
         yield "promise: no word of `compatible` covers it"
@@ -93,11 +93,11 @@ def _few(each: Finding) -> str:
     return ", ".join(first) + (f" and {len(each.endpoints) - 4} more" if len(each.endpoints) > 4 else "")
 
 
-def _place(source: Source, span: Span) -> str:
+def place_of(source: Source, span: Span) -> str:
     return f"{source.name}:{source.place(span.start)}"
 
 
-def _line(source: Source, span: Span) -> str:
+def line_of(source: Source, span: Span) -> str:
     line = source.line(source.place(span.start).line).strip()
     return line if len(line) <= 100 else f"{line[:99]}…"
 
@@ -117,8 +117,8 @@ def to_json(difference: Difference, each: Finding) -> dict[str, Any]:
             for one in each.effects
         ],
         "promise": [{"word": word, "listed": difference.promise.lists(word)} for word in each.words],
-        "old": _json_place(difference.old, each.old),
-        "new": _json_place(difference.new, each.new),
+        "old": json_place(difference.old, each.old),
+        "new": json_place(difference.new, each.new),
         "kept_by_version": each.kept,
         "witness": None
         if each.witness is None
@@ -127,11 +127,11 @@ def to_json(difference: Difference, each: Finding) -> dict[str, Any]:
     }
 
 
-def _json_place(source: Source, span: Span | None) -> dict[str, Any] | None:
+def json_place(source: Source, span: Span | None) -> dict[str, Any] | None:
     if span is None:
         return None
     place = source.place(span.start)
-    return {"file": source.name, "line": place.line, "column": place.column, "text": _line(source, span)}
+    return {"file": source.name, "line": place.line, "column": place.column, "text": line_of(source, span)}
 
 
 def to_markdown(difference: Difference, findings: tuple[Finding, ...]) -> str:
@@ -197,6 +197,6 @@ def results(difference: Difference, findings: Iterable[Finding]) -> Iterator[Res
         rule = Rule(f"diff-{verdict}", _TITLES[verdict], _LEVELS[verdict], f"{_TITLES[verdict]}. See docs/diff.md.")
         lines = [each.said, *dict.fromkeys(f"{one.audience}: {one.said}" for one in each.effects if one.said)]
         if each.old is not None:
-            lines.append(f"was {_place(difference.old, each.old)}: {_line(difference.old, each.old)}")
+            lines.append(f"was {place_of(difference.old, each.old)}: {line_of(difference.old, each.old)}")
         span = each.new if each.new is not None else Span(0, 0)
         yield Result(rule, "\n".join(lines), span, fingerprint=each.fingerprint)

@@ -1,0 +1,106 @@
+"""The rows that names and expressions mean, and expressions in which fields have other names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions import ast
+from ninefold.expressions.ast import Ast
+from ninefold.language.expressions import Expression
+from ninefold.language.fact import value_of
+
+Rows: TypeAlias = Mapping[str, str]
+"""Names of rows, each with its resource; `page.items` has that of a list."""
+
+PAGE = "page.items"
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Where the fields of resources lead, and the back-references to them."""
+
+    fields: Mapping[str, Mapping[str, str | None]]
+    inverse: Mapping[tuple[str, str], str]
+
+    @property
+    def rows(self) -> Rows:
+        """The names of resources, each of which means a row of its own."""
+        return {name: name for name in self.fields}
+
+    def row(self, node: Ast, rows: Rows) -> str | None:
+        """The resource of the row that an expression is, where it is one that is named or referred to."""
+        match node:
+            case ast.Name(name):
+                return rows.get(name)
+            case ast.Member(operand=ast.Name(name="caller" | "before"), name=name):
+                return name if name in self.fields else None
+            case ast.Member(operand=operand, name=name):
+                row = self.row(operand, rows)
+                return None if row is None else self.fields.get(row, {}).get(name)
+            case ast.Invocation(function="first", target=target) if target is not None:
+                return self.items(target, rows)
+            case _:
+                return None
+
+    def items(self, node: Ast, rows: Rows) -> str | None:
+        """The resource of the rows that an expression is a list of."""
+        match node:
+            case ast.Member(operand=ast.Name(name="page"), name="items"):
+                return rows.get(PAGE)
+            case ast.Member(operand=operand, name=name):
+                row = self.row(operand, rows)
+                return None if row is None else self.inverse.get((row, name))
+            case ast.Invocation(function="all", target=None, arguments=(ast.Name(name),)):
+                return name if name in self.fields else None
+            case ast.Invocation(function="filter" | "sortBy" | "sort" | "distinct" | "reverse", target=target) if (
+                target is not None
+            ):
+                return self.items(target, rows)
+            case _:
+                return None
+
+    def within(self, called: ast.Invocation, rows: Rows) -> Rows:
+        """What names mean in what is asked of each item of a list."""
+        variables = [each.name for each in ast.variables_of(called)]
+        if called.target is None or not variables:
+            return rows
+        item = self.items(called.target, rows)
+        others = {each: row for each, row in rows.items() if each not in variables}
+        return others if item is None else {**others, variables[-1]: item}
+
+
+def graph_of(contract: Contract) -> Graph:
+    resources = value_of(contract.resources.resources) or ()
+    fields: dict[str, dict[str, str | None]] = {each.name: {} for each in resources}
+    inverse: dict[tuple[str, str], str] = {}
+    for each in resources:
+        for own in value_of(each.fields) or ():
+            target, known_as = value_of(own.references), value_of(own.inverse)
+            fields[each.name][own.name] = None if target is None else target.text
+            if target is not None and known_as is not None:
+                inverse[target.text, known_as.text] = each.name
+    return Graph(fields, inverse)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAs:
+    """`instead`: what is read in the place of a field."""
+
+    graph: Graph
+    instead: Mapping[tuple[str, str], str]
+
+    def expression(self, expression: Expression, rows: Rows) -> Expression:
+        return replace(expression, ast=self.ast(expression.ast, rows))
+
+    def ast(self, node: Ast, rows: Rows) -> Ast:
+        within = self.graph.within(node, rows) if isinstance(node, ast.Invocation) else rows
+        target = node.target if isinstance(node, ast.Invocation) else None
+        changed = ast.with_parts(node, lambda each: self.ast(each, rows if each is target else within))
+        if isinstance(node, ast.Member) and isinstance(changed, ast.Member):
+            row = self.graph.row(node.operand, rows)
+            return replace(changed, name=self.instead.get((row or "", node.name), node.name))
+        return changed

@@ -1,0 +1,114 @@
+"""What `diff --propose` writes leads back to the older contract: derived again, piece by piece as it was."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.contracts import ROOT, SERVED, compiled, contract_of
+from tests.slices import LONG, some
+
+from ninefold.cli import main
+from ninefold.diff.older import again, proposal
+from ninefold.diff.sight import differing, sight
+from ninefold.pipeline import Loaded, compile_document
+
+ORDERS = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8")
+PAIRS = ROOT / "tests" / "versions" / "pairs"
+VERSIONS = [
+    (path, version.version)
+    for path in (*sorted({contract_of(each) for each in SERVED}), *sorted(PAIRS.glob("*/newer.md")))
+    if "\nversions:" in path.read_text(encoding="utf-8")
+    for version in compiled(path).older
+]
+OLDER = VERSIONS if LONG else some(VERSIONS, 4)
+
+
+@pytest.mark.parametrize(("path", "version"), OLDER, ids=[f"{path.parent.name}-{name}" for path, name in OLDER])
+def test_the_changes_of_a_version_are_found_again(path: Path, version: str) -> None:
+    found = again(compiled(path), version)
+    assert [(at, found.old.get(at), found.derived.get(at)) for at in found.left] == []
+
+
+def loaded(text: str) -> Loaded:
+    found = compile_document("contract.md", text.encode())
+    assert found.plan is not None, found.diagnostics
+    return found
+
+
+@pytest.mark.parametrize("pair", ["shelf", "accounts", "notes"] if LONG else ["notes"])
+def test_what_is_proposed_is_derived_and_compared(pair: str) -> None:
+    """By a way of its own: the proposal as a version of the document's text, beside the older document."""
+    old, new = (loaded((PAIRS / pair / f"{name}.md").read_text(encoding="utf-8")) for name in ("older", "newer"))
+    found = proposal(old, new)
+    was, derived = sight(old.contract), found.kept.derived
+    assert set(found.kept.left) <= {*differing(was, derived)}
+    assert len(found.kept.left) < len(differing(was, sight(new.contract))) / 4
+    assert bool(found.kept.left) == (pair != "notes")
+
+
+EDITS: dict[str, tuple[list[tuple[str, str]], list[str], list[str]]] = {
+    "a field has another name": (
+        [("    name:       {type: string, minLength", "    called:     {type: string, minLength"),
+         ("required: [email, name]", "required: [email, called]"), ("body: [email, name]", "body: [email, called]"),
+         ("name: customer.name", "called: customer.called")],
+        ["{rename: customer.called, to: name}"], [],
+    ),
+    "a member of one response": (
+        [("email: customer.email, name: customer.name", "email: customer.email, person: customer.name")],
+        ['{change: POST /customers, was: {responses: {201: {id: customer.id, email: customer.email, '
+         'name: customer.name, api_key: issued.api_key}}}}'], [],
+    ),
+    "a field more": (
+        [("    status:     {state: true}", "    status:     {state: true}\n    region:     {type: string}")],
+        ["{remove: order.region}"], [],
+    ),
+    "an endpoint elsewhere": (
+        [("POST /orders/{id}/cancel", "POST /orders/{id}/end")],
+        ['{rename: "POST /orders/{id}/end", to: "POST /orders/{id}/cancel"}'], [],
+    ),
+    "a wider schema": (
+        [("maxLength: 500", "maxLength: 600")],
+        ['{change: order.note, was: {type: [string, "null"], maxLength: 500}}'], ["look"],
+    ),
+    "another code": (
+        [("wrong_state", "not_now")], ["{rename: not_now, to: wrong_state}"], [],
+    ),
+    "another status": (
+        [("  responses: {201: {id: customer.id", "  responses: {200: {id: customer.id")],
+        ["{change: POST /customers, was: {responses: {201: "], [],
+    ),
+    "a state less to go from": ([("from: [draft, placed]", "from: draft")], [], ["breaking"]),
+    "a permission": ([("POST /orders/{id}/cancel: [key, staff]", "POST /orders/{id}/cancel: key")], [], ["breaking"]),
+    "a limit": ([("body size: 64 KiB", "body size: 32 KiB")], [], ["breaking"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("why", EDITS if LONG else some(list(EDITS), 3))
+def test_an_ordinary_change_is_kept_as_far_as_part_9_can(why: str) -> None:
+    edits, changes, unkept = EDITS[why]
+    text = ORDERS
+    for before, after in edits:
+        assert before in text, before
+        text = text.replace(before, after)
+    found = proposal(loaded(ORDERS), loaded(text))
+    said = [each.written() for each in found.kept.steps]
+    assert len(said) == len(changes) and all(one.startswith(other) for one, other in zip(said, changes, strict=True))
+    assert [each.verdict for each in found.unkept] == unkept, found.unkept
+
+
+def test_it_is_told_as_yaml_and_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = tmp_path / "old.md", tmp_path / "new.md"
+    old.write_text(ORDERS, encoding="utf-8")
+    new.write_text(ORDERS.replace("wrong_state", "not_now").replace("from: [draft, placed]", "from: draft"), "utf-8")
+    assert main(["diff", str(old), str(new), "--propose"]) == 1
+    told = capsys.readouterr().out
+    assert "      - {rename: not_now, to: wrong_state}\n" in told
+    assert "# breaking: `order > transitions > cancel > from > placed` is gone\n" in told
+    assert f"#   was {old}:56:28   cancel: {{from: [draft, placed]" in told
+    assert main(["diff", str(old), str(new), "--propose", "--format", "json", "--fail-on", "never"]) == 0
+    (found,) = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert found["changes"] == [{"rename": "not_now", "to": "wrong_state", "note": ""}]
+    assert found["cannot_be_kept"][0]["old"]["line"] == 56
+    assert main(["diff", str(old), str(new), "--propose", "--format", "sarif"]) == 2
