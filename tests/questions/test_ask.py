@@ -154,6 +154,30 @@ def test_where_its_error_is_not_shown_the_check_is_a_gap(orders: str, asked: Ask
     assert (only.question.id, only.effect) == ("written", "blocks")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "part", "subject", "blocks"),
+    [
+        ('check: {that: "order.total > 0", else: empty_order}', "check: {else: empty_order}", 3, "place order",
+         ("POST /orders/{id}/place",)),
+        ("  etag: true\n", "  etag: true\n  check: {else: empty_order}\n", 4, "GET /orders/{id}", ("GET /orders/{id}",)),
+    ],
+)  # fmt: skip
+def test_what_a_check_holds_is_asked_for(
+    orders: str, asked: Asked, old: str, new: str, part: int, subject: str, blocks: tuple[str, ...]
+) -> None:
+    (only,) = asked(orders.replace(old, new, 1))
+    assert (only.question.id, only.question.part, only.subject, only.blocks) == ("that", part, subject, blocks)
+
+
+def test_webhooks_are_asked_for_where_a_subscription_can_be_made(orders: str, asked: Asked) -> None:
+    begin = orders.index("  webhooks: {to: subscription")
+    text = orders[:begin] + orders[orders.index("\n", begin) + 1 :]
+    (only,) = asked(text)
+    assert (only.question.id, only.subject, only.left_out) == ("delivery", "webhooks", "delivery by webhooks")
+    told_nothing = orders[:begin] + "  webhooks: none\n" + orders[orders.index("\n", begin) + 1 :]
+    assert asked(told_nothing) == ()
+
+
 def test_a_code_that_part_7_does_not_have_is_a_gap_of_it(orders: str, asked: Asked) -> None:
     (only,) = asked(instead(orders, "else: empty_order", "else: empty_ordr"))
     assert (only.question.id, only.question.part, only.subject) == ("status", 7, "empty_ordr")

@@ -134,7 +134,6 @@ CASES = [
     # Statuses, contradictions, changes
     ("{201: note}", "{404: note}", "NF0318", "404", "part 7"),
     ("{201: note}", "{craeted: {201: note}}", "NF0318", "craeted", "did you mean `created`?"),
-    ("body: [text],", "body: [text], check: {else: empty},", "NF0323", "{else: empty}", "`that: …`"),
     (", to: body}", "}", "NF0320", "rename", "`to: …`"),
     ("{rename: note.text, to: body}", "{to: body}", "NF0320", "{to: body}", ""),
     ("{rename: note.text, to: body}", "{rename: note.text, remove: note.text, to: body}", "NF0320",

@@ -10,7 +10,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import key, leaves, shapes
 from ninefold.language.codes import RESERVED_NAME, TOO_MANY_SCHEMES, WRONG_WORD
-from ninefold.language.declaration import Each, When, asked, named, names, says
+from ninefold.language.declaration import Each, When, asked, if_asked, named, names, says
 from ninefold.language.expressions import Assignment, Expression, assignments, expression
 from ninefold.language.fact import Fact, Gap, Name, Shown, value_of
 from ninefold.language.key import Key, Kind, falling_back
@@ -317,18 +317,20 @@ def condition(r: Reading, node: Node, slot: Slot) -> Condition | None:
 
 
 _NO_ROWS = "endpoints that show, or find, rows of R are not served"
-_ROWS_OF_CALLER = key.asked(
-    0, "RESOURCE.CALLER", _CONDITION, ROWS.id,
+_SEEN = "an endpoint finds, filters or sorts by, or shows rows of it, or tells of its events"
+_ROWS_OF_CALLER = key.asked_when(
+    0, "RESOURCE.CALLER", _CONDITION, ROWS.id, f"{_SEEN}, and admits such callers",
     "The rows that callers of one scheme, or `anyone`, see; `true`: all, `false`: none.",
     "A gap: endpoints by which such callers are shown, or find, rows of R are not served.")
 _ROW_RULES: tuple[Key, ...] = (
-    key.asked(0, "RESOURCE", _RULE, ROWS.id, "Who sees which rows of the resource; `all`: everyone sees all.",
-              f"A gap: {_NO_ROWS}."),
+    key.asked_when(0, "RESOURCE", _RULE, ROWS.id, _SEEN,
+                   "Who sees which rows of the resource; `all`: everyone sees all.", f"A gap: {_NO_ROWS}."),
     _ROWS_OF_CALLER,
 )
 _PERMISSIONS: tuple[Key, ...] = (
-    key.asked(0, "all others", ADMISSIONS, CALLERS.id, "Who may call the endpoints that have no line; `none`: nobody.",
-              "A gap: endpoints without a line are not served.", says_none=True),
+    key.asked_when(0, "all others", ADMISSIONS, CALLERS.id, "an endpoint has no line",
+                   "Who may call the endpoints that have no line; `none`: nobody.",
+                   "A gap: endpoints without a line are not served.", says_none=True),
     falling_back(
         key.asked(0, "ENDPOINT", ADMISSIONS, CALLERS.id,
                   "Who may call the endpoint; it wins over `all others`; `none`: nobody.", "", says_none=True),
@@ -352,7 +354,7 @@ class Authentication:
         read=rows, below=_ROW_RULES)
     unseen_rows: Fact[Name] | None = asked(
         "unseen rows", shapes.Word(("not found", "forbidden")), "What a row is that the caller may not see.",
-        UNSEEN_ROWS, "endpoints with a row rule are not served", when=When("a row rule hides rows"),
+        UNSEEN_ROWS, "endpoints with a row rule are not served", when=if_asked(UNSEEN_ROWS),
         sentence="a row that the caller may not see is {}", side="gives")
     permissions: Fact[tuple[Permission, ...]] | None = asked(
         "permissions", shapes.MappingOf("endpoints to who may call"), "Who may call each endpoint.",

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Const, Literal
 from ninefold.language import shapes
-from ninefold.language.codes import WITHOUT_GUARD
-from ninefold.language.declaration import Several, When, asked, restricts
+from ninefold.language.declaration import Several, When, asked
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Name
 from ninefold.language.question import Question
-from ninefold.language.reading import Reading, Slot, quoted
+from ninefold.language.reading import Reading, Slot
 from ninefold.syntax.nodes import Mapping, Node
 
 # fmt: off
 
+THAT = Question(
+    "that", 4, "what has to hold in a check of {}", "blocks", "what reads R, takes T, or is E", "X",
+    asked="of each check")
 ELSE = Question(
     "else", 4, "the error of a check of {}", "leaves out", "the code of the check: it refuses with a bare status", "X",
     asked="of each check that can refuse a request",
@@ -28,8 +29,8 @@ class Check:
     """`code` names the error."""
 
     span: Span
-    that: Expression = restricts(
-        "that", shapes.Expression(), "The condition that has to hold.", "Nothing is refused for it.")
+    that: Expression = asked(
+        "that", shapes.Expression(), "The condition that has to hold.", THAT, "what it is a check of is not served")
     code: Name | None = asked(
         "else", shapes.Name("an error code"), "The error where it does not hold.", ELSE,
         "it refuses with a bare status", when=When("a request can be refused by it"), side="gives")
@@ -40,11 +41,10 @@ class Check:
         return isinstance(self.that.ast, Literal | Const) and self.that.ast.value is False
 
 
-def has_a_condition(r: Reading, node: Node, slot: Slot, found: Check) -> bool:
-    """Whether a check says what has to hold; else that is said to be missing, unless it cannot be read."""
+def has_a_condition(r: Reading, node: Node, _: Slot, found: Check) -> bool:
+    """Whether a check says what has to hold; else that is a gap, unless it cannot be read."""
     if found.that is None and isinstance(node, Mapping) and node.get("that") is None:
-        r.say(WITHOUT_GUARD, f"{quoted(slot.called)} has no condition",
-              Label(node.span, "refuses nothing"), help=("write `that: …`, the condition that holds",))
+        r.leaves_open(node.span)
     return found.that is not None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.diagnostics.diagnostic import ERROR, NOTE, WARNING, Code, table
+from ninefold.diagnostics.diagnostic import ERROR, NOTE, Code, table
 
 UNKNOWN_KEY = Code("NF0301", ERROR)
 NOT_BUILT = Code("NF0302", ERROR)
@@ -26,7 +26,6 @@ CONTRADICTION = Code("NF0319", ERROR)
 NOT_A_CHANGE = Code("NF0320", ERROR)
 SAME_NAME = Code("NF0321", ERROR)
 TOO_MANY_SCHEMES = Code("NF0322", ERROR)
-WITHOUT_GUARD = Code("NF0323", WARNING)
 TERM_OF_ITSELF = Code("NF0324", ERROR)
 INCLUDED_CYCLE = Code("NF0325", ERROR)
 NOT_AN_EFFECT = Code("NF0326", ERROR)

@@ -93,6 +93,11 @@ class When:
         return self.holds is None or self.holds(record)
 
 
+def if_asked(question: Question) -> When:
+    """That it is so is what the question says itself of when it is asked."""
+    return When(question.asked.removeprefix("if "))
+
+
 def says(told: str, member: str, *words: str, if_open: bool = False) -> When:
     """A member of the same record is one of some words, or is open, `if_open`."""
 
@@ -215,11 +220,13 @@ def named(
     shape: Shape | None = None,
     asks: Question | None = None,
     *,
+    when: When | None = None,
     side: Side | None = None,
     promise: str | None = None,
 ) -> Key:
     """The row of a placeholder, for the names of records if it has no shape of its own."""
-    return replace(_row(kind, placeholder, shape or Members(), meaning, absent, asks), side=side, promise=promise)
+    row = _row(kind, placeholder, shape or Members(), meaning, absent, asks, when)
+    return replace(row, side=side, promise=promise)
 
 
 def together(rows: tuple[Key, ...], whole: Callable[[Level], Any]) -> Any:

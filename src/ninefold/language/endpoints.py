@@ -21,6 +21,7 @@ from ninefold.language.declaration import (
     When,
     adds,
     asked,
+    if_asked,
     instead,
     key_of,
     members,
@@ -74,7 +75,7 @@ PRODUCES = Question(
 
 CODE = falling_back(
     named("CONDITION", Kind.ADDS, "The code of the condition on this endpoint.", "The code of part 7 holds.",
-          shapes.Name("an error code")), 7, "codes")
+          shapes.Name("an error code")), 7, "codes.CODE.for")
 
 # fmt: on
 
@@ -190,7 +191,7 @@ class Endpoint:
         side="gives")
     errors: Fact[tuple[tuple[Name, Name], ...]] | None = instead(
         "errors", shapes.MappingOf("conditions to error codes"), "Codes of conditions on this endpoint alone.", 7,
-        "codes", read=own_codes, below=(CODE,), side="gives")
+        "codes.CODE.for", read=own_codes, below=(CODE,), side="gives")
     responses: Fact[tuple[Response, ...]] | None = asked(
         "responses", shapes.MappingOf("statuses to what is shown"),
         "The good responses by status, 200 to 399: a view, a template, `none` or `stream`; or by outcome, then by "
@@ -349,7 +350,7 @@ class Endpoints:
         "endpoints with a body or with parameters are not served")
     produces: Fact[Name] | None = asked(
         "produces", shapes.MediaType(), "The media type of response bodies.", PRODUCES,
-        "endpoints that answer with a body are not served", when=When("a response has content"),
+        "endpoints that answer with a body are not served", when=if_asked(PRODUCES),
         told="media type of responses")
     cors: Fact[Cors] | None = adds(
         "cors", One(Cors), "What scripts of other origins may do (CORS).",

@@ -8,7 +8,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import amounts, leaves, shapes
 from ninefold.language.actions import Action, Actor, actions
-from ninefold.language.declaration import Each, One, When, adds, asked, named, restricts
+from ninefold.language.declaration import Each, One, When, adds, asked, if_asked, named, restricts
 from ninefold.language.expressions import Assignment, Expression, Template, header_values
 from ninefold.language.fact import BuiltIn, Fact, Name, Shown, StatedNone
 from ninefold.language.key import Kind
@@ -31,13 +31,13 @@ DELIVERY = Question(
     asked="if there are kinds")
 KEPT = Question(
     "kept", 6, "how long events are kept", "blocks", "the endpoints that read, list or stream `event`",
-    asked="if there are kinds and an endpoint reads, lists or streams `event`, the log")
+    asked="if there are kinds and an endpoint reads, lists or streams `event`, the log, or something reads "
+          "`all(event)`")
 
 DOES_NOT_ARISE = "no event of the kind arises"
 NOT_SENT = "no event is delivered this way"
 NOT_DELIVERED = "no event is delivered"
 NOT_READ = "it is not served"
-READ_BACK = When("an endpoint reads, lists or streams the built-in `event`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,8 @@ class EventKind:
 
 KIND = Each(
     EventKind,
-    named("KIND", Kind.ADDS, "A kind of event, written in the transaction of its cause.", "No such event arises.",
+    named("KIND", Kind.NAMES, "A kind of event, written in the transaction of its cause.",
+        "No such event arises; each use of its name is an error.",
         promise="add an event kind"),
     "kinds to when they arise")
 
@@ -138,9 +139,10 @@ class Envelope:
 class Delivery:
     """`envelope: none` says that there is none on purpose: else `check` warns of webhooks that tell no kind."""
 
-    webhooks: Fact[Webhooks] | None = adds(
-        "webhooks", One(Webhooks), "Delivery to the addresses of subscriptions, at least once.",
-        "No webhook is called.", sentence="delivered by webhooks", meanings=("deliveries",))
+    webhooks: Fact[Webhooks] | None = asked(
+        "webhooks", One(Webhooks), "Delivery to the addresses of subscriptions, at least once.", DELIVERY,
+        f"{NOT_SENT}. Else no webhook is called", when=When("an endpoint does `create subscription`, the built-in one"),
+        says_none=True, sentence="delivered by webhooks", meanings=("deliveries",))
     stream: Fact[tuple[Name, ...]] | None = asked(
         "stream", shapes.OneOf((_STREAM, shapes.ListOf(_STREAM))), "How those who hold a connection are told.",
         DELIVERY, f"{NOT_SENT}. Else there is no stream", when=When("an endpoint does `stream event`"), says_none=True,
@@ -166,9 +168,10 @@ class Events:
         "kinds",
         KIND, "The kinds of event.", KINDS, "there are no events", says_none=True, sentence="the event `{}`")
     delivery: Fact[Delivery] | None = asked(
-        "delivery", One(Delivery), "How events reach others.", DELIVERY, NOT_DELIVERED, says_none=True)
+        "delivery", One(Delivery), "How events reach others.", DELIVERY, NOT_DELIVERED, when=if_asked(DELIVERY),
+        says_none=True)
     kept: Fact[int | Literal["all"]] | None = asked(
         "kept", shapes.OneOf((shapes.Duration(), shapes.Word((ALWAYS,)))),
         "How long an event can be read, and a stream be resumed behind it; `all`: without an end.", KEPT, NOT_READ,
-        when=READ_BACK, read=kept, told="events are kept for", meanings=("streams", "the log of events"),
+        when=if_asked(KEPT), read=kept, told="events are kept for", meanings=("streams", "the log of events"),
         words=lambda found: "always" if found == ALWAYS else amounts.duration(found), order="more")

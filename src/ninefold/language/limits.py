@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
-from ninefold.language.declaration import Each, One, When, adds, asked, named, restricts, says
+from ninefold.language.declaration import Each, One, When, adds, asked, if_asked, named, restricts, says
 from ninefold.language.expressions import Expression, expression
 from ninefold.language.fact import Fact, Name, StatedNone, value_of
 from ninefold.language.key import Kind
@@ -155,18 +155,19 @@ class Limits:
         "No header tells of them.", read=leaves.headers, side="gives", promise="add a response header")
     body_size: Fact[int] | None = asked(
         "body size", shapes.Size(), "The largest request body; a larger one is `too large`.", BODY_SIZE,
-        "no size is limited", says_none=True, sentence="a body has at most {}", order="more", promise="raise a limit")
+        "no size is limited", when=if_asked(BODY_SIZE), says_none=True, sentence="a body has at most {}",
+        order="more", promise="raise a limit")
     pages: Fact[Pages] | None = asked(
         "pages", One(Pages), "How much of a list one response holds; `none` for all of it.", PAGES, PAGED,
-        says_none=True)
+        when=When("there is a list"), says_none=True)
     timeout: Fact[int] | None = asked(
         "timeout", shapes.Duration(), "How long a request may take; then it is `timed out`.", TIMEOUT,
         "no time is limited", says_none=True, sentence="a request takes at most {}",
         order="more", promise="raise a limit")
     keys_kept: Fact[int] | None = asked(
         "idempotency keys kept", shapes.Duration(), "How long an idempotency key and its response are kept.", KEYS,
-        "endpoints that take keys are not served", says_none=True, sentence="idempotency keys are kept for {}",
-        order="more", promise="raise a limit")
+        "endpoints that take keys are not served", when=if_asked(KEYS), says_none=True,
+        sentence="idempotency keys are kept for {}", order="more", promise="raise a limit")
 
 
 def applying(limits: Limits, key: str) -> tuple[Rate, ...]:

@@ -7,7 +7,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
 from ninefold.language.codes import WRONG_SHAPE
-from ninefold.language.declaration import adds, asked
+from ninefold.language.declaration import adds, asked, if_asked
 from ninefold.language.expressions import Template, template
 from ninefold.language.fact import Fact, Name
 from ninefold.language.json_schema import TYPES
@@ -41,12 +41,14 @@ class Requests:
     media_types: Fact[tuple[Name, ...]] | None = asked(
         "media type", shapes.OneOf((shapes.MediaType(), shapes.ListOf(shapes.MediaType()))),
         f"The media types of request bodies: of JSON, or `{shapes.FORM}`.", REQUEST_MEDIA_TYPE,
-        "endpoints with a body are not served", read=leaves.request_media_types, told="media type of requests",
+        "endpoints with a body are not served", when=if_asked(REQUEST_MEDIA_TYPE),
+        read=leaves.request_media_types, told="media type of requests",
         words=lambda names: ", ".join(each.text for each in names))
     unknown_members: Fact[Name] | None = asked(
         "unknown members", shapes.Word(("refused", "ignored")),
         "What happens to members of a body that no fact names.", UNKNOWN_MEMBERS,
-        "endpoints with a body are not served", sentence="members that no fact names are {}", order="words")
+        "endpoints with a body are not served", when=if_asked(UNKNOWN_MEMBERS),
+        sentence="members that no fact names are {}", order="words")
     unknown_parameters: Fact[Name] | None = asked(
         "unknown parameters", shapes.Word(("refused", "ignored")),
         "What happens to query parameters that no fact names.", UNKNOWN_PARAMETERS,

@@ -34,6 +34,7 @@ from ninefold.language.question import Question
 from ninefold.language.reading import Level, Reading, Slot
 from ninefold.language.records import of_entry
 from ninefold.language.schemas import BESIDE, NOT_USED, Schema, is_a_name, json_value, only_keywords, schema
+from ninefold.language.states import MACHINE
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 from ninefold.values import Type
 
@@ -131,6 +132,7 @@ class Field:
         "Values are taken as they come.", told="normalised before it is judged", side="moves")
     references: Fact[Name] | None = asked(
         "references", shapes.Name("a resource"), "The field is a reference to a row of that resource.", TYPE, NO_TYPE,
+        when=When("the field states no schema, `computed` or `state`"),
         sentence="references a {}")
     inverse: Fact[Name] | None = names(
         "inverse", shapes.Name("a new name"), "How the target calls the rows that refer to it.",
@@ -157,7 +159,8 @@ class Field:
         "sensitive", shapes.Boolean(), "The value is masked in logs.", sentence="masked in logs")
     state: Fact[bool] | None = asked(
         "state", shapes.Boolean(only_true=True),
-        "The field shows the row's state, and moves by transitions alone; one field of a resource does.", TYPE, NO_TYPE,
+        "The field shows the row's state, and moves by transitions alone; one field of a resource does.", MACHINE,
+        NO_TYPE, when=When("part 3 states states of the resource"),
         sentence="the state, which moves by transitions alone", meanings=("who gives a value",))
     schema: Fact[Schema] | None = together(KEYWORDS, own_schema)
     seen: Seen | None = None

@@ -11,7 +11,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
 from ninefold.language.codes import NOT_A_STATUS, NOT_IN_FORM
-from ninefold.language.declaration import adds, asked, named
+from ninefold.language.declaration import When, adds, asked, named
 from ninefold.language.expressions import Template, template
 from ninefold.language.fact import Fact, Name
 from ninefold.language.key import Kind
@@ -31,9 +31,10 @@ SHOWN = shapes.OneOf((shapes.Template(shapes.Sight.CALLERS), shapes.Word(("strea
 OF_AN_OUTCOME = shapes.MappingOf("statuses to what is shown")
 RESPONSE_ROWS = (
     named("STATUS", Kind.ASKED, "What a response with that status shows.", "A gap: E is not served.", SHOWN, RESPONSES),
-    named("OUTCOME", Kind.ASKED, "The response of an outcome of `put` or `delete`: "
+    named("OUTCOME", Kind.ASKED_WHEN, "The response of an outcome of `put` or `delete`: "
           f"{', '.join(f'`{each}`' for each in OUTCOMES)}; those with one answer share a key: `created or unchanged`.",
-          "A gap: E is not served.", OF_AN_OUTCOME, RESPONSES),
+          "A gap: E is not served. Else the outcome is refused, or is not there.", OF_AN_OUTCOME, RESPONSES,
+          when=When("E puts and states no other, or when it is the `deleted` beside `absent`")),
     named("OUTCOME.STATUS", Kind.ASKED, "What that response shows.", "A gap: E is not served.", SHOWN, RESPONSES),
 )
 

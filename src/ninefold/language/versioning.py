@@ -18,7 +18,7 @@ from ninefold.language.endpoints import endpoint as read_endpoint
 from ninefold.language.errors import CODE, ErrorCode
 from ninefold.language.events import KIND, EventKind
 from ninefold.language.expressions import Expression, expression, template
-from ninefold.language.fact import Fact, Name, Shown, value_of
+from ninefold.language.fact import Fact, Name, Shown, StatedNone, value_of
 from ninefold.language.key import Kind
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Reading, Slot, described
@@ -46,6 +46,7 @@ COMPATIBLE = Question(
     "compatible", 9, "which kinds of change are compatible", "leaves out", "the verdict of `diff`",
     asked="unless `in` is `none`", left_out="the verdict of `diff`")
 
+VERSIONED = When("`in` is not `none`", lambda versioning: not isinstance(versioning.location, StatedNone))
 NO_VERSIONS = "there are no versions"
 
 
@@ -356,14 +357,15 @@ class Versioning:
         Each(Version, named("VERSION", Kind.NAMES, "A version.", "Each use of its name is an error.",
             promise="add a version"),
              "versions to the way back to them"),
-        "The versions, newest first; the document describes the newest.", VERSIONS, NO_VERSIONS)
+        "The versions, newest first; the document describes the newest.", VERSIONS, NO_VERSIONS, when=VERSIONED)
     default: Fact[Name | Expression] | None = asked(
         "default", shapes.OneOf((shapes.Name("a version"), shapes.Expression(shapes.Sight.NONE))),
         "The version of a request that names none; or what gives its name, of who calls.", DEFAULT,
-        "such a request is `unknown version`", says_none=True, read=default, words=default_in_words, sentence="{}")
+        "such a request is `unknown version`", says_none=True, when=VERSIONED, read=default,
+        words=default_in_words, sentence="{}")
     compatible: Fact[tuple[Name, ...]] | None = asked(
         "compatible", shapes.ListOf(shapes.Word(COMPATIBLE_CHANGES)), "The kinds of change that keep the promise.",
-        COMPATIBLE, "`diff` passes no verdict", says_none=True, told="compatible changes")
+        COMPATIBLE, "`diff` passes no verdict", when=VERSIONED, says_none=True, told="compatible changes")
 
     @property
     def scheme(self) -> VersionScheme | None:

@@ -62,7 +62,9 @@ def ask(contract: Contract) -> tuple[OpenQuestion, ...]:
         if shows_nothing(part, accepted=accepted) and part.number != 1:
             found.append(_of_part(survey, part))
         else:
-            asked = (*asked_of(survey), *(each for each in checks if each.question.part == part.number))
+            written = {at.span for _, _, at in _unknown(part.number, "", (), part.facts)}
+            own = (each for each in checks if each.question.part == part.number and each.span not in written)
+            asked = (*asked_of(survey), *own)
             found += asked
             found += _written(survey, part, asked, accepted=accepted)
     # The cases of an endpoint have in common what is stated beside them: that is asked once.
@@ -177,8 +179,6 @@ def _field_of_state(survey: Survey, resource: str, at: Span) -> Iterator[OpenQue
 def _versioning(survey: Survey) -> Iterator[OpenQuestion]:
     """Where a version is named, or none; the versions; the version of a request that names none; what is compatible."""
     versioning = survey.contract.versioning
-    if isinstance(versioning.location, StatedNone):
-        return
     newest = next((each.name for each in value_of(versioning.versions) or ()), None)
     for each in open_in(versioning, survey.contract.document.part("versioning").place, {}):
         if each.question is not CHANGES or each.subject != newest:

@@ -9,12 +9,12 @@ from ninefold.contract.survey import Survey
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
-from ninefold.language.check import ELSE, Check
+from ninefold.language.check import ELSE, THAT, Check
 from ninefold.language.conditions import CHECK, STATUSES, Step, parameter_of
 from ninefold.language.errors import CODES, STATUS, ErrorCode
-from ninefold.language.fact import Name, Proposal, Shown, StatedNone, value_of
+from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of
 from ninefold.questions.open import elsewhere, open_in
-from ninefold.questions.question import At, OpenQuestion, leaving_out, unanswered
+from ninefold.questions.question import At, OpenQuestion, blocking, leaving_out, unanswered
 from ninefold.refusals import stated
 from ninefold.refusals.refusal import Refusal
 
@@ -37,8 +37,11 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
 
 
 def checks(survey: Survey) -> Iterator[OpenQuestion]:
-    """The error of each check that can refuse a request and names none, in the part where it stands; where part 7 has
-    no codes, each is a bare status, and that is said."""
+    """What each check holds, in the part where it stands; and the error of each that can refuse a request and names
+    none. Where part 7 has no codes, each is a bare status, and that is said."""
+    for part, subject, fact, blocks in _checked(survey):
+        if isinstance(fact, Gap):
+            yield blocking(replace(THAT, part=part), subject, At(fact.span), blocks)
     if isinstance(survey.contract.errors.codes, StatedNone):
         return
     refused = {
@@ -55,14 +58,21 @@ def checks(survey: Survey) -> Iterator[OpenQuestion]:
 
 def _checks(survey: Survey) -> Iterator[tuple[int, str, Check]]:
     """Each check, with its part and what it is of."""
+    for part, subject, fact, _ in _checked(survey):
+        yield from ((part, subject, each) for each in value_of(fact) or ())
+
+
+def _checked(survey: Survey) -> Iterator[tuple[int, str, Fact[tuple[Check, ...]] | None, tuple[str, ...]]]:
+    """What may have checks, with its part, its own, and the endpoints that depend on them."""
     for resource in survey.graph.resources.values():
-        yield from ((2, resource.name, each) for each in value_of(resource.check) or ())
+        yield 2, resource.name, resource.check, survey.reaching(resource.name)
     for name in survey.machines:
         machine = survey.machine(name)
         for transition in (value_of(machine.transitions) or ()) if machine is not None else ():
-            yield from ((3, f"{transition.name} {name}", each) for each in value_of(transition.check) or ())
+            called = f"{transition.name} {name}"
+            yield 3, called, transition.check, survey.taking(called)
     for endpoint in survey.endpoints:
-        yield from ((4, endpoint.key, each) for each in value_of(endpoint.check) or ())
+        yield 4, endpoint.key, endpoint.check, (endpoint.key,)
 
 
 def _undeclared(survey: Survey, place: Span) -> Iterator[OpenQuestion]:

@@ -10,7 +10,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.language.declaration import One, members
 from ninefold.language.events import DELIVERY, KEPT, KINDS, Delivery
 from ninefold.language.fact import Shown, StatedNone
-from ninefold.language.verbs import VERBS
+from ninefold.language.verbs import VERBS, kind_of
 from ninefold.questions.open import elsewhere, missing, open_in
 from ninefold.questions.question import At, OpenQuestion, first_unanswered, leaving_out, unanswered
 
@@ -62,10 +62,19 @@ def _of_delivery(survey: Survey, delivery: Delivery, place: Span) -> Iterator[Op
             found = missing(way.value, way.span, DELIVERY) if isinstance(each.holding, One) else None
             at = None if found is None else found[1]
         elif answered or each.name == "envelope":
-            needed = each.name == "stream" and _about(survey, STREAMING)
+            needed = _is_needed(survey, each.name)
             at = unanswered(way, place) if needed or (way is not None and isinstance(each.holding, One)) else None
         if at is not None:
             yield _undelivered(survey, each.name, at)
+
+
+def _is_needed(survey: Survey, way: str) -> bool:
+    """Whether an endpoint is about nothing else than one way in which events leave."""
+    if way == "stream":
+        return bool(_about(survey, STREAMING))
+    subscription = survey.graph.subscription
+    made = (a for e in survey.endpoints for a in actions(e) if kind_of(a.verb).makes and a.resource == subscription)
+    return way == "webhooks" and subscription is not None and any(made)
 
 
 def _undelivered(survey: Survey, what: str, at: At) -> OpenQuestion:

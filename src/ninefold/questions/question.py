@@ -18,7 +18,7 @@ from ninefold.language.authentication import (
     SCHEMES,
     UNSEEN_ROWS,
 )
-from ninefold.language.check import ELSE
+from ninefold.language.check import ELSE, THAT
 from ninefold.language.endpoints import BODY, ENDED, ENDPOINTS, PATCH, PRODUCES
 from ninefold.language.errors import CODES, SHAPE, STATUS
 from ninefold.language.events import DELIVERY, KEPT, KINDS, PAYLOAD, UPON
@@ -110,7 +110,7 @@ QUESTIONS = (
     PURPOSE,
     RESOURCES, PRIMARY_KEY, FIELDS, TYPE, READABLE, ON_DELETE,
     STATES, MACHINE, INITIAL, FROM, TO,
-    ENDPOINTS, DOES, BODY, PATCH, ENDED, RESPONSES, ORDER, ELSE,
+    ENDPOINTS, DOES, BODY, PATCH, ENDED, RESPONSES, ORDER, THAT, ELSE,
     REQUEST_MEDIA_TYPE, PRODUCES, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS, CORS,
     SCHEMES, PRESENTED, CREDENTIAL, LASTS, GRANTED, AUDIENCE, CALLERS, ROWS, UNSEEN_ROWS,
     KINDS, UPON, PAYLOAD, DELIVERY, KEPT,
