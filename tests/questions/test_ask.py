@@ -159,7 +159,8 @@ def test_where_its_error_is_not_shown_the_check_is_a_gap(orders: str, asked: Ask
     [
         ('check: {that: "order.total > 0", else: empty_order}', "check: {else: empty_order}", 3, "place order",
          ("POST /orders/{id}/place",)),
-        ("  etag: true\n", "  etag: true\n  check: {else: empty_order}\n", 4, "GET /orders/{id}", ("GET /orders/{id}",)),
+        ("  etag: true\n", "  etag: true\n  check: {else: empty_order}\n", 4, "GET /orders/{id}",
+         ("GET /orders/{id}",)),
     ],
 )  # fmt: skip
 def test_what_a_check_holds_is_asked_for(
