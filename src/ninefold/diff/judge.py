@@ -69,7 +69,7 @@ class Judge:
             yield Effect("senders", "compatible", "close a gap", f"a gap closes: {each.text}")
 
     def _is_proved_the_same(self, change: Change) -> bool:
-        return change.how == "changed" and change.key.kind is Kind.RESTRICTS and self.direction(change) == "same"
+        return change.how == "changed" and change.key.narrows and self.direction(change) == "same"
 
     def _all_of_it(self, alone: Alone) -> bool:
         """Whether what is felt is what the gaps say: endpoints that are blocked, or were, or what is left out."""

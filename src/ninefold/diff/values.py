@@ -9,7 +9,7 @@ from ninefold.diff.normal import Words, expression, reads_expressions
 from ninefold.diff.verdicts import Direction
 from ninefold.expressions.ast import Ast, Binary, Conditional, Const, Literal, Member, Name, Unary, parts
 from ninefold.language import quantities
-from ninefold.language.key import Key, Kind
+from ninefold.language.key import Key
 from ninefold.language.leaves import words_of
 from ninefold.language.reading import Reading, Slot
 from ninefold.language.table import keys_under
@@ -49,7 +49,7 @@ def direction(
 def _of_expressions(key: Key, old: Ast | None, new: Ast | None) -> Direction:
     if old is None or new is None:
         return "unproved"
-    if key.kind is Kind.RESTRICTS:
+    if key.narrows:
         found = relation(old, new)
         return _DIRECTIONS[found]
     return "other" if differ(old, new) else "unproved"

@@ -34,9 +34,9 @@ Side: TypeAlias = Literal["takes", "gives", "tells", "moves", "guards", "runs", 
 """Where what a key says is felt: in what callers send, in what they read, in what receivers of events read, in what
 becomes of rows, by who may and which rows, by who runs the service; or wherever it is used."""
 
-Order: TypeAlias = Literal["more", "less", "sequence", "words"]
-"""Which of two values of a key admits more: the larger, the smaller, neither (the order of its items counts), or the
-later word of its closed list."""
+Order: TypeAlias = Literal["more", "less", "sequence", "words", "condition"]
+"""Which of two values of a key admits more: the larger, the smaller, neither (the order of its items counts), the later
+word of its closed list, or the condition that holds of more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,11 @@ class Key:
         """Whether `none` may stand for its value: what is asked for needs an answer, and where another line holds in
         its place, nobody could tell whether that line is meant."""
         return self.says_none or not (self.is_asked or self.kind is Kind.FALLS_BACK)
+
+    @property
+    def narrows(self) -> bool:
+        """Whether what is asked of callers, or of rows, is narrowed by its value."""
+        return self.kind is Kind.RESTRICTS or self.order == "condition"
 
     @property
     def is_asked(self) -> bool:
