@@ -10,12 +10,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from ninefold.runtime.messages import json_text
 from ninefold.values import Array, Boolean, Integer, Invalid, Number, Type, from_text
 
 MEDIA_TYPE = "application/x-www-form-urlencoded"
-
-LONGEST_INTEGER = 400
-"""Digits of an integer that is looked at; what is longer is beyond a double too."""
 
 
 def parse(data: bytes) -> dict[str, Any]:
@@ -65,8 +63,17 @@ def _one(text: Any, type_: Type) -> Any:
         case Integer() | Number() | Boolean() if isinstance(text, str):
             try:
                 return from_text(type_, text)
-            except Invalid as invalid:
-                # An integer beyond 64 bits is one all the same, which no bound admits.
-                return int(text) if invalid.rule == "range" and len(text) < LONGEST_INTEGER else text
+            except Invalid:
+                return text if isinstance(type_, Boolean) else _beyond(text, type_)
         case _:
             return text
+
+
+def _beyond(text: str, type_: Integer | Number) -> Any:
+    """A number beyond its type, as JSON has it: it is a number all the same, which no bound admits."""
+    try:
+        value = json_text.parse(text.encode())
+    except ValueError:
+        return text
+    is_number = type(value) is int or (type(value) is float and isinstance(type_, Number))
+    return value if is_number and text == text.strip() else text
