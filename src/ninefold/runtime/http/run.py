@@ -82,7 +82,7 @@ async def serve(
     with _signals(stop), _kept():
         beside = None if second is None else asyncio.create_task(second.serve(list(operator_sockets)))
         try:
-            await main.serve(list(sockets))
+            await main.serve(_doors(sockets))
         finally:
             if second is not None and beside is not None:
                 second.should_exit = True
@@ -108,6 +108,17 @@ def _send_at_once(listening: socket) -> None:
     a head and its body are two writes, and the second would wait for the client's acknowledgement."""
     if listening.family in (AF_INET, AF_INET6):
         listening.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+
+
+ACCEPTED = 16
+"""Connections that are let in in one turn of the loop, at most."""
+
+
+def _doors(listening: Sequence[socket]) -> list[socket]:
+    """The same sockets, each several times: libuv accepts one connection a turn of each socket, and under load a turn
+    answers all requests that have come in the one before, so that whoever is new would wait for as many turns as there
+    are others who are."""
+    return [*listening, *(each.dup() for each in listening for _ in range(ACCEPTED - 1))]
 
 
 def run(start: Callable[[], Awaitable[None]]) -> None:
