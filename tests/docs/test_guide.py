@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.docs.pages import with_parts
 from tests.docs.reader import ROOT
 from tests.http_cases import patient, serving, tell
 
-from ninefold.ablate.requests import Known, read_exchanges
+from ninefold.ablate.requests import Exchange, Known, read_exchanges
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import Loaded, compile_document
@@ -21,8 +20,9 @@ from ninefold.tools.gaps import to_text
 
 PAGE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
 
-_FENCED = re.compile(r"^(?P<fence>`{3,})(?P<info>\w+)\n(?P<text>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
-_SECTION = re.compile(r"^## (?!\d\. )(?P<title>.+)$", re.MULTILINE)
+_FENCED = re.compile(r"^```(?P<info>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_SECTION = re.compile(r"^## (?P<title>.+)$", re.MULTILINE)
+_PART = re.compile(r"^(?P<key>\w+):.*?(?=^\w|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,30 @@ class Recipe:
 def recipes() -> list[Recipe]:
     """In the order of the page. The first gives the parts that later ones leave out."""
     found: list[Recipe] = []
+    ground: dict[str, str] = {}
     starts = [*_SECTION.finditer(PAGE)]
     for start, end in zip(starts, [*(each.start() for each in starts[1:]), len(PAGE)], strict=True):
         fenced = [(each["info"], each["text"]) for each in _FENCED.finditer(PAGE, start.end(), end)]
-        parts = "".join(text for info, text in fenced if info == "markdown")
+        parts = {each["key"]: each[0] for info, text in fenced if info == "yaml" for each in _PART.finditer(text)}
         exchanges = "\n".join(text for info, text in fenced if info == "http")
         code = "\n".join(text for info, text in fenced if info == "python")
         if parts:
-            contract = with_parts(found[0].contract, parts) if found else f"# {start['title']}\n\n{parts}"
+            ground = ground or parts
+            contract = "".join({**ground, **{key: _added(ground[key], part) for key, part in parts.items()}}.values())
             found.append(Recipe(start["title"], contract, exchanges, code))
     return found
+
+
+def _added(ground: str, part: str) -> str:
+    """A part of a recipe: without `requests` it begins with the ground's, and with `codes` alone it adds to them."""
+    if part.startswith("endpoints:") and "\n  requests:" not in part:
+        common = "".join(
+            line for line in ground.splitlines(keepends=True) if line.startswith(("  requests:", "  produces:"))
+        )
+        return part.replace("endpoints:\n", "endpoints:\n" + common, 1)
+    if part.startswith("errors:\n  codes:\n") and part != ground:
+        return ground + part.removeprefix("errors:\n  codes:\n")
+    return part
 
 
 RECIPES = recipes()
@@ -56,7 +70,7 @@ IDS = [each.title.lower().replace(" ", "-").replace(",", "") for each in RECIPES
 
 @cache
 def compiled(recipe: Recipe) -> Loaded:
-    return compile_document("recipe.md", recipe.contract.encode())
+    return compile_document("recipe.yaml", recipe.contract.encode())
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=IDS)
@@ -80,7 +94,14 @@ def test_a_recipe_answers_as_the_page_shows(recipe: Recipe, tmp_path: Path) -> N
     functions = {name: module[name] for name in plan.calls()}
     with serving(patient(plan), tmp_path / "recipe.db", {}, functions=functions) as client:
         for exchange in exchanges:
-            tell(client, exchange, known)
+            tell(client, _as_json(exchange), known)
+
+
+def _as_json(exchange: Exchange) -> Exchange:
+    """The page leaves out what type a body has, where it is JSON's own."""
+    if not exchange.content or any(name.lower() == "content-type" for name, _ in exchange.headers):
+        return exchange
+    return replace(exchange, headers=(*exchange.headers, ("Content-Type", "application/json")))
 
 
 def test_the_page_lists_its_sections() -> None:
