@@ -57,6 +57,21 @@ def test_what_is_in_flight_ends_and_what_comes_waits() -> None:
     assert asyncio.run(exchange()) == [200, 201]
 
 
+def test_who_waited_for_an_exchange_waits_for_the_next_as_well() -> None:
+    async def exchange() -> int:
+        switch = Switch()
+        async with switch.exchanging():
+            waiting = asyncio.create_task(asked(switch))
+            await asyncio.sleep(0.01)
+        async with switch.exchanging():
+            await asyncio.sleep(0.01)
+            assert not waiting.done()
+            switch.application = answering(201)
+        return await waiting
+
+    assert asyncio.run(exchange()) == 201
+
+
 def test_a_request_that_never_ends_does_not_hold_up_a_save() -> None:
     async def exchange() -> int:
         switch = Switch()

@@ -37,6 +37,8 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
     wait: float = 0.0
+    until: threading.Event | None = None
+    """It is given when this has come."""
 
 
 @dataclass
@@ -48,7 +50,7 @@ class Receiver:
     came: list[Came] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def until(self, count: int, seconds: float = 10.0) -> list[Came]:
+    def until(self, count: int, seconds: float = 60.0) -> list[Came]:
         """The first so many requests. Raises where they do not come in time."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -76,6 +78,8 @@ def receiving(answers: Callable[[int], Answer] = lambda number: Answer()) -> Ite
                 receiver.came.append(Came(headers, body, answer.status, time.monotonic()))
             if answer.wait:
                 time.sleep(answer.wait)
+            if answer.until is not None:
+                answer.until.wait(60)
             try:
                 self.send_response(answer.status)
                 for name, value in answer.headers.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -140,6 +139,10 @@ Versions: none.
 """
 
 
+PATIENT = PARCELS.replace("timeout: PT1S", "timeout: PT2M")
+"""Where a slow machine does not end a request."""
+
+
 def plan_of(document: str = PARCELS) -> ServicePlan:
     loaded = compile_document("parcels.md", document.encode())
     assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
@@ -147,8 +150,8 @@ def plan_of(document: str = PARCELS) -> ServicePlan:
 
 
 @contextmanager
-def serving(path: Path, **functions: Callable[..., Any]) -> Iterator[Running]:
-    with running(plan_of(), path / "parcels.db", functions=functions) as service:
+def serving(path: Path, contract: str = PATIENT, **functions: Callable[..., Any]) -> Iterator[Running]:
+    with running(plan_of(contract), path / "parcels.db", functions=functions) as service:
         yield service
 
 
@@ -242,12 +245,16 @@ def test_time_outs_hold(tmp_path: Path) -> None:
     async def quote(weight: float, country: str | None) -> None:
         await asyncio.sleep(30)
 
+    answered = threading.Event()
+
     def slow(weight: float, country: str | None) -> None:
-        time.sleep(1.5)
+        answered.wait(60)
 
     for function in (quote, slow):
-        with serving(tmp_path, quote=function) as service:
+        answered.clear()
+        with serving(tmp_path, PARCELS, quote=function) as service:
             assert service.http.post("/quotes", json={"weight": 1}).status_code == 503
+            answered.set()
 
 
 def test_other_requests_go_on_while_a_function_takes_its_time(tmp_path: Path) -> None:
@@ -255,7 +262,7 @@ def test_other_requests_go_on_while_a_function_takes_its_time(tmp_path: Path) ->
 
     def quote(weight: float, country: str | None) -> dict[str, Any]:
         if weight == 1:
-            assert going.wait(5)
+            assert going.wait(60)
         going.set()
         return {"price": int(weight)}
 

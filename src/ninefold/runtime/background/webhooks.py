@@ -152,8 +152,10 @@ class Webhooks:
             under_way = self._under_way[str(subscription)]
             room = min(PER_SUBSCRIPTION - len(under_way), CONNECTIONS - len(self._tasks))
             if room > 0:
-                due_now = await self._due(str(subscription), now, len(under_way) + room)
-                for row in [each for each in due_now if each[0] not in under_way][:room]:
+                # What comes to its end while it is read is among what was read all the same.
+                before = frozenset(under_way)
+                due_now = await self._due(str(subscription), now, len(before) + room)
+                for row in [each for each in due_now if each[0] not in before][:room]:
                     self._begin(str(subscription), row)
         return wait
 

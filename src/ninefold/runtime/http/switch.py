@@ -50,7 +50,8 @@ class Switch:
         if scope["type"] == "lifespan":
             await _live(receive, send)
             return
-        await self._open.wait()
+        while not self._open.is_set():  # whoever waited goes on in a later step: the next exchange may have begun
+            await self._open.wait()
         if self._application is None:
             of = "websocket." if scope["type"] == "websocket" else ""
             await send({"type": f"{of}http.response.start", "status": 503, "headers": [(b"content-length", b"0")]})
