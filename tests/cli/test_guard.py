@@ -103,7 +103,7 @@ def test_every_answer_has_the_headers(service: Serving, path: str) -> None:
 
 def test_a_host_is_there_once(service: Serving) -> None:
     with socket.create_connection(("127.0.0.1", port_of(service))) as connection:
-        connection.settimeout(10)
+        connection.settimeout(60)
         connection.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
         assert connection.recv(1_000).startswith(b"HTTP/1.1 421 ")
 
@@ -137,7 +137,7 @@ def test_the_end_of_the_terminal_is_an_orderly_stop(tmp_path: Path) -> None:
             assert process.stdout
             assert any(line.startswith("service ") for line in process.stdout)
             os.close(ours)
-            process.communicate(timeout=20)
+            process.communicate(timeout=60)
             assert process.returncode == 0
         finally:
             process.kill()

@@ -212,6 +212,6 @@ def test_serving_what_is_proposed(notes: Path, tmp_path: Path) -> None:
                 assert {(each["pointer"], each["rule"]) for each in wrong.json()["errors"]} >= {("/text", "type")}
                 assert client.get("/nowhere").json()["code"] == "no_such_path"
             process.send_signal(signal.SIGTERM)
-            assert process.wait(10) == 0
+            assert process.wait(60) == 0
         finally:
             process.kill()

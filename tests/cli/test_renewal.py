@@ -88,7 +88,7 @@ def test_it_takes_what_needs_no_decision_and_goes_on_with_the_old_otherwise(tmp_
 
 
 def goes_on(service: Service) -> None:
-    connection = HTTPConnection("127.0.0.1", service.port, timeout=20)
+    connection = HTTPConnection("127.0.0.1", service.port, timeout=60)
     assert asked(connection, "POST", "/notes", {"id": "a", "text": "one"})[0] == 201
     through = connection.sock
 
@@ -113,7 +113,7 @@ def test_requests_that_come_meanwhile_are_all_answered(tmp_path: Path) -> None:
     ending = threading.Event()
 
     def write(name: str, port: int) -> None:
-        connection = HTTPConnection("127.0.0.1", port, timeout=20)
+        connection = HTTPConnection("127.0.0.1", port, timeout=60)
         connection.connect()
         through, number = connection.sock, 0
         while not ending.is_set():
@@ -132,7 +132,7 @@ def test_requests_that_come_meanwhile_are_all_answered(tmp_path: Path) -> None:
         finally:
             ending.set()
             for each in writers:
-                each.join(20)
+                each.join(60)
         service.end()
     assert len(statuses) > 3 and {*statuses} == {201}
     # What was acknowledged is there.

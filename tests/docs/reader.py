@@ -252,6 +252,7 @@ class _Terminal:
             self._process.wait(SECONDS / 3)
         except subprocess.TimeoutExpired:
             self._process.kill()
+            self._process.wait()
         self._listener.join()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:

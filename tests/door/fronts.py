@@ -83,11 +83,11 @@ def before(front: Front, service: Address, directory: Path) -> Iterator[Address]
             yield "127.0.0.1", port
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(60)
 
 
 def _wait_for(address: Address, process: subprocess.Popen[bytes], log: Path) -> None:
-    ends = monotonic() + 20
+    ends = monotonic() + 60
     while monotonic() < ends and process.poll() is None:
         with suppress(OSError), socket.create_connection(address):
             return

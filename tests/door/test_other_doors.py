@@ -68,14 +68,14 @@ def test_curl_is_answered_the_same_whatever_it_would_rather_speak(options: list[
     with served(own, tmp_path) as (address, seen):
         url = f"http://{address[0]}:{address[1]}/notes"
         command = ["curl", "-s", *options, "-d", NOTE.decode(), "-H", "Content-Type: application/json", url]
-        found = subprocess.run([*command, "--next", *command[1:]], capture_output=True, check=True, timeout=20)
+        found = subprocess.run([*command, "--next", *command[1:]], capture_output=True, check=True, timeout=60)
         assert found.stdout == b'{"text":"a"}' * 2
         assert seen.taken() == ("/notes", "/notes")
 
 
 def test_a_client_that_says_nothing_more_is_still_answered(tmp_path: Path) -> None:
     with served(own, tmp_path) as (address, _), socket.create_connection(address) as connection:
-        connection.settimeout(10)
+        connection.settimeout(60)
         connection.sendall(post(sized(NOTE), body=NOTE))
         connection.shutdown(socket.SHUT_WR)
         with connection.makefile("rb") as coming:
@@ -84,7 +84,7 @@ def test_a_client_that_says_nothing_more_is_still_answered(tmp_path: Path) -> No
 
 def test_a_client_that_leaves_within_its_body_has_asked_nothing(tmp_path: Path) -> None:
     with served(own, tmp_path) as (address, _), socket.create_connection(address) as connection:
-        connection.settimeout(10)
+        connection.settimeout(60)
         connection.sendall(post(b"Content-Length: 100", body=SMUGGLED))
         connection.shutdown(socket.SHUT_WR)
         with connection.makefile("rb") as coming:

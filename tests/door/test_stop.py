@@ -7,7 +7,7 @@ import socket
 import threading
 from http.client import HTTPConnection
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 
 import pytest
 from tests.door.doors import CONTRACT
@@ -27,6 +27,7 @@ def test_no_client_is_cut(tmp_path: Path) -> None:
     address = listening.getsockname()
     stop = Stop()
     answered: list[int] = []
+    asking: list[int] = []
     ends: list[str] = []
 
     def client(number: int) -> None:
@@ -41,6 +42,7 @@ def test_no_client_is_cut(tmp_path: Path) -> None:
                 ends.append(repr(error))
                 break
             answered.append(answer.status)
+            asking.append(number)
             if answer.getheader("connection") == "close":
                 ends.append("told")
                 break
@@ -55,7 +57,10 @@ def test_no_client_is_cut(tmp_path: Path) -> None:
     clients = [threading.Thread(target=client, args=(number,)) for number in range(CLIENTS)]
     for each in clients:
         each.start()
-    sleep(0.5)
+    ends_at = monotonic() + 60
+    while len(set(asking)) < CLIENTS or len(answered) < 5 * CLIENTS:
+        assert monotonic() < ends_at, "the clients are not answered"
+        sleep(0.01)
     stop.request()
     for each in (*clients, server):
         each.join()
@@ -70,13 +75,13 @@ def test_idle_connections_do_not_hold_it_up(tmp_path: Path) -> None:
     stop = Stop()
     server = threading.Thread(target=lambda: asyncio.run(serve(service, [listening], stop=stop)))
     server.start()
-    idle = HTTPConnection("127.0.0.1", listening.getsockname()[1], timeout=20)
+    idle = HTTPConnection("127.0.0.1", listening.getsockname()[1], timeout=60)
     idle.request("GET", "/hello")
     assert idle.getresponse().read()
     begun = socket.create_connection(listening.getsockname())
     begun.sendall(b"GET /hello HTTP/1.1\r\nHost:")
     stop.request()
-    server.join(15)
+    server.join(60)
     assert not server.is_alive()
     idle.close()
     begun.close()

@@ -43,7 +43,7 @@ class Broker:
         program = shutil.which("nats-server", path=str(Path(sys.executable).parent)) or "nats-server"
         arguments = [program, "-js", "-sd", str(self.folder), "-a", "127.0.0.1", "-p", str(self.port)]
         self.process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while True:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
@@ -76,7 +76,7 @@ class Broker:
 
         return self._with(read)
 
-    def until(self, count: int, seconds: float = 15.0) -> list[Message]:
+    def until(self, count: int, seconds: float = 60.0) -> list[Message]:
         end = time.monotonic() + seconds
         while len(found := self.kept()) < count:
             assert time.monotonic() < end, found

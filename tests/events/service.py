@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.jobs import jobs, to_broker
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.run import Stop, serve
+from ninefold.runtime.http.streams import Streams
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
@@ -45,6 +47,16 @@ class Running:
     http: httpx.Client
     url: str
     path: Path
+    streams: Streams
+
+    def until_all_were_asked(self) -> None:
+        """Until of all that happened everybody who listens was told what there was to tell."""
+        end = time.monotonic() + 60
+        [(last,)] = self.rows('SELECT coalesce(max(seq), 0) FROM "$event"')
+        waiting = self.streams._waiting
+        while waiting.looked != last or waiting.apart:
+            assert time.monotonic() < end, (waiting.looked, last, len(waiting.apart))
+            time.sleep(0.002)
 
     def person(self, name: str, role: str = "member") -> dict[str, str]:
         """Headers of a new person."""
@@ -110,7 +122,7 @@ def running(
     thread.start()
     try:
         with httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as http:
-            yield Running(http, f"http://{host}:{port}", path)
+            yield Running(http, f"http://{host}:{port}", path, application._streams)
     finally:
         stop.request()
         thread.join()

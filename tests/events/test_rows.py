@@ -85,7 +85,7 @@ def hook(service: Running, by: dict[str, str], url: str, *kinds: str, key: str |
     return int(made.json()["id"])
 
 
-def until(service: Running, statement: str, wanted: list[tuple[object, ...]], seconds: float = 10.0) -> None:
+def until(service: Running, statement: str, wanted: list[tuple[object, ...]], seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while (found := service.rows(statement)) != wanted:
         assert time.monotonic() < end, found

@@ -55,7 +55,7 @@ def test_a_stream_skips_and_repeats_nothing(tmp_path: Path, part: int) -> None:
 
 def _write(url: str, headers: dict[str, str], acknowledged: list[str]) -> None:
     """Notes, until the service is gone."""
-    with httpx.Client(base_url=url, timeout=10, headers=headers) as http:
+    with httpx.Client(base_url=url, timeout=60, headers=headers) as http:
         try:
             while True:
                 acknowledged.append(http.post("/notes", json={"title": "a"}).json()["id"])

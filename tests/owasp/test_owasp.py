@@ -91,7 +91,7 @@ def asked(
     thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
     thread.start()
     try:
-        with httpx.Client(base_url=f"http://{host}:{port}", timeout=20) as http:
+        with httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as http:
             yield Asking(world, http, plan, provider, time.pass_by)
     finally:
         stop.request()

@@ -110,10 +110,13 @@ def test_who_has_given_up_waiting_is_not_worked_for() -> None:
 
     async def both() -> None:
         beside, loop = Beside(), asyncio.get_running_loop()
-        waiting = asyncio.create_task(beside.taken(first, loop.time() + 0.01))
+        assert await beside.taken(lambda: "the thread is there", None)
+        deadline = loop.time() + 1
+        waiting = asyncio.create_task(beside.taken(first, deadline))
         await loop.run_in_executor(None, begun.wait)
         with pytest.raises(TimeoutError):
             await beside.taken(lambda: done.append("second"), loop.time() + 0.05)
+        await asyncio.sleep(deadline - loop.time())
         may_go_on.set()
         # What has begun is done to its end, whatever time it takes.
         assert await waiting == "first"

@@ -27,7 +27,7 @@ def test_addresses_take_turns() -> None:
     held, order = threading.Event(), list[str]()
 
     def compute(name: str) -> None:
-        held.wait(10)
+        held.wait(60)
         order.append(name)
 
     async def ask() -> None:
@@ -47,7 +47,7 @@ def test_what_nobody_waits_for_any_more_is_not_computed() -> None:
     held, order = threading.Event(), list[int]()
 
     def compute(number: int) -> int:
-        held.wait(10)
+        held.wait(60)
         order.append(number)
         return number
 

@@ -8,11 +8,12 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 
 import apsw
 import httpx
@@ -21,7 +22,8 @@ from tests.server.conftest import Running, running
 from tests.server.payments import Clock, new_key, payments
 
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.request.idempotency import LONGEST, read_key
+from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.request.idempotency import LONGEST, Held, Keys, read_key
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 pytestmark = pytest.mark.serves
@@ -212,13 +214,23 @@ def test_racing_requests_of_one_key_leave_one_row(service: Running) -> None:
         assert all(each.json()["code"] == "running" for each in answered if each.status_code == 409)
 
 
-def test_a_key_is_in_progress_while_its_request_waits(service: Running, tmp_path: Path) -> None:
-    """Another program has the database locked, so the first request waits."""
+def test_a_key_is_in_progress_while_its_request_waits(
+    service: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program has the database locked, so the first request waits, however long that takes."""
     ann, key = customer(service), new_key()
+    service.database._connections[-1].set_busy_timeout(60_000)
+    begun, begin = threading.Event(), Keys.begin
+
+    def noted(keys: Keys, held: Held) -> Failure | None:
+        found = begin(keys, held)
+        begun.set()
+        return found
+
+    monkeypatch.setattr(Keys, "begin", noted)
     with ThreadPoolExecutor(1) as pool, locked(tmp_path / "service.db") as unlock:
         first = pool.submit(lambda: pay(service, ann, key))
-        _until(lambda: service.database.statistics().waiting == 0 and len(service.records) == 1)
-        sleep(0.1)
+        assert begun.wait(60)
         assert _in_progress(service, ann, key)
         assert pay(service, ann, key, amount=2).json()["code"] == "reused"
         unlock()
@@ -231,14 +243,6 @@ def _in_progress(service: Running, headers: dict[str, str], key: str) -> bool:
         found = http.post("/payments", json={"amount": 1}, headers={**headers, "Idempotency-Key": key})
     assert found.status_code in (201, 409)
     return found.status_code == 409
-
-
-def _until(holds: Callable[[], bool]) -> None:
-    for _ in range(100):
-        if holds():
-            return
-        sleep(0.01)
-    raise AssertionError("it never came to hold")
 
 
 @contextmanager

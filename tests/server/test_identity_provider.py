@@ -65,12 +65,14 @@ def issuing(port: int, claims: Mapping[str, object]) -> Iterator[Issuer]:
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             url = f"http://localhost:{port}"
-            for _ in range(100):
+            end = time.monotonic() + 120
+            while True:
                 try:
-                    httpx.get(url + "/.well-known/openid-configuration")
+                    httpx.get(url + "/.well-known/openid-configuration", timeout=60)
                     break
                 except httpx.TransportError:
-                    time.sleep(0.1)
+                    assert process.poll() is None and time.monotonic() < end, "the provider did not begin"
+                    time.sleep(0.05)
             yield Issuer(url, process)
         finally:
             process.kill()

@@ -80,7 +80,7 @@ def fill(path: Path, count: int) -> None:
 
 
 def until(holds: Callable[[], bool]) -> None:
-    end = monotonic() + 20
+    end = monotonic() + 60
     while not holds():
         assert monotonic() < end, "it never came"
         sleep(0.01)

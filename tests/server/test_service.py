@@ -326,7 +326,7 @@ def test_a_body_that_is_not_read_is_not_asked_for(shared: Running) -> None:
             b"POST /notes HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 500\r\n"
             b"expect: 100-continue\r\n\r\n"
         )
-        connection.settimeout(5)
+        connection.settimeout(60)
         answer = b""
         while chunk := connection.recv(10_000):
             answer += chunk
@@ -418,7 +418,7 @@ def test_what_is_not_http_is_a_bare_400(shared: Running) -> None:
 def answered(address: tuple[str, int], request: bytes) -> tuple[bytes, bytes]:
     """The head and the body of what comes, until the connection ends."""
     with socket.create_connection(address) as connection:
-        connection.settimeout(10)
+        connection.settimeout(60)
         connection.sendall(request)
         with connection.makefile("rb") as coming:
             head, _, body = coming.read().partition(b"\r\n\r\n")
@@ -447,7 +447,7 @@ def test_a_method_that_nobody_knows_is_one_that_is_not_allowed(shared: Running, 
 
 def test_after_a_method_that_nobody_knows_the_connection_goes_on(shared: Running) -> None:
     with socket.create_connection(shared.address) as connection, connection.makefile("rb") as coming:
-        connection.settimeout(10)
+        connection.settimeout(60)
         for method, status in ((b"BREW", b"405"), (b"GET", b"401"), (b"BREW", b"405")):
             connection.sendall(method + b" /notes HTTP/1.1\r\nHost: a\r\n\r\n")
             assert coming.readline().split(b" ")[1] == status
@@ -457,7 +457,7 @@ def test_after_a_method_that_nobody_knows_the_connection_goes_on(shared: Running
 
 def test_a_head_without_end_is_refused(shared: Running) -> None:
     with socket.create_connection(shared.address) as connection:
-        connection.settimeout(10)
+        connection.settimeout(60)
         connection.sendall(b"GET /notes HTTP/1.1\r\nx-long: ")
         try:
             for _ in range(200):
@@ -578,7 +578,7 @@ def test_a_request_that_takes_too_long_is_timed_out(run: Run) -> None:
         connection.sendall(
             b"POST /people HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"
         )
-        connection.settimeout(5)
+        connection.settimeout(60)
         assert b" 503 " in connection.recv(10_000)
     assert service.person()
 
