@@ -6,7 +6,7 @@
     app = Starlette(routes=[Mount("/shop", orders)], lifespan=orders.lifespan)
 
 A contract is read and checked at once, so one that is wrong is told where it is named. The database is opened when
-the service starts, not when a module is imported: one process at a time has it.
+the service starts, not when a module is imported: one process at a time has one that is a file.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from msgspec.structs import replace
 from tests.contracts import EXAMPLES, ROOT, SERVED, compiled, contract_of
 from tests.http_cases import serving
 from tests.postgresql import server
@@ -104,12 +105,14 @@ def test_a_connection_that_is_lost_is_made_again(orders: tuple[str, httpx.Client
 
 
 @pytest.mark.serves
-def test_a_database_is_served_by_one_process_and_for_the_contract_that_made_it(
-    orders: tuple[str, httpx.Client],
-) -> None:
+def test_a_database_is_served_for_the_contract_that_made_it(orders: tuple[str, httpx.Client]) -> None:
     url, _ = orders
-    held = open_database(url, planned(ORDERS))
-    assert isinstance(held, Refused) and held.held
+    same = open_database(url, planned(ORDERS))
+    assert isinstance(same, Opened) and not same.created
+    same.database.close()
+    other_limits = replace(planned(ORDERS).limits, body_bytes=1)
+    held = open_database(url, replace(planned(ORDERS), limits=other_limits))
+    assert isinstance(held, Refused) and held.held, "another contract, which it could be served for"
     other = server.database()
     opened = open_database(other, planned(ORDERS))
     assert isinstance(opened, Opened) and opened.created and "experimental" in opened.additions[0]

@@ -28,6 +28,7 @@ from ninefold.runtime.operations.flow import (
     ReadBody,
     Recall,
     Select,
+    Share,
     Sweep,
     TooLarge,
     Transact,
@@ -260,6 +261,8 @@ class Rehearsal:
                 return result
             case Invoke():
                 return Failed(LookupError("a rehearsal is given no functions"))
+            case Share():
+                raise ValueError("nobody shares the database of a rehearsal")
             case _:
                 assert_never(work)
 

@@ -11,7 +11,8 @@ import asyncio
 import logging
 import re
 from asyncio import Future
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from msgspec import structs
@@ -23,7 +24,7 @@ from ninefold.runtime.background.webhooks import Webhooks
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.sources import moved
 from ninefold.runtime.store.bell import Bell, Job
-from ninefold.runtime.store.protocol import Database, Session, Unavailable
+from ninefold.runtime.store.protocol import Database, Nodes, Session, Unavailable
 from ninefold.sql.events import CLEAN, CLEAN_DEAD, CLEAN_DELIVERED, CLEAN_DELIVERED_AND_SENT, CLEAN_SENT, OLDEST
 
 log = logging.getLogger("ninefold.delivery")
@@ -112,16 +113,22 @@ def jobs(
     if delivery is None or log is None:
         return ()
     kept = delivery.kept_microseconds
-    found: list[Job] = [] if kept is None else [Cleaning(service, plan.schema, kept, database).run]
-    if not log.form.complete:
-        return tuple(found)
-    if delivery.webhooks is not None and plan.schema.subscriptions:
-        webhooks = Webhooks(delivery.webhooks, service, log.form, database, allowed, delivery.unversioned)
-        found.insert(0, webhooks.run)
-    if broker is not None:
+    found: dict[str, Job] = {}
+    if broker is not None and log.form.complete:
         # Its client is loaded where there is one.
         from ninefold.runtime.background.broker import Broker
 
         newest = None if plan.versions is None else plan.versions.current
-        found.insert(0, Broker(BROKER, newest, broker, log.form, database).run)
-    return tuple(found)
+        found["broker"] = Broker(BROKER, newest, broker, log.form, database).run
+    if delivery.webhooks is not None and plan.schema.subscriptions and log.form.complete:
+        webhooks = Webhooks(delivery.webhooks, service, log.form, database, allowed, delivery.unversioned)
+        found["webhooks"] = webhooks.run
+    if kept is not None:
+        found["cleaning"] = Cleaning(service, plan.schema, kept, database).run
+    nodes = database.nodes
+    return tuple(found.values()) if nodes is None else (partial(_shared, nodes, found),)
+
+
+async def _shared(nodes: Nodes, jobs: Mapping[str, Job], bell: Bell) -> None:
+    """Each is done by one of the nodes."""
+    await nodes.share(bell.ring, {name: partial(job, bell) for name, job in jobs.items()})

@@ -26,6 +26,7 @@ from ninefold.runtime.operations.flow import (
     ReadBody,
     Recall,
     Select,
+    Share,
     Sweep,
     TooLarge,
     Transact,
@@ -87,12 +88,18 @@ class Works:
         if isinstance(work, Sweep):
             self._database.write(work.work, written)
         else:
-            if self.service.timers is not None:
-                self.service.timers.writing(now)
-            self._database.write(work.work, written, work.again)
+            timers = self.service.timers
+            self._database.write(work.work if timers is None else timers.written(work.work, now), written, work.again)
 
-    def sweep(self, work: Sweep, now: str) -> Future[Any]:
-        """What a sweep gives that no request waits for."""
+    async def beside_requests(self, work: Work, now: str) -> Any:
+        """What a timer waits for where no request does."""
+        if isinstance(work, Select):
+            rows = self._database.select(work.text, work.binds)
+            return await rows if isinstance(rows, Future) else rows
+        assert isinstance(work, Sweep), "a timer waits for nothing else"
+        return await self._swept(work, now)
+
+    def _swept(self, work: Sweep, now: str) -> Future[Any]:
         future: Future[Any] = asyncio.get_running_loop().create_future()
         settle = settling(future)
 
@@ -128,6 +135,10 @@ class Works:
                 return self.thread.begun(function)
             case flow.Compute(function):
                 return self._computations.begun(function, address)
+            case Share(ask):
+                nodes = self._database.nodes
+                assert nodes is not None, "nobody shares this database"
+                return ask(nodes)
             case Transact() | Sweep():
                 raise ValueError("who waits for a write is told of it")
             case _:

@@ -24,7 +24,7 @@ from ninefold.runtime.http.framing import Head
 from ninefold.runtime.http.streams import Streams
 from ninefold.runtime.http.wire import ServerSentEvents, Wire, as_get, over_websocket
 from ninefold.runtime.messages.message import HeaderFields, Request, Response
-from ninefold.runtime.operations.flow import Follow, Sweep, Wait
+from ninefold.runtime.operations.flow import Follow, Wait
 from ninefold.runtime.operations.timers import Timers
 from ninefold.runtime.request.exchange import Exchange, arrived, finished, open_to_origins, overloaded, unavailable
 from ninefold.runtime.request.review import followed
@@ -163,7 +163,7 @@ class Application:
         timers.changed = changed.set
         while True:
             changed.clear()
-            seconds = timers.seconds()
+            seconds = timers.seconds_together() if timers.together else timers.seconds()
             if seconds is None or seconds > 0:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(None if seconds is None else min(seconds, LONGEST_WAIT)):
@@ -173,8 +173,7 @@ class Application:
                 now = timers.sources.now()
                 step = timers.settled(now, lambda: Response(204))
                 while isinstance(step, Wait):
-                    assert isinstance(step.work, Sweep), "a timer waits for nothing else"
-                    step = step.resume(await self.works.sweep(step.work, now))
+                    step = step.resume(await self.works.beside_requests(step.work, now))
             except Exception as error:
                 # Nothing is lost: what is due is due, and whoever asks for it will say why it cannot be had.
                 log.warning("what is due could not be done: %s", error)

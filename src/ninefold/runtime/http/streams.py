@@ -74,6 +74,8 @@ class Streams:
         """Since when nothing was sent, the longest first."""
         self._read_alike: dict[tuple[str, tuple[Stored, ...]], list[Row]] = {}
         self._looking: Task[None] | None = None
+        self._seen = 0.0
+        """When the log was last looked at: who may listen to what it held then is asked later than that."""
 
     async def follow(self, response: Follow, wire: Wire) -> int:
         """Tell what there is and what comes, until the client goes away, is too slow or may not listen any more, or the
@@ -128,7 +130,7 @@ class Streams:
             last = self._waiting.looked if listener.position >= self._waiting.looked else await self._last()
             if listener.position >= last or not isinstance(await self._standing(audience), Holds):
                 return await self._idle(audience, listener, gone)
-            chunk = await self._chunk(audience, listener.position, self._rows)
+            chunk = await self._chunk(audience, listener.position, last, self._rows)
             listener.position = chunk.position if chunk.more else max(chunk.position, last)
             if chunk.events:
                 return chunk.events
@@ -248,7 +250,7 @@ class Streams:
         while (position := min(audience.groups, default=last)) < last:
             if not isinstance(await self._standing(audience), Holds):
                 break
-            chunk = await self._chunk(audience, position, self._alike)
+            chunk = await self._chunk(audience, position, last, self._alike)
             group = audience.groups.get(position)
             if group is None:
                 continue  # they have all left
@@ -292,9 +294,10 @@ class Streams:
     # ── What is read ──────────────────────────────────────────────────────────────────────────────────────────
 
     async def _standing(self, audience: Audience) -> Holds | Over:
-        """Whether an audience may still listen, as of now: of the same moment it is asked once."""
+        """Whether an audience may still listen, as of now: of the same moment it is asked once, and not before the log
+        was looked at. What it may not hear of was committed, by whomever, before what it is not to hear."""
         rung, moment = self._bell.rings, _now()
-        if audience.asked[0] == rung and moment - audience.asked[1] < SOON:
+        if audience.asked[0] == rung and moment - audience.asked[1] < SOON and self._seen <= audience.asked[1]:
             return audience.standing
         state = None if audience.tables is None else self._database.state(audience.tables)
         found, tables = audience.of.standing(), set[str]()
@@ -329,10 +332,12 @@ class Streams:
             tables = self._tables[select.text] = self._database.tables(select.text, select.binds)
         return tables
 
-    async def _chunk(self, audience: Audience, position: int, rows: Reading) -> Chunk:
-        """What an audience is shown behind a position. It is one that may listen."""
+    async def _chunk(self, audience: Audience, position: int, last: int, rows: Reading) -> Chunk:
+        """What an audience is shown behind a position, up to the last that was there before it was found out that it
+        may listen."""
         assert isinstance(audience.standing, Holds)
-        return audience.of.show(await rows(audience.of.read(audience.standing.env, position)), position)
+        found = await rows(audience.of.read(audience.standing.env, position))
+        return audience.of.show([row for row in found if int(str(row[0])) <= last], position)
 
     async def _alike(self, select: Select) -> list[Row]:
         """The rows, which were read already for somebody else."""
@@ -349,6 +354,7 @@ class Streams:
     async def _last(self) -> int:
         """The last position of the log."""
         [(last,)] = await self._rows(_LAST)
+        self._seen = _now()
         return int(str(last))
 
 

@@ -6,7 +6,7 @@ One loop (`http/app.py`) does the work and resumes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from enum import Enum
 from typing import Any, TypeAlias
 
@@ -16,7 +16,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.operations.audience import Concerns
-from ninefold.runtime.store.protocol import Row, Session, Stored
+from ninefold.runtime.store.protocol import Nodes, Row, Session, Stored
 from ninefold.runtime.store.statements import Kept
 
 
@@ -123,7 +123,13 @@ class Fetch:
     take: Take
 
 
-Work: TypeAlias = ReadBody | Select | Recall | Transact | Sweep | Compute | Beside | Fetch | Invoke
+class Share(Struct, frozen=True):
+    """Something that the nodes of one database have together; gives what it gives."""
+
+    ask: Callable[[Nodes], Awaitable[Any]]
+
+
+Work: TypeAlias = ReadBody | Select | Recall | Transact | Sweep | Compute | Beside | Fetch | Invoke | Share
 
 
 class Wait(Struct, frozen=True):
@@ -204,6 +210,6 @@ def at_once(step: Next, session: Session) -> Next:
                 step = step.resume(work(session))
             case Compute(compute) | Beside(compute):
                 step = step.resume(compute())
-            case ReadBody() | Fetch() | Invoke():
+            case ReadBody() | Fetch() | Invoke() | Share():
                 raise ValueError("an operation reads no body, and asks nobody else: its values are given")
     return step

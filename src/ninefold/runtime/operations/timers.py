@@ -11,27 +11,33 @@ and is taken as of the time at which it could be.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from functools import partial
+from typing import Any
+
+import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan import environment, jobs
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.operations.constraints import NOT_MADE, NothingFound, Refusal
-from ninefold.runtime.operations.flow import Next, Sweep, Wait, at_once
+from ninefold.runtime.operations.flow import Next, Select, Sweep, Wait, at_once
 from ninefold.runtime.operations.read import Call, Cursors
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.sources import EVER, Sources, moved
 from ninefold.runtime.store.protocol import Row, Session
 from ninefold.runtime.store.statements import Prepared
-from ninefold.sql import savepoints
+from ninefold.sql import nodes, savepoints
 from ninefold.values import sqlite_reader
 
 BATCH = 200
 """Transitions that are taken in one transaction: other writes wait for no more."""
+
+LOOKING_SECONDS = 1.0
+"""Seconds after which it is looked at what others may have made due."""
 
 AGAIN = 1_000_000
 """Microseconds after which what waits for the time to pass is asked again."""
@@ -143,17 +149,25 @@ class _Submitted:
 
 @dataclass(slots=True)
 class Timers:
-    """The timers of a service. `due`: nothing is due before it; None: nothing is in sight. Everything here but the
-    sweeps themselves happens on the event loop's thread. `changed` is called whenever `due` may have become earlier."""
+    """The timers of a service. `together`: several processes may serve the database, which then keeps what is known of
+    what is due (`ninefold.sql.nodes`). `due`: nothing is due before it; None: nothing is in sight. Everything here but
+    the sweeps themselves happens on the event loop's thread. `changed` is called whenever `due` may have become
+    earlier."""
 
     timers: tuple[Timer, ...]
     env: Environment
     sources: Sources
+    together: bool = False
     due: str | None = EVER
     changed: Callable[[], None] = lambda: None
     _waits: bool = False
     _asked: str = EVER
     _shortest: int = 0
+    _woken: int = 1
+    _swept_since: int = 0
+    """How often it was not known any more what is due, and how often of these it was found out. `_looked`: when it was
+    asked last."""
+    _looked: int = 0
     _progress: Progress | None = None
     _under_way: list[_Submitted] = field(default_factory=list)
 
@@ -162,6 +176,8 @@ class Timers:
 
     def settled(self, now: str, then: Callable[[], Next]) -> Next:
         """The step `then`, once everything has happened that is due by `now`."""
+        if self.together:
+            return Wait(Select(nodes.DUE, ()), partial(self._settled_together, now, then))
         if self.due is None or now < self.due:
             return then()
         progress = self._progress or Progress(now, self._asked, (0,) * len(self.timers))
@@ -183,6 +199,27 @@ class Timers:
         now = datetime.fromisoformat(self.sources.now())
         return (datetime.fromisoformat(self.due) - now).total_seconds()
 
+    def seconds_together(self) -> float:
+        """The same, where others may have written."""
+        found = self.seconds()
+        until = (self._looked - self.sources.elapsed()) / 1_000_000_000 + LOOKING_SECONDS
+        return 0.0 if self._swept_since < self._woken else until if found is None else min(found, until)
+
+    def written(self, work: Callable[[Session], Any], now: str) -> Callable[[Session], Any]:
+        """A write that is on its way to the database, as it is done there."""
+        if not self.together:
+            self.writing(now)
+            return work
+        earliest = moved(now, self._shortest)
+        self._earlier(earliest)
+
+        def noted(session: Session) -> Any:
+            result = work(session)
+            session.run(nodes.WRITTEN, [earliest])
+            return result
+
+        return noted
+
     def writing(self, now: str) -> None:
         """A write is on its way to the database: whatever it enters is due no earlier than this says."""
         self._earlier(EVER if self._waits else moved(now, self._shortest))
@@ -190,6 +227,7 @@ class Timers:
     def wake(self) -> None:
         """The clock was set: nobody knows what is due."""
         self._asked = EVER
+        self._woken += 1
         self._earlier(EVER)
 
     def _earlier(self, due: str) -> None:
@@ -217,6 +255,43 @@ class Timers:
         times.append(moved(result.now, AGAIN) if result.for_the_clock else None)
         self.due = min((time for time in times if time is not None), default=None)
         self.changed()
+
+    # ── Where several processes serve the database ────────────────────────────────────────────────────────────────
+
+    def _settled_together(self, now: str, then: Callable[[], Next], rows: Sequence[Row]) -> Next:
+        [(due,)] = rows
+        self.due, self._looked = None if due is None else str(due), self.sources.elapsed()
+        woken = self._woken
+        anew = self._swept_since < woken
+        if not anew and (self.due is None or now < self.due):
+            return then()
+
+        def done(_: None) -> Next:
+            self._swept_since = max(self._swept_since, woken)
+            return self.settled(now, then)
+
+        return Wait(Sweep(partial(self._sweep_together, now, anew), lambda: None), done)
+
+    def _sweep_together(self, now: str, anew: bool, session: Session) -> None:
+        """A part of the one sweep that is under way over all nodes, or of the next: whoever needs it takes it on from
+        where it was left, by whomever."""
+        [(due, asked, under_way, written)] = session.run(nodes.STANDING, ())
+        if anew:
+            # What the clock showed before, or another contract waited for, is not known to hold.
+            asked, under_way, written = EVER, None, None
+        elif under_way is None and (due is None or now < str(due)):
+            return
+        if under_way is None:
+            progress, written = Progress(now, str(asked), (0,) * len(self.timers)), None
+        else:
+            progress = msgspec.json.decode(str(under_way), type=Progress)
+        result = self._sweep(progress, session)
+        if isinstance(result, Progress):
+            session.run(nodes.UNDER_WAY, [msgspec.json.encode(result).decode(), EVER, written])
+        else:
+            times = [result.due, written, moved(result.now, AGAIN) if result.for_the_clock else None]
+            first = min((str(time) for time in times if time is not None), default=None)
+            session.run(nodes.SWEPT, [first, result.waits, max(result.now, str(asked))])
 
     # ── In the transaction ────────────────────────────────────────────────────────────────────────────────────
 

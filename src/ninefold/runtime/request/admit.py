@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -9,7 +11,7 @@ from ninefold.plan import environment
 from ninefold.runtime.messages.parameters import Declared, Query
 from ninefold.runtime.messages.problems import Failure, invalid, no_value
 from ninefold.runtime.messages.violations import MOST
-from ninefold.runtime.operations.flow import Next
+from ninefold.runtime.operations.flow import Next, Share, Wait
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.request.decode import read_body, read_operation
@@ -17,7 +19,7 @@ from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Asked, Exchange
 from ninefold.runtime.request.idempotency import HEADER, read_key
 from ninefold.runtime.request.perform import operate
 from ninefold.runtime.request.precedents import Precedent, note
-from ninefold.runtime.request.rates import Asking, count
+from ninefold.runtime.request.rates import Asking, Told, count, count_together
 from ninefold.runtime.request.schemes import NOBODY
 
 
@@ -32,7 +34,10 @@ def as_before(x: Exchange, precedent: Precedent) -> Next:
     """The same of a request whose parameters are those of an earlier one, of the same kind of caller."""
     x.admission = precedent.admission
     x.env |= {"caller": x.caller.root, environment.CREDENTIAL: x.caller.proof}
-    count_it(x)
+    return count_it(x, partial(_like_before, x, precedent))
+
+
+def _like_before(x: Exchange, precedent: Precedent) -> Next:
     if x.failures:
         return _parameters(x)
     x.env.update(precedent.env)  # type: ignore[typeddict-item]  # its roots are those of an environment
@@ -42,21 +47,29 @@ def as_before(x: Exchange, precedent: Precedent) -> Next:
 
 
 def counted(x: Exchange) -> Next:
-    count_it(x)
-    return _parameters(x)
+    return count_it(x, partial(_parameters, x))
 
 
-def count_it(x: Exchange) -> None:
-    """The rates of the endpoint count the request; one of them may refuse it."""
+def count_it(x: Exchange, then: Callable[[], Next]) -> Next:
+    """The rates of the endpoint count the request; one of them may refuse it. Then the step `then`."""
     rates = x.endpoint.rates
-    if rates:
-        if any(rate.reads_request for rate in rates):
-            _read_own(x)
-        caller = x.caller if x.stranger is None or x.caller is not NOBODY else x.stranger
-        asking = Asking(caller, x.request.address, x.env)
-        x.told = count(rates, asking, x.service.sources.elapsed())
-        if any(told.refused for told in x.told):
-            x.refuse(TOO_MANY_REQUESTS)
+    if not rates:
+        return then()
+    if any(rate.reads_request for rate in rates):
+        _read_own(x)
+    caller = x.caller if x.stranger is None or x.caller is not NOBODY else x.stranger
+    asking = Asking(caller, x.request.address, x.env)
+    if x.service.together:
+        names, work = count_together(rates, asking)
+        return Wait(Share(lambda nodes: nodes.change(names, work)), partial(_counted, x, then))
+    return _counted(x, then, count(rates, asking, x.service.sources.elapsed()))
+
+
+def _counted(x: Exchange, then: Callable[[], Next], told: tuple[Told, ...]) -> Next:
+    x.told = told
+    if any(each.refused for each in told):
+        x.refuse(TOO_MANY_REQUESTS)
+    return then()
 
 
 def _parameters(x: Exchange) -> Next:

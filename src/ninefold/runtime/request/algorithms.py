@@ -17,6 +17,7 @@ All arithmetic is on integers, so that no request is lost or won by rounding.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -47,9 +48,31 @@ class Algorithm(Protocol):
     def size(self, state: Any) -> int:
         """How many numbers the state holds."""
 
+    def numbers_of(self, state: Any) -> Sequence[int]:
+        """The state as numbers."""
+
+    def state_of(self, numbers: Sequence[int]) -> Any:
+        """The state again."""
+
+
+class Pair:
+    """An algorithm whose state is two numbers."""
+
+    __slots__ = ()
+
+    def size(self, state: Any) -> int:
+        return 2
+
+    def numbers_of(self, state: tuple[int, int]) -> Sequence[int]:
+        return state
+
+    def state_of(self, numbers: Sequence[int]) -> tuple[int, int]:
+        first, second = numbers
+        return first, second
+
 
 @dataclass(frozen=True, slots=True)
-class FixedWindow:
+class FixedWindow(Pair):
     """The state: when the window began, and how many were counted in it."""
 
     allow: int
@@ -66,9 +89,6 @@ class FixedWindow:
         if state is None or now - state[0] >= self.per:
             return now, 1
         return state[0], state[1] + 1
-
-    def size(self, state: Any) -> int:
-        return 2
 
 
 class Log:
@@ -118,6 +138,17 @@ class SlidingWindow:
     def size(self, state: Log) -> int:
         return 2 * len(state.ends) + 2
 
+    def numbers_of(self, state: Log) -> Sequence[int]:
+        return (state.opened, *state.ends, *state.counts)
+
+    def state_of(self, numbers: Sequence[int]) -> Log:
+        log, half = Log(), len(numbers) // 2
+        log.opened = numbers[0]
+        log.ends.extend(numbers[1 : half + 1])
+        log.counts.extend(numbers[half + 1 :])
+        log.total = sum(log.counts)
+        return log
+
     def _forget(self, log: Log, now: int) -> None:
         past = 0
         while past < len(log.ends) and now - log.ends[past] >= self.per:
@@ -128,7 +159,7 @@ class SlidingWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenBucket:
+class TokenBucket(Pair):
     """The state: what was in the bucket, and when. A token is `per` parts; each nanosecond brings `allow` parts, so
     that `allow` tokens come in `per` nanoseconds. It begins full, with `burst` tokens."""
 
@@ -148,6 +179,3 @@ class TokenBucket:
 
     def counted(self, state: tuple[int, int] | None, now: int) -> tuple[int, int]:
         return self._level(state, now) - self.per, now
-
-    def size(self, state: Any) -> int:
-        return 2

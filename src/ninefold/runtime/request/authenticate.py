@@ -197,8 +197,7 @@ def _unidentified(x: Exchange, known: Recognition) -> Next:
         return unavailable(x) if known.unreachable else known.pin(known, NOBODY)
     if known.unreachable:
         # Whether the credential is good nobody can tell now: neither answer would be true.
-        count_it(x)
-        return x.answer() if TOO_MANY_REQUESTS in x.failures else unavailable(x)
+        return count_it(x, lambda: x.answer() if TOO_MANY_REQUESTS in x.failures else unavailable(x))
     anyone = ANYONE in x.endpoint.admissions
     if x.stranger is not None and not anyone:
         x.refuse(Failure("forbidden", x.endpoint.resource))

@@ -4,6 +4,7 @@ no step."""
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
@@ -57,15 +58,16 @@ NOT_READ = Content(None)
 
 class Asked(msgspec.Struct, eq=False):
     """What a request asks of its endpoint. `key`: the idempotency key that came, and `held` the request under it;
-    `holds`: the key is in progress by this request; `repeated`: the answer is that of an earlier one with the key.
-    `called`: the function that comes before the operation has been called. `attempts`: how often a row was looked at
-    that others changed meanwhile."""
+    `holds`: the key is in progress by this request, and `let_go` tells other nodes that it is no more; `repeated`: the
+    answer is that of an earlier one with the key. `called`: the function that comes before the operation has been
+    called. `attempts`: how often a row was looked at that others changed meanwhile."""
 
     call: Call
     key: str | None
     content: Content = NOT_TAKEN
     held: Held | None = None
     holds: bool = False
+    let_go: Callable[[], None] | None = None
     repeated: bool = False
     called: bool = False
     attempts: int = 0
@@ -200,6 +202,8 @@ class Exchange(msgspec.Struct, eq=False):
         asked = self.asked
         if asked is not None and asked.holds and asked.held is not None and self.service.keys is not None:
             self.service.keys.end(asked.held)
+            if asked.let_go is not None:
+                asked.let_go()
 
     @property
     def route(self) -> str | None:

@@ -4,7 +4,7 @@
 The key and the response are stored in the transaction of the change itself, so that a crash leaves both or neither.
 The writer is one: of two requests with one key, the second finds what the first has stored. Before that, a key that is
 held by a request on its way is *in progress*; which keys are, the memory of the process knows, since with the process
-they are held no longer.
+they are held no longer. Where several processes may serve the database, each holds them so that the others see it.
 
 A response may show a secret that was just issued, so it is stored sealed, under a key that is made of the database's
 secret *and* of the idempotency key. The latter is not stored: a database alone does not give its responses away.

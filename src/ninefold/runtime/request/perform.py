@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import TypeAlias
 
 from ninefold.plan import environment
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.operations.call import Calling
 from ninefold.runtime.operations.constraints import Judge, Refusal
 from ninefold.runtime.operations.credentials import PasswordCheck
-from ninefold.runtime.operations.flow import Failed, Gave, Next, Select, Wait
+from ninefold.runtime.operations.flow import Failed, Gave, Next, Select, Share, Wait
 from ninefold.runtime.operations.read import Call, List
 from ninefold.runtime.operations.sweep import Sweep
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Admission
 from ninefold.runtime.request.exchange import Asked, Exchange
-from ninefold.runtime.request.idempotency import MISMATCH, Held, once, opened, stored
+from ninefold.runtime.request.idempotency import IN_PROGRESS, MISMATCH, Held, once, opened, stored
 from ninefold.runtime.store.protocol import Row
+
+LetGo: TypeAlias = Callable[[], None] | None
+"""Lets a key go that is held; None: another node holds it."""
 
 
 def operate(x: Exchange, asked: Asked) -> Next:
@@ -33,7 +37,32 @@ def operate(x: Exchange, asked: Asked) -> Next:
             x.refuse(clash)
             return judged(x, asked, admission)
         asked.holds = True
+        if x.service.together:
+            return Wait(Share(lambda nodes: nodes.hold(held.row)), partial(_held_alone, x, asked, held, admission))
     return perform(x, asked) if not x.failures else _compared_first(x, asked, admission)
+
+
+def _held_alone(x: Exchange, asked: Asked, held: Held, admission: Admission, let_go: LetGo) -> Next:
+    """The key is in progress on no other node; else what came with it may have been answered just now."""
+    if let_go is None:
+        return Wait(Select(*held.finding), partial(_held_elsewhere, x, asked, held, admission))
+    asked.let_go = let_go
+    return perform(x, asked)
+
+
+def _held_elsewhere(x: Exchange, asked: Asked, held: Held, admission: Admission, rows: Sequence[Row]) -> Next:
+    """Who was refused with the key is told so before other nodes hear that it is in progress no more."""
+    if rows:
+        return perform(x, asked)
+
+    def held_at_last(let_go: LetGo) -> Next:
+        if let_go is None:
+            # With which request nobody here knows: that it is another is told once that one is answered.
+            x.refuse(IN_PROGRESS)
+            return judged(x, asked, admission)
+        return _held_alone(x, asked, held, admission, let_go)
+
+    return Wait(Share(lambda nodes: nodes.hold(held.row, patient=True)), held_at_last)
 
 
 def _held(x: Exchange, asked: Asked) -> Held | None:

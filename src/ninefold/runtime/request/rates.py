@@ -1,14 +1,16 @@
 """Rates: which requests are taken, and what a caller is told of it (part 8).
 
-A rate counts by a key: a caller, an address, or the value of an expression. The states of its keys are kept in the
-memory of the one process that serves, so a restart forgets them. What is kept is bounded: a key that is as if nothing
-had been counted is forgotten, and beyond MOST the key that was counted least recently.
+A rate counts by a key: a caller, an address, or the value of an expression. Where one process serves a database, the
+states of its keys are kept in its memory, so a restart forgets them. What is kept is bounded: a key that is as if
+nothing had been counted is forgotten, and beyond MOST the key that was counted least recently. Where several may serve
+it, the database keeps the states (`ninefold.runtime.store.protocol.Nodes`), and all nodes count on them.
 
 A request that several rates count is counted by all of them or, where one of them refuses it, by none.
 """
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
@@ -24,6 +26,7 @@ from ninefold.plan import limits as plan
 from ninefold.runtime.messages.message import HeaderFields, header_value
 from ninefold.runtime.request.algorithms import Algorithm, FixedWindow, SlidingWindow, Standing, TokenBucket
 from ninefold.runtime.request.schemes import Caller
+from ninefold.runtime.store.protocol import Changes
 
 MOST = 4_000_000
 """Numbers that the states of one rate hold at most, of some 16 bytes each with what finds them."""
@@ -66,6 +69,26 @@ class Rate:
         self._size += self._cost(state)
         if len(self._states) > 1:
             self._forget(now)
+        return self._algorithm.standing(state, now)
+
+    def named_state(self, key: Key) -> bytes:
+        """What the state of a key is called among those of all nodes."""
+        return sha256(f"{self._algorithm} {self.name} {key}".encode("utf-8", "surrogateescape")).digest()
+
+    def read(self, stored: bytes | None, now: int) -> tuple[Any, int]:
+        """A state that nodes have together, and the time: no clock goes back behind what was counted by another."""
+        if stored is None:
+            return None, now
+        last, *numbers = json.loads(stored)
+        return self._algorithm.state_of(numbers), max(last, now)
+
+    def one_more(self, state: Any, now: int) -> tuple[Standing, bytes, int]:
+        """The same as `count`, of such a state: how it stands then, what is kept of it and until when."""
+        state = self._algorithm.counted(state, now)
+        standing = self._algorithm.standing(state, now)
+        return standing, json.dumps([now, *self._algorithm.numbers_of(state)]).encode(), now + standing.reset
+
+    def stands(self, state: Any, now: int) -> Standing:
         return self._algorithm.standing(state, now)
 
     def counts(self) -> tuple[tuple[Key, Any], ...]:
@@ -165,6 +188,25 @@ def count(rates: Sequence[Rate], asking: Asking, now: int) -> tuple[Told, ...]:
     if any(standing.remaining < 1 for standing in before):
         return tuple([Told(rate, stands, stands.remaining < 1) for (rate, _), stands in zip(keys, before, strict=True)])
     return tuple([Told(rate, rate.count(key, now), False) for rate, key in keys])
+
+
+def count_together(rates: Sequence[Rate], asking: Asking) -> tuple[tuple[bytes, ...], Changes[tuple[Told, ...]]]:
+    """The same on states that nodes have together: their names, and what changes them."""
+    keys = [(rate, rate.named_state(key)) for rate in rates if (key := rate.of(asking)) is not None]
+
+    def work(
+        states: Mapping[bytes, bytes | None], now: int
+    ) -> tuple[Mapping[bytes, tuple[bytes, int]], tuple[Told, ...]]:
+        found = [(rate, name, *rate.read(states[name], now)) for rate, name in keys]
+        before = [rate.stands(state, at) for rate, _, state, at in found]
+        if any(standing.remaining < 1 for standing in before):
+            told = zip(found, before, strict=True)
+            return {}, tuple([Told(rate, stands, stands.remaining < 1) for (rate, *_), stands in told])
+        counted = {name: (rate, *rate.one_more(state, at)) for rate, name, state, at in found}
+        changed = {name: (stored, until) for name, (_, _, stored, until) in counted.items()}
+        return changed, tuple([Told(rate, stands, False) for rate, stands, _, _ in counted.values()])
+
+    return tuple(name for _, name in keys), work
 
 
 # ── What is told ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -56,6 +56,8 @@ class Service:
     websockets: bool = False
     rates: tuple[rates.Rate, ...] = ()
     """Each once; those of an endpoint are among them."""
+    together: bool = False
+    """Several processes may serve the database: what one of them keeps in mind the others do not."""
 
     @property
     def routes(self) -> Routes[Endpoint]:
@@ -83,13 +85,7 @@ def ready(
     given = operator or {}
     without = {key for value in plan.operator if value.name not in given for key in value.blocks}
     without |= {key for name, (_, keys) in plan.calls().items() if name not in functions for key in keys}
-    keys = {table.name: table.key for table in plan.schema.tables}
-    sensitive = {each.resource: each.sensitive for each in plan.operator_operations}
-    owners = tuple("" if each.of_row is None else each.of_row.resource for each in plan.schemes)
-    schemes = tuple(
-        Scheme(each, keys.get(owner, ()), given, sensitive.get(owner, ()))
-        for each, owner in zip(plan.schemes, owners, strict=True)
-    )
+    schemes = _schemes(plan, given)
     known = {scheme.parameter for scheme in schemes if scheme.where == "query"}
     if plan.versions is not None and plan.versions.by == "query":
         known.add(plan.versions.name)
@@ -111,6 +107,7 @@ def ready(
     common = Common(Problems(plan.problems), schemes, frozenset(known), functions)
     versions = _versions(plan, common, rates_by_name, routes_of)
     env = constants(sources, given, cursor_key)
+    together = plan.dialect != "sqlite"
     return Service(
         versions=versions,
         schemes=schemes,
@@ -123,10 +120,21 @@ def ready(
         challenges=endpoints.challenges(schemes),
         log=_log(plan, given),
         rates=tuple(rates_by_name.values()),
-        timers=Timers(tuple(map(Timer, plan.timers)), env, sources) if plan.timers else None,
+        together=together,
+        timers=Timers(tuple(map(Timer, plan.timers)), env, sources, together) if plan.timers else None,
         cors=None if plan.cors is None else Cors(plan.cors),
         websockets=any(map(_over_websocket, plan.routes)),
         keys=None if limits.keys_kept_microseconds is None else Keys(cursor_key, limits.keys_kept_microseconds),
+    )
+
+
+def _schemes(plan: ServicePlan, given: Mapping[str, object]) -> tuple[Scheme, ...]:
+    keys = {table.name: table.key for table in plan.schema.tables}
+    sensitive = {each.resource: each.sensitive for each in plan.operator_operations}
+    owners = tuple("" if each.of_row is None else each.of_row.resource for each in plan.schemes)
+    return tuple(
+        Scheme(each, keys.get(owner, ()), given, sensitive.get(owner, ()))
+        for each, owner in zip(plan.schemes, owners, strict=True)
     )
 
 

@@ -1,9 +1,12 @@
 """PostgreSQL: one writer in a thread, with a connection of its own, and connections of the event loop that read.
 
-One process serves a database at a time, as with SQLite: an advisory lock of the writer's session says so. What is
-written goes through the one writer, which commits together what waits (`ninefold.runtime.store.writer`); whoever reads
-sees what is committed. A connection that is lost is made again. Where it is lost in the middle of a COMMIT, PostgreSQL
-is asked what became of that transaction.
+What is written goes through the one writer, which commits together what waits (`ninefold.runtime.store.writer`);
+whoever reads sees what is committed. Several processes ("nodes") may serve a database, each with its writer: a
+transaction begins with a lock that all of them take, so that they write one after another, as one of them would. All
+serve the same contract: each holds a lock that is called after its plan.
+
+A connection that is lost is made again. Where it is lost in the middle of a COMMIT, PostgreSQL is asked what became of
+that transaction.
 """
 
 from __future__ import annotations
@@ -11,16 +14,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from asyncio import AbstractEventLoop, Future
-from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from queue import SimpleQueue
 from threading import Thread
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-from ninefold.diagnostics.frozen import dataclass
+from asyncpg.exceptions import LockNotAvailableError
+
 from ninefold.runtime.store import record
-from ninefold.runtime.store.postgresql_link import LOST, PASSING, Broken, Link, Transaction, meaning, words
+from ninefold.runtime.store.postgresql_link import LOST, PASSING, Broken, Link, Readers, Transaction, meaning, words
+from ninefold.runtime.store.postgresql_nodes import CHANNEL, Nodes
 from ninefold.runtime.store.protocol import Answered, Row, Session, Statistics, Stored, Unavailable
 from ninefold.runtime.store.writer import Queue, Result, Waiting, answer, transacted
 from ninefold.values import LONGEST_SUM
@@ -29,106 +33,53 @@ log = logging.getLogger("ninefold.server")
 
 T = TypeVar("T")
 
-READERS: Final = 10
-"""Connections that read at a time."""
-
-WAITING: Final = 1_000
-"""Reads that may wait for one of them."""
-
 PINGS: Final = 5.0
 """Seconds without work after which the writer asks whether its connection is there."""
 
-LOCK: Final = int.from_bytes(b"ninefold", "big", signed=True)
-"""The advisory lock of the process that serves a database."""
+STALLED_SECONDS: Final = 10
+"""How long a node that has begun to write may say nothing, before others write."""
+
+PATIENCE_SECONDS: Final = 2 * STALLED_SECONDS
+"""How long a node waits until it may write."""
+
+SETTLING_SECONDS: Final = 3.0
+"""How long a process that begins waits for one that served another contract, and has just ended."""
+
+_WRITE: Final = (
+    "SELECT pg_advisory_xact_lock(hashtextextended('ninefold writes ' || current_schema(), 0)),"
+    " pg_current_xact_id()::text"
+)
+"""Taken until the transaction ends, in the order in which it was asked for. What follows sees all that was committed
+before: each statement of a transaction that is READ COMMITTED has a snapshot of its own."""
+
+_SERVED: Final = "hashtext('ninefold serves ' || current_schema())"
+_SERVE: Final = f"SELECT pg_advisory_lock_shared({_SERVED}, $1)"
+_OTHERS: Final = (
+    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2"
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    f" AND classid = {_SERVED}::oid AND objid <> $1::oid"
+)
+
+_BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
 
 class HeldElsewhere(Exception):
-    """Another process serves the database."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A read that waits for a connection."""
-
-    text: str
-    binds: Sequence[Stored]
-    future: Future[list[Row]]
-
-
-class Readers:
-    """The connections that read, of one event loop."""
-
-    def __init__(self, url: str, loop: AbstractEventLoop) -> None:
-        self.loop = loop
-        self.busy = 0
-        self._url = url
-        self._idle: list[Link] = []
-        self._waiting: deque[Asked] = deque()
-        self._tasks = {loop.create_task(self._until_the_end())}
-
-    async def _until_the_end(self) -> None:
-        """A loop that ends cancels what goes on in it: connections end with their loop."""
-        try:
-            await self.loop.create_future()
-        finally:
-            for link in self._idle:
-                link.connection.terminate()
-            self._idle.clear()
-
-    def read(self, text: str, binds: Sequence[Stored]) -> Future[list[Row]]:
-        """Raises Unavailable."""
-        if len(self._waiting) >= WAITING:
-            raise Unavailable("too many reads wait")
-        asked = Asked(text, binds, self.loop.create_future())
-        self._waiting.append(asked)
-        if self.busy < READERS:
-            self.busy += 1
-            task = self.loop.create_task(self._work())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-        return asked.future
-
-    async def _work(self) -> None:
-        """Reads what waits, one after another, then gives the connection back."""
-        link: Link | None = self._idle.pop() if self._idle else None
-        try:
-            while self._waiting:
-                asked = self._waiting.popleft()
-                if asked.future.done():
-                    continue
-                try:
-                    if link is None or link.is_lost:
-                        link = await Link.open(self._url)
-                    rows, _ = await link.run(asked.text, asked.binds)
-                except Exception as error:
-                    if not asked.future.done():
-                        asked.future.set_exception(meaning(error))
-                else:
-                    if not asked.future.done():
-                        asked.future.set_result(rows)
-        finally:
-            self.busy -= 1
-            if link is not None and not link.is_lost:
-                self._idle.append(link)
-
-    def close(self) -> None:
-        """To be called where nobody waits any more. The loop may have ended."""
-        if not self.loop.is_closed():
-            for task in self._tasks:
-                # Whoever closes may be another thread.
-                self.loop.call_soon_threadsafe(task.cancel)
+    """Another process serves the database, of another contract."""
 
 
 class Writer:
     """The thread that writes, with an event loop that runs while a statement does. `failing`: why the last write
     failed; None: it did not."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, serves: int, tells: bool) -> None:
+        """`serves`: a number of 31 bits, of what is served. `tells`: that something was written is told to others."""
         self.batches = 0
         self.works = 0
         self.failing: str | None = None
         self.longest = LONGEST_SUM
         self._url = url
+        self._serves = serves
+        self._commit = f"NOTIFY {CHANNEL}; COMMIT" if tells else "COMMIT"
         self._loop = asyncio.new_event_loop()
         self._link: Link | None = None
         self._asked = 0.0
@@ -142,7 +93,7 @@ class Writer:
 
         def live() -> None:
             try:
-                made = opening(self._connected(), self._loop)
+                made = opening(self._first_connected(), self._loop)
             except BaseException as error:
                 self._end()
                 found.put((None, error))
@@ -169,7 +120,7 @@ class Writer:
             if batch is None:
                 self._look()
             elif batch:
-                answer(batch, self._commit(batch))
+                answer(batch, self._committed(batch))
         self._end()
 
     def _end(self) -> None:
@@ -192,26 +143,58 @@ class Writer:
     def _await(self, waited: Awaitable[T]) -> T:
         return self._loop.run_until_complete(waited)
 
+    def _first_connected(self) -> Link:
+        """The same, with some patience."""
+        end = monotonic() + SETTLING_SECONDS
+        while True:
+            try:
+                return self._connected()
+            except HeldElsewhere:
+                if monotonic() > end:
+                    raise
+            self._await(asyncio.sleep(0.1))
+
     def _connected(self) -> Link:
         """Raises HeldElsewhere, or an error of asyncpg."""
         if self._link is None or self._link.is_lost:
-            link = self._await(Link.open(self._url))
-            if not self._await(link.connection.fetchval(f"SELECT pg_try_advisory_lock({LOCK})")):
+            bounds = {
+                "idle_in_transaction_session_timeout": f"{STALLED_SECONDS}s",
+                "lock_timeout": f"{PATIENCE_SECONDS}s",
+            }
+            link = self._await(Link.open(self._url, bounds))
+            self._await(link.connection.execute(_SERVE, self._serves))
+            # Of two that begin at once with different contracts at least one sees the other.
+            if self._await(link.connection.fetchval(_OTHERS, self._serves)):
                 self._await(link.close())
                 raise HeldElsewhere
             self._link = link
         return self._link
 
-    def _commit(self, batch: list[Waiting]) -> list[Result]:
+    def begun(self) -> tuple[Link, int]:
+        """A transaction that alone may write, and its number. A connection that was lost since the last one is made
+        again, once. To be called on the writer's thread."""
+        for last in (False, True):
+            link = self._connected()
+            try:
+                self._await(link.connection.execute(_BEGIN))
+                [(_, number)], _ = self._await(link.run(_WRITE, ()))
+                return link, int(str(number))
+            except PASSING as error:
+                link.connection.terminate()
+                if last or isinstance(error, LockNotAvailableError):
+                    raise
+        raise AssertionError("one of two attempts ends it")
+
+    def _committed(self, batch: list[Waiting]) -> list[Result]:
         """The results, in the order of the works. If the commit fails, none of them was done."""
         try:
-            link, number = self._begun()
+            link, number = self.begun()
             try:
                 results = self._together(link, batch) if all(each.again for each in batch) else None
                 if results is None:
                     if all(each.again for each in batch):
                         self._await(link.connection.execute("ROLLBACK"))
-                        link, number = self._begun()
+                        link, number = self.begun()
                     results = [self._alone(link, each) for each in batch]
                 self._end_of(link, number)
             except BaseException:
@@ -219,7 +202,7 @@ class Writer:
                     self._await(link.connection.execute("ROLLBACK"))
                 raise
         except HeldElsewhere:
-            self.failing = "another process serves the database"
+            self.failing = "another process serves the database, of another contract"
             return [(None, Unavailable(self.failing))] * len(batch)
         except Exception as error:
             found = error if isinstance(error, Unavailable) else meaning(error)
@@ -231,23 +214,10 @@ class Writer:
         self._asked = monotonic()
         return results
 
-    def _begun(self) -> tuple[Link, int]:
-        """A transaction, and its number. A connection that was lost since the last one is made again, once."""
-        for last in (False, True):
-            link = self._connected()
-            try:
-                self._await(link.connection.execute("BEGIN"))
-                return link, int(self._await(link.connection.fetchval("SELECT pg_current_xact_id()::text")))
-            except PASSING:
-                link.connection.terminate()
-                if last:
-                    raise
-        raise AssertionError("one of two attempts ends it")
-
     def _end_of(self, link: Link, number: int) -> None:
         """Commit. Where the connection is lost meanwhile, PostgreSQL says whether it was."""
         try:
-            self._await(link.connection.execute("COMMIT"))
+            self._await(link.connection.execute(self._commit))
         except LOST:
             link.connection.terminate()
             status = f"SELECT pg_xact_status('{number}'::xid8)"
@@ -303,6 +273,7 @@ class PostgreSQL:
         self._url = url
         self._key = key
         self._writer = writer
+        self.nodes = Nodes(url)
         self._readers: Readers | None = None
         self._reads = 0
         self._open = True
@@ -338,6 +309,7 @@ class PostgreSQL:
             return
         self._open = False
         self._writer.stop()
+        self.nodes.close()
         if self._readers is not None:
             self._readers.close()
 

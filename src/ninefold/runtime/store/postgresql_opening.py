@@ -19,7 +19,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import Statement, statements
 from ninefold.runtime.store.postgresql import HeldElsewhere, PostgreSQL, Writer
 from ninefold.runtime.store.postgresql_link import Link, Transaction, words
-from ninefold.runtime.store.postgresql_tables import create_schema, not_there_yet
+from ninefold.runtime.store.postgresql_tables import OWN_FORM, create_schema, not_there_yet
 from ninefold.runtime.store.protocol import Begin, NotBegun, Opened, Refused
 from ninefold.sql.fragment import identifier
 from ninefold.sql.postgresql import numbered
@@ -29,7 +29,7 @@ from ninefold.values import LONGEST_SUM
 OLDEST: Final = 15
 """The oldest PostgreSQL whose SQL this is."""
 
-EXPERIMENTAL: Final = "PostgreSQL is experimental here: one process serves a database, and none can be upgraded"
+EXPERIMENTAL: Final = "PostgreSQL is experimental here: a database cannot be upgraded"
 
 _COMMANDS: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 
@@ -58,16 +58,16 @@ def open_postgresql(url: str, plan: ServicePlan, begin: Begin | None = None) -> 
             lacking,
             ("serve it from SQLite: `--database FILE`",),
         )
-    writer = Writer(url)
+    writer = Writer(url, _served(plan), plan.schema.events)
     try:
-        found = writer.begin(lambda link, loop: _opened(link, loop, plan, begin, name))
+        found = writer.begin(lambda link, loop: _opened(writer, link, loop, plan, begin, name))
     except _NotServed as error:
         return error.refused
     except NotBegun as error:
         return Refused(str(error))
     except HeldElsewhere:
         return Refused(
-            f"the database {name} is already served by another process",
+            f"the database {name} is served by another process, of another contract",
             help=("stop that one, or name another database with --database",),
             held=True,
         )
@@ -95,8 +95,15 @@ def _why(error: Exception) -> str:
             return words(error)
 
 
-def _opened(link: Link, loop: AbstractEventLoop, plan: ServicePlan, begin: Begin | None, name: str) -> _Found:
-    """On the writer's thread, which holds the lock: whoever else begins at the same time is refused."""
+def _served(plan: ServicePlan) -> int:
+    """What is served, as a number of 31 bits: all that it does follows from its plan."""
+    return int.from_bytes(sha256(msgspec.json.encode(plan, order="deterministic")).digest()[:4]) >> 1
+
+
+def _opened(
+    writer: Writer, link: Link, loop: AbstractEventLoop, plan: ServicePlan, begin: Begin | None, name: str
+) -> _Found:
+    """On the writer's thread. Whoever else begins at the same time, or writes, waits."""
 
     def ask(text: str, *binds: Any) -> list[Any]:
         return list(loop.run_until_complete(link.connection.fetch(text, *binds)))
@@ -109,7 +116,7 @@ def _opened(link: Link, loop: AbstractEventLoop, plan: ServicePlan, begin: Begin
         raise _refused(name, f"it is PostgreSQL {version // 10_000}, and {OLDEST} is the oldest that will do")
     if encoding != "UTF8":
         raise _refused(name, f"its encoding is {encoding}, and not UTF8")
-    do("BEGIN")
+    link, _ = writer.begun()
     key = _key_of(ask, plan, name)
     created = key is None
     if key is None:
@@ -136,7 +143,7 @@ def _refused(name: str, why: str, *help: str) -> _NotServed:
 def _notes(plan: ServicePlan) -> dict[str, bytes]:
     """What a database is made for. `rows`: all that the contract says of its rows, which are not looked at again."""
     rows = sha256(msgspec.json.encode((plan.schema, plan.stored))).digest()
-    return {"form": str(FORM).encode(), "shape": encode_shape(plan.schema), "rows": rows}
+    return {"form": f"{FORM}.{OWN_FORM}".encode(), "shape": encode_shape(plan.schema), "rows": rows}
 
 
 def _key_of(ask: Any, plan: ServicePlan, name: str) -> bytes | None:

@@ -27,6 +27,9 @@ from ninefold.values import Digest, Integer, Row, Text, Timestamp, Type
 LONGEST_NAME = 63
 """Bytes of an identifier (NAMEDATALEN - 1)."""
 
+OWN_FORM = 2
+"""How ninefold's own tables are laid out here."""
+
 _TEXT, _TIME, _NUMBER, _BYTES = (stored_form(each()) for each in (Text, Timestamp, Integer, Digest))
 
 
@@ -47,9 +50,11 @@ def create_schema(schema: Schema) -> tuple[str, ...]:
     return (
         *FUNCTIONS,
         *_NUMBERS,
+        *_STATES,
         *(_create_table(table, schema) for table in schema.tables),
         *(each for table in schema.tables for each in _references(table)),
         *(_create_index(table.name, index) for table in schema.tables for index in _indexes(table)),
+        *_DUE,
         *_own(CREATE_KEYS if schema.idempotency else ()),
         *_own(CREATE_LOG if schema.events else ()),
         *_own(CREATE_DELIVERIES if schema.subscriptions else ()),
@@ -137,6 +142,37 @@ _SAID = re.compile(
     r'(?P<index>INDEX IF NOT EXISTS )"(?P<name>[^"]*)"|"[^"]*"|INTEGER PRIMARY KEY AUTOINCREMENT|INTEGER|TEXT|BLOB'
     r"| STRICT\Z"
 )
+
+
+_STATES = (
+    f'CREATE UNLOGGED TABLE "$state" (name {_BYTES} PRIMARY KEY, value {_BYTES} NOT NULL, until {_NUMBER} NOT NULL)',
+    'CREATE INDEX "$state by until" ON "$state" (until)',
+    """
+CREATE FUNCTION "$swap"(asked bytea[], olds bytea[], written bytea[], news bytea[], untils bigint[],
+  OUT moment bigint, OUT swapped boolean, OUT names bytea[], OUT held bytea[]) LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('ninefold counts ' || current_schema(), 0));
+  moment := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+  SELECT array_agg(s.name), array_agg(s.value) INTO names, held FROM "$state" AS s WHERE s.name = ANY (asked);
+  swapped := NOT EXISTS (SELECT FROM unnest(asked, olds) AS a(name, old)
+    LEFT JOIN unnest(names, held) AS s(name, value) ON s.name = a.name WHERE s.value IS DISTINCT FROM a.old);
+  IF swapped THEN
+    INSERT INTO "$state" AS s (name, value, until) SELECT * FROM unnest(written, news, untils)
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value, until = excluded.until;
+    DELETE FROM "$state" WHERE name IN (SELECT s.name FROM "$state" AS s WHERE s.until < moment
+      ORDER BY s.until LIMIT 2 * cardinality(written));
+  END IF;
+END $$""",
+)
+"""What nodes count together. A state that is as if there were none goes sooner or later, two for each that is written.
+Nobody changes states but by this function, which one does at a time."""
+
+_DUE = (
+    f'CREATE TABLE "$due" ({ONE} {_NUMBER} PRIMARY KEY DEFAULT 1 CHECK ({ONE} = 1), due {_TIME},'
+    f" waits boolean NOT NULL, asked {_TIME} NOT NULL, progress {_TEXT}, written {_TIME})",
+    "INSERT INTO \"$due\" (due, waits, asked) VALUES ('', FALSE, '')",
+)
+"""`ninefold.sql.nodes`."""
 
 
 def _own(statements: Iterable[str]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import Future
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from ninefold.diagnostics.frozen import dataclass
@@ -73,7 +73,34 @@ def settling(future: Future[Any]) -> Answered:
     return done
 
 
+Changes: TypeAlias = Callable[[Mapping[bytes, bytes | None], int], tuple[Mapping[bytes, tuple[bytes, int]], T]]
+"""What changes states: is given those of its names (None: there is none) and the time, in nanoseconds since 1970, and
+gives those that it changes, each with the time from which on it is as if there were none; and what comes of it. It may
+be asked again, of states that others have changed."""
+
+
+class Nodes(Protocol):
+    """What the processes that serve one database have together beside its rows. To be used on an event loop. What
+    cannot be had now raises Unavailable."""
+
+    async def share(
+        self, ring: Callable[[], None], jobs: Mapping[str, Callable[[], Coroutine[Any, Any, None]]]
+    ) -> None:
+        """Do each job while no other node does, until cancelled; `ring` is called when the log may have grown."""
+
+    async def hold(self, name: bytes, patient: bool = False) -> Callable[[], None] | None:
+        """Hold a name until what is given is called, or this node ends. None: another node holds it, where `patient`
+        for longer than it takes to hear that it does no more."""
+
+    def change(self, names: Sequence[bytes], work: Changes[T]) -> Future[T]:
+        """Change states of all nodes. They are not kept where the database crashes."""
+
+
 class Database(Protocol):
+    @property
+    def nodes(self) -> Nodes | None:
+        """None: this process has the database alone."""
+
     def select(self, text: str, binds: Sequence[Stored]) -> list[Row] | Future[list[Row]]:
         """Read in a snapshot of what is committed. Gives the rows at once where reading does not wait; a future that is
         cancelled ends the read. Raises Unavailable, as the future does."""

@@ -74,6 +74,8 @@ Opening: TypeAlias = Opened | Refused
 class SQLite:
     """A database that is open (`ninefold.runtime.store.protocol.Database`)."""
 
+    nodes = None
+
     def __init__(self, path: Path, key: bytes, held: Lock, writer: apsw.Connection) -> None:
         """Takes over the lock and the connection. Raises apsw.Error."""
         self._path = path
