@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from ninefold.checked.operations import BodyConstant, BodyLeaf, BodyMember, PathName, Segment
 from ninefold.checked.resources import Resource, Rule
@@ -24,6 +25,10 @@ from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.json_schema import TELLING
 from ninefold.language.verbs import kind_of
 from ninefold.values import from_schema
+
+_BESIDE_FIELDS: Final = (
+    'what is no field is a member of a shared type, `body: {$ref: "#/types/TYPE"}`, and is read as `request.body.NAME`'
+)
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
                 NOT_A_BODY,
                 f"`{resource.name}` has no field `{each.field}`",
                 Label(each.span, "not a field"),
-                help=did_you_mean(each.field, resource.fields),
+                help=did_you_mean(each.field, resource.fields) or (_BESIDE_FIELDS,),
             )
         elif why := resource.made_otherwise(field, numbers=not (changing and field.name in resource.primary_key)):
             findings.say(
@@ -284,6 +289,9 @@ def _named(template: Template, resource: Resource, pointer: tuple[str, ...], fin
                     return  # it gives nothing: see `body_constants`
                 case Const(value=value) if pointer or isinstance(value, dict):
                     return
+                case Member(operand=Name()) if not any(_read_of_body(expression.ast)):
+                    message = f"`{expression.text}` is not a field of `{resource.name}`"
+                    findings.say(NOT_A_BODY, message, Label(expression.span, "not a field"), help=(_BESIDE_FIELDS,))
                 case _:
                     findings.say(
                         NOT_A_BODY,

@@ -63,7 +63,7 @@ _WORDS_ELSEWHERE: Final = {"True": "true", "False": "false", "None": "null", "NU
 
 _OF_REQUESTS: Final = (
     "where there is a request, what its endpoint declares can be read: `request.path.NAME`, `request.query.NAME`, "
-    "`request.headers.NAME`"
+    "`request.headers.NAME`, and `request.body.NAME` where the body is a shared type"
 )
 
 _HELP: Final = {
