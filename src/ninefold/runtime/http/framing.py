@@ -94,20 +94,15 @@ class Requests:
         data = self._bytes
         if not data:
             return None
-        end = -1
         if self._line is None:
-            if data[0] != _CR and not self._scanned and (end := data.find(b"\r\n\r\n", 0, self._most)) >= 0:
-                self._line = _request_line(bytes(data[: data.find(b"\n") + 1]))  # it has come whole, as most have
-            else:
+            if data[0] == _CR:
                 self._skip_empty_lines()
-                end = data.find(b"\n", self._scanned, self._most)
-                if end < 0:
-                    self._wait(_NOT_IN_A_REQUEST_LINE, "the request line is none")
-                    return None
-                self._line, self._scanned = _request_line(bytes(data[: end + 1])), end - 1
-                end = -1
-        if end < 0:
-            end = data.find(b"\r\n\r\n", max(self._scanned - 3, 0), self._most)
+            end = data.find(b"\n", self._scanned, self._most)
+            if end < 0:
+                self._wait(_NOT_IN_A_REQUEST_LINE, "the request line is none")
+                return None
+            self._line, self._scanned = _request_line(bytes(data[: end + 1])), end - 1
+        end = data.find(b"\r\n\r\n", max(self._scanned - 3, 0), self._most)
         if end < 0:
             self._wait(_BARE_LF, "a line ends without CR")
             return None

@@ -309,7 +309,7 @@ class Protocol(asyncio.Protocol):
     def _refuse(self, refused: Refused) -> None:
         """A bare status, and the end of the connection."""
         self.write(bare(refused.status, self.fields))
-        self._door.refused("" if self._peer is None else self._peer[0], refused.status, refused.why)
+        self._door.refused(self.peer, refused.status, refused.why)
         self._end()
 
     def _end(self) -> None:
