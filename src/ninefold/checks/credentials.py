@@ -20,6 +20,7 @@ from ninefold.checks.codes import (
 from ninefold.checks.effects import stated_effects
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
+from ninefold.contract.effects import each_alone
 from ninefold.contract.survey import signs_out_caller
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
@@ -208,7 +209,7 @@ def check_tokens_of_effects(
         for node in walk(each)
         if isinstance(node, Select) and isinstance(node.operand, Variable) and node.operand.name == "issued"
     }
-    written = value_of(endpoint.also) or ()
+    written = each_alone(value_of(endpoint.also) or (), findings.survey.graph.resources)
     for stated_one, effect in zip(written, also, strict=True):
         for field in resources[effect.resource].fields.values() if effect.verb == "create" else ():
             if field.secret == "token" and field.on_create is not None and field.name not in dict(effect.sets):

@@ -17,10 +17,13 @@ from ninefold.checks.codes import (
     NOT_ANOTHER_ROW,
     NOT_READ_IN_EFFECT,
     NOT_SET,
+    PUT_OF_NO_ROW,
+    PUT_OF_SEVERAL,
     TOO_MANY_EFFECTS,
 )
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
+from ninefold.contract.effects import each_alone, known_by
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.ast import Name, held_equal, reads_row
 from ninefold.expressions.check import check
@@ -30,6 +33,7 @@ from ninefold.expressions.scope import Scope
 from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import Typed, free_variables
 from ninefold.language import effects as stated
+from ninefold.language import resources as declared
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, value_of
 from ninefold.language.verbs import TRANSITION, kind_of
@@ -88,7 +92,7 @@ def _written(findings: Findings) -> dict[tuple[str, str], Fact[tuple[stated.Effe
 def stated_effects(findings: Findings) -> Iterator[stated.Effect]:
     """Every effect that a contract states, of endpoints and of transitions."""
     for then in (*(each.also for each in findings.survey.endpoints), *_written(findings).values()):
-        yield from value_of(then) or ()
+        yield from each_alone(value_of(then) or (), findings.survey.graph.resources)
 
 
 def are_open(findings: Findings) -> bool:
@@ -108,7 +112,17 @@ def check_effects(
     """None: something of them is open or wrong."""
     if isinstance(fact, Gap | Proposal):
         return None
-    found = [_effect(each, acting, resources, vocabulary, request, findings) for each in value_of(fact) or ()]
+    graph, found = findings.survey.graph, list[Effect | None]()
+    for stated_one in value_of(fact) or ():
+        if not _can_be_put(stated_one, graph.resources, findings):
+            return None
+        # What makes a row is looked at first: of the same fault that is told once.
+        alone = tuple(each_alone((stated_one,), graph.resources))
+        made: list[Effect | None] = []
+        for each in reversed(alone):
+            if None not in made:
+                made.append(_effect(each, acting, resources, vocabulary, request, findings))
+        found += reversed(made)
     complete = tuple(each for each in found if each is not None)
     return complete if len(complete) == len(found) else None
 
@@ -159,6 +173,30 @@ def _effect(
         return None
     of_one = effect.is_of_one(resource.keys_of_one) or not resource.primary_key
     return Effect(effect.verb, resource.name, findings.place(effect.span), where, of_one, each, sets)
+
+
+def _can_be_put(effect: stated.Effect, resources: Mapping[str, declared.Resource], findings: Findings) -> bool:
+    """Whether an effect that may make a row says which one it is."""
+    own = resources.get(effect.subject)
+    if own is None or not kind_of(effect.verb).may_make:
+        return True
+    done = f"`{effect.does.written}`"
+    if effect.each is not None:
+        help = ("`create` with `each` makes rows, and its `where` says of which items",)
+        message, label = f"{done} is of one row, and `each` of several", Label(effect.each.span, "one for each item")
+        findings.say(PUT_OF_SEVERAL, message, label, help=help)
+        return False
+    if not known_by(effect, own):
+        key = " and ".join(f"`{name.text}`" for name in value_of(own.primary_key) or ())
+        help = (
+            (f"`sets` gives {key}, by which a row is known",)
+            if key
+            else ("`update` changes the one row that there is",)
+        )
+        message, label = f"{done} does not say which row", Label(effect.does.span, "is known by no field of `sets`")
+        findings.say(PUT_OF_NO_ROW, message, label, help=help)
+        return False
+    return True
 
 
 def _says_which(effect: stated.Effect, resource: Resource, findings: Findings) -> bool:

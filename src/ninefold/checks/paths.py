@@ -204,9 +204,13 @@ def check_addressing(
     if not resource.primary_key and (kind := kind_of(verb)).is_of_many:
         findings.say(
             ONE_ROW,
-            f"`{verb}` has no meaning for `{resource.name}`, of which there is one row",
+            f"`{kind.of or verb}` has no meaning for `{resource.name}`, of which there is one row",
             Label(endpoint.span, f"{kind.word} the one that is always there"),
-            help=("read, update or replace it, or take a transition of it",),
+            help=(
+                "the row is always there: state `replaced` alone"
+                if kind.may_make
+                else "read, update or replace it, or take a transition of it",
+            ),
         )
     elif endpoint.of_all_rows:
         if not resource.primary_key:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ninefold.checked.contents import Content, Leaf, Response, all_expressions
@@ -42,6 +42,14 @@ NOT_MODIFIED = 304
 _IN_WORDS = {2: "two", 3: "three"}
 
 
+def _of_ends(endpoint: stated.Endpoint, ends: Sequence[str]) -> str:
+    if ends:
+        return f"its ends are {' and '.join(f'`{end}`' for end in ends)}"
+    if endpoint.of_all_rows:
+        return "it acts on all rows that there are, and that there is none is as good: write the status alone"
+    return "it ends well in one way: write the status alone"
+
+
 def check_responses(
     endpoint: stated.Endpoint, verb: str, resource: Resource | None, known: tuple[Way, ...], showing: Showing
 ) -> tuple[Response, ...] | None:
@@ -59,9 +67,7 @@ def check_responses(
                 NO_SUCH_END,
                 f"`{endpoint.key}` never ends as `{each.outcome.text}`",
                 Label(each.outcome.span, "not one of its ends"),
-                help=(f"its ends are {' and '.join(f'`{end}`' for end in ends)}",)
-                if ends
-                else ("it ends well in one way: write the status alone",),
+                help=(_of_ends(endpoint, ends),),
             )
             return None
     by_outcome = [

@@ -20,7 +20,7 @@ from ninefold.language.fact import Fact, Shown, StatedNone, is_stated, value_of
 from ninefold.language.parameters import Parameter
 from ninefold.language.resources import Field, Resource
 from ninefold.language.states import Machine
-from ninefold.language.verbs import GRANT, TRANSITION, Verb, kind_of
+from ninefold.language.verbs import GRANT, KINDS, TRANSITION, Verb, kind_of
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,9 @@ def _of_lists(verb: Verb) -> bool:
     return verb.row == "all"
 
 
+_PUT = tuple(name for name, verb in KINDS.items() if verb.may_make)
+_KNOWN_BY_ITS_KEY = "the row is known by a key, which it has too where it is made: `sets` gives it, as `sets: {KEY: …}`"
+
 WHICH_ARE_LISTED = "which rows are listed is said by `where`"
 USES: Mapping[str, Use] = {
     "body": Use(
@@ -49,7 +52,7 @@ USES: Mapping[str, Use] = {
     "where": Use(
         lambda verb: verb.is_of_found,
         "says which rows are listed or acted on",
-        {"create": "what has to hold of the new row is said by `check`"},
+        {"create": "what has to hold of the new row is said by `check`", **dict.fromkeys(_PUT, _KNOWN_BY_ITS_KEY)},
     ),
     "check": Use(lambda verb: verb.guarded, "judges what is done", {"list": WHICH_ARE_LISTED}),
     "sets": Use(lambda verb: verb.sets, "gives values to a row"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+from ninefold.contract.effects import each_alone
 from ninefold.contract.reach import Graph, Reach, Walk, body_names, graph_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
@@ -67,7 +68,7 @@ class Survey:
         ahead = [(each.also, own) for each in (endpoint, *map(self.transition, actions(endpoint))) if each is not None]
         while ahead:
             fact, acting = ahead.pop(0)
-            for each in value_of(fact) or ():
+            for each in each_alone(value_of(fact) or (), self.graph.resources):
                 if each not in found:
                     found[each] = acting
                     if (taken := self.transition(each.does)) is not None:

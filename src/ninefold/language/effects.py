@@ -48,8 +48,8 @@ class Effect:
         "A new row is made always; an effect on rows that are there is an error.")
     each: Expression | None = adds(
         "each", shapes.Expression(shapes.Sight.NONE),
-        "A row is created or put for each item of this array; the item is `each`.",
-        "One row is created or put.")
+        "A row is created for each item of this array; the item is `each`.",
+        "One row is created.")
     sets: tuple[Assignment, ...] = adds(
         "sets", shapes.MappingOf("fields to expressions"), "Values that it gives.", "It gives no values of its own.",
         default=(),

@@ -232,7 +232,10 @@ _ROWS: tuple[Verb, ...] = (
         row="known", does="makes", is_whole=True, outcomes=("created", "replaced", "unchanged"),
         also=("ensure", "replace", "upsert", "overwrite"),
         arises=("create", "update"), takes_values=True, sets=True, effects=True,
-        by_itself=("may find the row in any state", "what else is to change can be said by `also`"), answer="the row",
+        as_effect=True, answer="the row",
+        by_itself=(
+            "may find the row in any state",
+            "a transition can follow where `replaced` is the only outcome that is stated, or is not stated"),
         page=Page(
             "Makes a row where there is none (`created`), changes the one that is there in whole (`replaced`: a field "
             "of the body that the request leaves out becomes what its `on create` says, or has no value; fields that "

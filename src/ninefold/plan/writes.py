@@ -251,12 +251,13 @@ class Write(OfResource, frozen=True, kw_only=True):
 class WithValues(Write, frozen=True, kw_only=True):
     """It leaves a row with values. Pieces under the switch `new FIELD` take part where `$new` has the field. Behind the
     columns of the response stand the detail of each code in `details`, a text, then, for each of `invariants`, whether
-    the row as it has become fails it. `held`: what the statement makes, by columns of the judge. Where one has a
-    schema, the judge is asked before the statement."""
+    the row as it has become fails it; the first `checks` of these are asked before anything follows. `held`: what the
+    statement makes, by columns of the judge. Where one has a schema, the judge is asked before the statement."""
 
     assigns: tuple[Assign, ...] = ()
     held: tuple[HeldColumns, ...] = ()
     invariants: tuple[Condition, ...] = ()
+    checks: int = 0
     details: tuple[str, ...] = ()
 
 

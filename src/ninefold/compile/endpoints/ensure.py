@@ -83,6 +83,7 @@ class _Row(Enum):
 
 def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspective) -> Ensure:
     resource, _ = with_checks(acted_on(operation, perspective), operation)
+    first = len(guards_of(operation)[1]) if operation.goes_on else 0
     from_path = references_from_path(operation, perspective)
     assigns, made = values_made(operation, resource, from_path, perspective)
     new_row, targets = row_to_store(operation, resource, from_path, made, perspective)
@@ -134,6 +135,7 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
         held=made_columns(held_values, held_to, judged),
         key=resource.primary_key,
         invariants=tuple(each.condition for each in checks),
+        checks=first,
         details=told.details,
         precondition=condition,
         upholds=held,

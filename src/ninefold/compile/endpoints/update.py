@@ -22,6 +22,7 @@ from ninefold.compile.endpoints.representation import is_of_more, precondition
 from ninefold.compile.endpoints.rows import acted_on, answer, outer_join, row_columns
 from ninefold.compile.endpoints.writes import (
     as_it_becomes,
+    guards_of,
     invariants,
     pointers,
     told_after,
@@ -136,6 +137,7 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
         key=resource.primary_key,
         current=current,
         invariants=tuple(each.condition for each in checks),
+        checks=len(guards_of(operation)[1]) if operation.goes_on else 0,
         details=told.details,
         precondition=condition,
         upholds=held,

@@ -145,6 +145,7 @@ class Invariants:
     def __init__(self, write: plan.Write) -> None:
         self._own = tuple(map(failed_condition, plan.own_invariants(write)))
         self._details = write.details if isinstance(write, plan.WithValues) else ()
+        self.checks = write.checks if isinstance(write, plan.WithValues) else 0
         self._others = tuple(map(_Upheld, write.upholds))
 
     def before(self, session: Session, env: Environment) -> None:
@@ -164,11 +165,10 @@ class Invariants:
         the codes say of it), and other rows. Raises Refusal."""
         failed, told = dict[Failure, None](), dict[str, Stored]()
         for row in rows:
-            start = len(row) - len(self._own)
-            broken = [failure for failure, fails in zip(self._own, row[start:], strict=True) if fails]
+            broken, said = self._broken(row, slice(self.checks, None))
             if broken:
                 failed |= dict.fromkeys(broken)
-                told = told or dict(zip(self._details, row[start - len(self._details) : start], strict=True))
+                told = told or said
         for other in self._others:
             for row in session.run(*other.failing.bound(env)):
                 if other.failure not in failed:
@@ -176,6 +176,17 @@ class Invariants:
                     told |= zip(other.details, row, strict=False)
         if failed:
             raise Refusal([*failed], told)
+
+    def hold_first(self, row: Row) -> None:
+        """Hold the row to what is asked before anything follows. Raises Refusal."""
+        broken, told = self._broken(row, slice(self.checks))
+        if broken:
+            raise Refusal(broken, told)
+
+    def _broken(self, row: Row, which: slice) -> tuple[list[Failure], dict[str, Stored]]:
+        start = len(row) - len(self._own)
+        broken = [failure for failure, fails in zip(self._own[which], row[start:][which], strict=True) if fails]
+        return broken, dict(zip(self._details, row[start - len(self._details) : start], strict=True))
 
 
 class _Upheld:

@@ -89,7 +89,9 @@ class Write:
             and self._represented is None
             and all(isinstance(each, ReadBack | Occurrences) for each in self._follows)
         )
-        self._is_read_back = operation.step(plan.ReadBack) is not None
+        read_back = operation.step(plan.ReadBack)
+        self._is_read_back = read_back is not None
+        self._read_back = None if read_back is None else ReadBack(read_back)
         issue, subscription = operation.step(plan.Issue), operation.step(plan.Subscription)
         self._issues = None if issue is None else credentials.Issue(issue)
         self._signs = subscription is not None and subscription.signed
@@ -221,6 +223,8 @@ class Write:
             return self._done_instead(session, call, written)
         row, touched = written
         after = {**env, environment.ROW: self._written(row)} if self._is_read_back else env
+        if touched and self._invariants.checks:
+            self._invariants.hold_first(row if self._read_back is None else self._read_back.row(session, after))
         of_effects: list[Callable[[], None]] = []
         for step, found in zip(self._follows, known, strict=True):
             if isinstance(step, _Effects):
