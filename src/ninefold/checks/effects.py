@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Final, TypeAlias
 
 from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checks.assignments import check_given, check_made_with
 from ninefold.checks.codes import (
     EACH_OF_NO_ARRAY,
-    EFFECT_IN_A_CIRCLE,
     EFFECT_ON_NO_ROW,
     EFFECT_ON_THIS,
     NEVER_GIVEN,
@@ -19,8 +17,8 @@ from ninefold.checks.codes import (
     NOT_SET,
     PUT_OF_NO_ROW,
     PUT_OF_SEVERAL,
-    TOO_MANY_EFFECTS,
 )
+from ninefold.checks.effects_of_effects import without_an_end
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.contract.effects import each_alone, known_by
@@ -359,69 +357,3 @@ def _falls_with(acting: Resource, deleted: Resource, resources: Mapping[str, Res
         reached |= more
         ahead += more
     return acting.name in reached
-
-
-# ── Effects of effects ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-MOST_EFFECTS: Final = 100
-"""Of one transition, with those of the transitions that it takes: all are written in one transaction."""
-
-Taken: TypeAlias = tuple[str, str]
-"""A resource, and a transition of it."""
-
-
-def without_an_end(written: Mapping[Taken, Fact[tuple[stated.Effect, ...]]], findings: Findings) -> tuple[Taken, ...]:
-    """Says of a transition that its own effects lead back to it, or that they are too many, and gives these."""
-    leads = {key: [(each.subject, each.verb) for each in value_of(then) or ()] for key, then in written.items()}
-    counts = _counts(leads)
-    told: set[Taken] = set()
-    found: list[Taken] = []
-    for key, then in written.items():
-        resource, transition = key
-        circle = frozenset[Taken]() if key in counts else _reached(key, leads)
-        if key in circle and isinstance(then, Shown) and key not in told:
-            told |= circle
-            message = f"the effects of `{transition} {resource}` lead back to it"
-            findings.say(EFFECT_IN_A_CIRCLE, message, Label(then.span, "has no end"))
-        elif (
-            isinstance(then, Shown)
-            and counts.get(key, 0) > MOST_EFFECTS
-            and all(counts.get(each, 0) <= MOST_EFFECTS for each in leads[key])
-        ):
-            message = f"with those of what they take, `{transition} {resource}` has more than {MOST_EFFECTS} effects"
-            findings.say(TOO_MANY_EFFECTS, message, Label(then.span, "too many at once"))
-        if key in circle or counts.get(key, 0) > MOST_EFFECTS:
-            found.append(key)
-    return tuple(found)
-
-
-def _counts(leads: Mapping[Taken, Sequence[Taken]]) -> Mapping[Taken, int]:
-    """How many effects each transition has, with those of the transitions that it takes; of those alone that lead to no
-    circle."""
-    counts: dict[Taken, int] = {}
-    waiting = {key: len({each for each in taken if each in leads}) for key, taken in leads.items()}
-    taken_by: dict[Taken, set[Taken]] = {}
-    for key, taken in leads.items():
-        for each in taken:
-            taken_by.setdefault(each, set()).add(key)
-    ready = [key for key, count in waiting.items() if not count]
-    while ready:
-        key = ready.pop()
-        # Beyond the bound it does not matter by how much.
-        counts[key] = min(sum(1 + counts.get(each, 0) for each in leads[key]), MOST_EFFECTS + 1)
-        for user in taken_by.get(key, ()):
-            waiting[user] -= 1
-            if not waiting[user]:
-                ready.append(user)
-    return counts
-
-
-def _reached(key: Taken, leads: Mapping[Taken, Sequence[Taken]]) -> frozenset[Taken]:
-    """The transitions that the effects of one lead to."""
-    found, ahead = set[Taken](), [key]
-    while ahead:
-        more = {each for each in leads[ahead.pop()] if each in leads} - found
-        found |= more
-        ahead += more
-    return frozenset(found)

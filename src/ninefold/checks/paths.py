@@ -196,6 +196,13 @@ def _through_a_reference(name: str, resource: Resource, resources: Mapping[str, 
     )[:1]
 
 
+_OF_THE_ONE_ROW = {
+    True: "the row is always there: state `replaced` alone",
+    False: "read, update or replace it, or take a transition of it",
+}
+"""What can be done instead with a row that is always there, by whether it was to be put."""
+
+
 def check_addressing(
     endpoint: stated.Endpoint, verb: str, resource: Resource, segments: tuple[Segment, ...], findings: Findings
 ) -> None:
@@ -206,11 +213,7 @@ def check_addressing(
             ONE_ROW,
             f"`{kind.of or verb}` has no meaning for `{resource.name}`, of which there is one row",
             Label(endpoint.span, f"{kind.word} the one that is always there"),
-            help=(
-                "the row is always there: state `replaced` alone"
-                if kind.may_make
-                else "read, update or replace it, or take a transition of it",
-            ),
+            help=(_OF_THE_ONE_ROW[kind.may_make],),
         )
     elif endpoint.of_all_rows:
         if not resource.primary_key:

@@ -90,8 +90,7 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
     pieces = [_piece(f"UPDATE {name} SET {identifier(REVISION_COLUMN)} = " + bind(inputs.REVISION))]
     if transition is not None and resource.machine is not None:
         pieces.append(_piece(f", {identifier(ENTERED_COLUMN)} = " + bind(inputs.NOW)))
-    for field_name, value in values.items():
-        pieces.append(_piece(f", {identifier(field_name)} = " + value))
+    pieces += [_piece(f", {identifier(field_name)} = " + value) for field_name, value in values.items()]
     for assign in assigns:
         if assign.in_statement:
             continue
