@@ -28,6 +28,8 @@ _OUTCOMES: Final = (
 """What `put` answers. `replaced` alone is thrown besides."""
 
 
+FORM: Final = "application/x-www-form-urlencoded"
+
 IN_A_CASE = ("does", "body", "patch", "sets", "check", "sort", "where", "headers", "responses")
 """What is taken into a case of what another endpoint says; entity tags in cases have tests of their own."""
 
@@ -47,6 +49,7 @@ class Maker:
         self.puts = Random(f"puts {random.getstate()}")
         """Of values in paths: likewise."""
         self.cases = Random(f"cases {random.getstate()}")
+        self.forms = Random(f"forms {random.getstate()}")
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}
         self.codes: dict[str, dict[str, Any]] = {}
@@ -83,6 +86,7 @@ class Maker:
         authentication = self._authentication(endpoints, "caller" in f"{resources}{states}{endpoints}")
         self._by_path_values(endpoints)
         self._by_cases(endpoints)
+        self._by_forms(endpoints)
         return {
             "purpose": "A service made at random.",
             "resources": resources,
@@ -461,6 +465,18 @@ class Maker:
                 cases["all others"] = cases.pop(throws.choice([*cases]))
             query = {"of": {"enum": names}}
             endpoints[f"{method} /things{tail}"] = {"query": query, "cases": {"by": "request.query.of", **cases}}
+
+    def _by_forms(self, endpoints: dict[str, Any]) -> None:
+        """Endpoints that do what another does, by a form, or by JSON as well."""
+        free = [name for made in self.made.values() for name, kind in made.kinds.items() if kind.type == "size"]
+        for key, said in list(endpoints.items()):
+            body = said.get("body") if isinstance(said, dict) else None
+            flat = isinstance(body, list) and not set(body) & set(free)
+            if not flat or "cases" in said or self.forms.random() < 0.6:
+                continue
+            media_types = self.forms.choice([FORM, FORM, ["application/json", FORM]])
+            own = said.get("requests", {}) | {"media type": media_types}
+            endpoints[f"{key}/form"] = {**said, "requests": own}
 
     def _by_path_values(self, found: dict[str, Any]) -> None:
         """Endpoints with a name in braces that is no field; what is wrong with it may have a code, in three ways."""

@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from tests.agreement.comparing import Asked
+from tests.agreement.contracts import FORM
 from tests.reference.interpreter import Interpreter
 from tests.reference.messages import NOTHING, Request, Response
 from tests.reference.operations import expansion_of, filters_of, is_of_all, pages_of, projection_of, sorts_of
@@ -142,6 +143,7 @@ class Asker:
         self.now = BEGIN
         values = {each.key for each in checked.endpoints if any(isinstance(one, PathValue) for one in each.segments)}
         values |= {each.key for each in checked.endpoints if each.case is not None}
+        values |= {each.key for each in checked.endpoints if FORM in checked.requests_of(each).media_types}
         self.by_name = [each for each in checked.endpoints if each.key not in values]
         self.by_value = [each for each in checked.endpoints if each.key in values]
         self.tags: list[str] = []
@@ -381,7 +383,22 @@ class Asker:
             self._leaf(document, leaf, resource, endpoint)
         if self._often(0.05):
             document["unheard"] = 1
+        media_types = self.checked.requests_of(endpoint).media_types
+        if FORM in media_types and self._often(0.9 if len(media_types) == 1 else 0.5):
+            return self._form(document, headers)
         return json.dumps(document).encode()
+
+    def _form(self, document: dict[str, Any], headers: dict[str, str]) -> bytes:
+        headers["content-type"] = FORM + ("; charset=UTF-8" if self._often(0.1) else "")
+        if self._often(0.06):
+            return self.random.choice([b"", b"&&", b"=", b"%zz=1", b"a=%ff", b"unheard", b"id=1&id=2"])
+        pairs = []
+        for name, value in document.items():
+            for each in value if isinstance(value, list) else [value]:
+                pairs += [(name, json.dumps(each) if isinstance(each, bool | dict | list) else _text(each))]
+        if pairs and self._often(0.05):
+            pairs.append(self.random.choice(pairs))
+        return urlencode(pairs, errors="replace").encode()
 
     def _leaf(self, document: dict[str, Any], leaf: BodyLeaf, resource: Resource, endpoint: Endpoint) -> None:
         field = resource.fields[leaf.field]

@@ -7,18 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from tests.reference.expressions import Fails, Reading
 from tests.reference.failures import Broken, Failure
 from tests.reference.messages import Request
 from tests.reference.values import Broken as BrokenValue
-from tests.reference.values import Path, broken_rules, only_named, parsed, read
+from tests.reference.values import Path, broken_rules, from_text, only_named, parsed, read
 
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.operations import BodyLeaf
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
-from ninefold.values import Anything, Object, Text
+from ninefold.values import Anything, Array, Boolean, Integer, Number, Object, Text
 
 ABSENT = object()
 
@@ -51,14 +52,58 @@ def document_of(request: Request, endpoint: Endpoint, checked: Checked) -> Any:
         failures.append(Failure("too large"))
     if failures:
         return failures
+    if is_form(request, endpoint, checked):
+        return _form(body, endpoint, checked)
     try:
         return parsed(body)
     except (ValueError, RecursionError):
         return [Failure("malformed")]
 
 
-def came(request: Request) -> Any:
+FORM = "application/x-www-form-urlencoded"
+
+
+def is_form(request: Request, endpoint: Endpoint, checked: Checked) -> bool:
+    """Meaning "forms": nothing at all is one without members."""
+    sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return FORM in checked.requests_of(endpoint).media_types and (sent == FORM or not request.body)
+
+
+def _form(body: bytes, endpoint: Endpoint, checked: Checked) -> Any:
+    """The JSON that a form stands for."""
+    found: dict[str, list[str]] = {}
+    try:
+        for pair in filter(None, body.split(b"&")):
+            name, _, value = (unquote_to_bytes(each.replace(b"+", b" ")).decode() for each in pair.partition(b"="))
+            found.setdefault(name, []).append(value)
+    except UnicodeDecodeError:
+        return [Failure("malformed")]
+    fields = {} if endpoint.resource is None else checked.resources[endpoint.resource].fields
+    types = {leaf.pointer[0]: _written_type(fields[leaf.field], checked) for leaf in endpoint.takes.body or ()}
+    document: dict[str, Any] = {}
+    for member, texts in found.items():
+        type_ = types.get(member)
+        several = isinstance(type_, Array) or len(texts) > 1
+        one = type_.items if isinstance(type_, Array) else type_ if len(texts) == 1 else None
+        values = [_meant(text, one) for text in texts]
+        document[member] = values if several else values[0]
+    return document
+
+
+def _meant(text: str, type_: Any) -> Any:
+    """A number or a truth value where one is meant and JSON would write it so."""
+    if not isinstance(type_, Integer | Number | Boolean):
+        return text
+    try:
+        return from_text(type_, text)
+    except BrokenValue as broken:
+        return int(text) if broken.rule == "range" else text
+
+
+def came(request: Request, endpoint: Endpoint | None, checked: Checked) -> Any:
     """The JSON of a body; None: it is none."""
+    if endpoint is not None and is_form(request, endpoint, checked):
+        return _form(request.body or b"", endpoint, checked)
     try:
         return parsed(request.body or b"")
     except (ValueError, RecursionError):
@@ -76,9 +121,15 @@ def _is_read(content_type: str, endpoint: Endpoint, checked: Checked) -> bool:
 
 
 def given(
-    document: Any, endpoint: Endpoint, resource: Resource, checked: Checked, was: Mapping[str, Any] | None
+    document: Any,
+    endpoint: Endpoint,
+    resource: Resource,
+    checked: Checked,
+    was: Mapping[str, Any] | None,
+    by_form: bool,
 ) -> Given:
-    """What a document gives. `was`: the row as it is, for merge patches of objects; None: there is none to be had."""
+    """What a document gives. `was`: the row as it is, for merge patches of objects; None: there is none to be had.
+    `by_form`: it is what a form stands for."""
     assert endpoint.takes.body is not None
     document = copy.deepcopy(document)
     fields = {leaf.field: resource.fields[leaf.field] for leaf in endpoint.takes.body}
@@ -102,6 +153,8 @@ def given(
         )
         rules += broken_rules(field_.schema, value, leaf.pointer)
         rules += () if leaf.beside is None else broken_rules(leaf.beside.schema, value, leaf.pointer)
+        if by_form and isinstance(value, list) and not isinstance(_given_type(field_), Array):
+            rules = [(leaf.pointer, "immutable" if rule == "immutable" else "repeated") for _, rule in rules]
         rules = [*dict.fromkeys(rules)]
         if not rules and checked.requests_of(endpoint).unknown_members == "ignored":
             value = only_named(field_.schema, value)
@@ -141,6 +194,14 @@ def at(document: Any, path: tuple[str, ...]) -> Any:
 def _given_type(field_: Field) -> Any:
     """A secret is given as text."""
     return Text(nullable=True) if field_.secret is not None else field_.type
+
+
+def _written_type(field_: Field, checked: Checked) -> Any:
+    """A reference is written as its target's primary key."""
+    if field_.references is None:
+        return _given_type(field_)
+    target = checked.resources[field_.references]
+    return target.fields[target.primary_key[0]].type
 
 
 def _is_needed(field_: Field, endpoint: Endpoint) -> bool:

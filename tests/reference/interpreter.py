@@ -264,7 +264,7 @@ class _Asking:
         if reading is None or (wrong := self._unreadable(reading)):
             self.failures += [] if reading is None else wrong
             return None
-        chosen_ = cases.by_body(every, bodies.came(self.request))
+        chosen_ = cases.by_body(every, bodies.came(self.request, reading, self.checked))
         if isinstance(chosen_, Failure):
             self.failures.append(chosen_)
             return None
@@ -398,9 +398,9 @@ class _Asking:
         if isinstance(document, list) and document and isinstance(document[0], Failure):
             self.failures += document
             return bodies.Given(readable=False)
-        given = bodies.given(
-            document, endpoint, self.checked.resources[endpoint.resource], self.checked, work.mergeable
-        )
+        resource = self.checked.resources[endpoint.resource]
+        by_form = bodies.is_form(self.request, endpoint, self.checked)
+        given = bodies.given(document, endpoint, resource, self.checked, work.mergeable, by_form)
         self.failures += given.failures
         return given
 
@@ -614,7 +614,7 @@ class _Asking:
         if errors.content is None:
             return Response(refused.status, headers)
         reading = self.seen()
-        document = bodies.came(self.request)
+        document = bodies.came(self.request, endpoint, self.checked)
         refused = replace(refused, fields=tuple(dict.fromkeys(each.sent(document) for each in refused.fields)))
         error = error_value(refused, self._said(refused.code, "detail"), errors)
         body = shows.shown(errors.content, reading.also(error=error))
