@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 
 from ninefold.diff.admissions import admitted, cells
 from ninefold.diff.alone import Alone, Both
 from ninefold.diff.changes import Change
 from ninefold.diff.normal import Words
 from ninefold.diff.promise import Promise
+from ninefold.diff.readers import WIDER, of_schemas, shown_fields
+from ninefold.diff.sight import Sight, sight
 from ninefold.diff.values import direction
 from ninefold.diff.verdicts import Direction, Effect, effects
 from ninefold.language.authentication import BY_CALLER
@@ -47,6 +50,7 @@ class Judge:
             return tuple(found)
         if found and self._all_of_it(alone):
             return tuple(found)
+        found += of_schemas(change, self.sights, self.shown, self.promise)
         declared = side_of(change.part, change.key.path)
         if not alone.felt.routes and {*alone.felt.rest.values()} == {"runs"}:
             return (*found, *effects("runs", "unproved", self.promise, said="what rows have to be is checked"))
@@ -58,6 +62,15 @@ class Judge:
         if not found:
             found += self._unmet(change, alone)
         return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def sights(self) -> tuple[Sight, Sight]:
+        return sight(self.both.old.contract), sight(self.both.new.contract)
+
+    @cached_property
+    def shown(self) -> frozenset[tuple[str, str]]:
+        """The fields that both contracts show."""
+        return shown_fields(self.both.old.contract) & shown_fields(self.both.new.contract)
 
     def _gaps(self, alone: Alone) -> Iterator[Effect]:
         for each in alone.opened:
@@ -159,9 +172,7 @@ class Judge:
             yield from effects(each.side, each.direction, self.promise, each.word, f"{where}: {each.said}")
             if each.side == "takes" and each.is_schema and each.direction == "more" and each.word != _FIELD:
                 listed = each.word is not None and self.promise.lists(each.word)
-                yield Effect(
-                    "readers", "compatible" if listed else "look", each.word, "values may come that never came"
-                )
+                yield Effect("readers", "compatible" if listed else "look", each.word, WIDER)
             is_shown = each.side in ("gives", "tells") and each.word != _KIND
             if is_shown and each.direction == "more" and not _is_new_field(change):
                 yield Effect("owners", "opens", each.word, f"{where}: {each.said}")

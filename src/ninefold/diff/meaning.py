@@ -125,9 +125,14 @@ def _without(value: Any) -> Any:
                 if name not in _OF_PLACES
             }
         case list() | tuple():
-            return [_without(each) for each in value]
+            return [_without(each) for each in value if not _is_telling_rule(each)]
         case _:
             return value
+
+
+def _is_telling_rule(value: Any) -> bool:
+    """Whether it says only where a keyword stands that tells people something."""
+    return isinstance(value, dict) and value.get("keyword") in TELLING and "path" in value
 
 
 def _without_words(schema: Any) -> Any:

@@ -16,11 +16,13 @@ Direction: TypeAlias = Literal["wider", "narrower", "other", "unproved"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One way in which a schema differs. `word`: of part 9, what lets it be. `said`: what differs."""
+    """One way in which a schema differs. `word`: of part 9, what lets it be. `said`: what differs. `is_form`: it is of
+    which type a value is, or whether it is there, on which all who read it rely."""
 
     direction: Direction
     said: str
     word: str = "relax a restriction"
+    is_form: bool = False
 
 
 @cache
@@ -66,7 +68,7 @@ def _of_keyword(
     elif name == "required":
         was, now = set(before or ()), set(after or ())
         yield from (Step("narrower", f"{_inner(at, each)} has to be given") for each in sorted(now - was))
-        yield from (Step("wider", f"{_inner(at, each)} may be left out") for each in sorted(was - now))
+        yield from (Step("wider", f"{_inner(at, each)} may be left out", is_form=True) for each in sorted(was - now))
     elif name == "properties":
         yield from _of_members(before or {}, after or {}, at, old, new)
     elif name in _INSIDE and before is not None and after is not None:
@@ -110,7 +112,7 @@ def _of_sets(name: str, before: Any, after: Any, here: str) -> Iterator[Step]:
     lost, got = [each for each in was if each not in now], [each for each in now if each not in was]
     word = "add an enum value" if name == "enum" else "relax a restriction"
     if got:
-        yield Step("wider", f"{here} may be {', '.join(map(_told, got))}", word)
+        yield Step("wider", f"{here} may be {', '.join(map(_told, got))}", word, is_form=name == "type")
     if lost:
         yield Step("narrower", f"{here} cannot be {', '.join(map(_told, lost))} any more")
 

@@ -1,0 +1,120 @@
+"""Which fields readers see, and what becomes of what they see where a schema is another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from ninefold.contract.rows import PAGE, graph_of
+from ninefold.contract.service import Contract
+from ninefold.diff.changes import Change
+from ninefold.diff.promise import Promise
+from ninefold.diff.schemas import steps
+from ninefold.diff.sight import Sight
+from ninefold.diff.verdicts import Effect
+from ninefold.expressions import ast
+from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
+from ninefold.language.fact import Name, value_of
+
+ALL: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
+
+WIDER = "values may come that never came"
+
+
+def shown_fields(contract: Contract) -> frozenset[tuple[str, str]]:
+    """The fields that a response, a view or a payload reads, or shows with the whole row."""
+    return frozenset(_Shown(contract).fields())
+
+
+class _Shown:
+    def __init__(self, contract: Contract) -> None:
+        self.contract, self.graph = contract, graph_of(contract)
+
+    def fields(self) -> Iterator[tuple[str, str]]:
+        rows = self.graph.rows
+        for resource in value_of(self.contract.resources.resources) or ():
+            for view in value_of(resource.views) or ():
+                yield from self.template(view.template, dict(rows), resource.name)
+        for endpoint in value_of(self.contract.endpoints.endpoints) or ():
+            of = next((each.subject for each in value_of(endpoint.does) or ()), None)
+            here = dict(rows) if of is None else {**rows, PAGE: of}
+            for response in value_of(endpoint.responses) or ():
+                content = value_of(response.content)
+                if content is not None and not isinstance(content, Name):
+                    yield from self.template(content, here, None)
+            for header in value_of(endpoint.headers) or ():
+                yield from self.expression(header.value, here, None)
+        for kind in value_of(self.contract.events.kinds) or ():
+            payload = value_of(kind.payload)
+            if payload is not None:
+                yield from self.template(payload, dict(rows), None)
+
+    def template(self, said: Template, rows: dict[str, str], own: str | None) -> Iterator[tuple[str, str]]:
+        match said:
+            case Members(members):
+                for each in members:
+                    yield from self.template(each.value, rows, None)
+            case Items(items):
+                for item in items:
+                    yield from self.template(item, rows, own)
+            case Leaf(expression):
+                yield from self.expression(expression, rows, own)
+
+    def expression(self, said: Expression, rows: dict[str, str], own: str | None) -> Iterator[tuple[str, str]]:
+        yield from self.read(said.ast, rows, own)
+
+    def read(self, node: ast.Ast, rows: dict[str, str], own: str | None) -> Iterator[tuple[str, str]]:
+        row = self.graph.row(node, rows) or self.graph.items(node, rows)
+        if row is not None:
+            yield from ((row, name) for name in self.graph.fields.get(row, ()))
+        match node:
+            case ast.Member(operand=operand, name=name):
+                of = self.graph.row(operand, rows)
+                if of is not None:
+                    yield of, name
+                else:
+                    yield from self.read(operand, rows, own)
+            case ast.Name(name) if own is not None:
+                yield own, name
+            case ast.Invocation():
+                within = dict(self.graph.within(node, rows))
+                for part in node.arguments:
+                    yield from self.read(part, within, own)
+                if node.target is not None and self.graph.items(node.target, rows) is None:
+                    yield from self.read(node.target, rows, own)
+            case _:
+                for part in ast.parts(node):
+                    yield from self.read(part, rows, own)
+
+
+def of_schemas(
+    change: Change, sights: tuple[Sight, Sight], shown: frozenset[tuple[str, str]], promise: Promise
+) -> Iterator[Effect]:
+    """What readers of a field, or of all that have a shared type, may be told that they were not."""
+    if change.part != 2 or (change.names[1:2] != ("fields",) and change.names[:1] != ("types",)):
+        return
+    of_field = change.names[0], change.names[2] if len(change.names) > 2 else ""
+    for resource, name in sorted(shown if change.names[0] == "types" else shown & {of_field}):
+        was, now = (each.get(("2", resource, "fields", name, "schema")) for each in sights)
+        if was is None or now is None or was.said is None or now.said is None or was.said == now.said:
+            continue
+        if not _types(was.said) & _types(now.said):
+            yield Effect("readers", "breaking", None, f"{resource}.{name} is of another type")
+        for step in steps(was.said, now.said, f"{resource}.{name}"):
+            match step.direction:
+                case "wider":
+                    is_listed = promise.lists(step.word) and not (step.is_form and promise.words is None)
+                    yield Effect("readers", "compatible" if is_listed else "look", step.word, f"{step.said}: {WIDER}")
+                case "other":
+                    yield Effect("readers", "breaking", None, step.said)
+                case "unproved":
+                    yield Effect("readers", "look", None, step.said)
+                case _:
+                    yield Effect("readers", "compatible", None, step.said)
+
+
+def _types(schema: Any) -> frozenset[str]:
+    """The types that it admits; an integer is a number."""
+    said = schema.get("type", ALL) if isinstance(schema, dict) else ALL
+    found = frozenset((said,) if isinstance(said, str) else said)
+    return found | {"integer"} if "number" in found else found
