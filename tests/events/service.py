@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from ipaddress import ip_network
 from pathlib import Path
 from types import MappingProxyType
@@ -34,6 +35,7 @@ CONTRACT = (Path(__file__).parent / "contract.md").read_text(encoding="utf-8")
 KINDS = ("note.written", "note.changed", "note.finished", "note.deleted")
 
 
+@cache
 def plan_of(contract: str = CONTRACT, name: str = "contract.md") -> ServicePlan:
     loaded = compile_document(name, contract.encode())
     assert loaded.plan is not None, loaded.diagnostics

@@ -114,7 +114,10 @@ def listening(
 def over_websocket(http: httpx.Client, headers: dict[str, str], path: str = "/events") -> Iterator[Messages]:
     url = f"ws://{http.base_url.host}:{http.base_url.port}{path}"
     try:
-        connection = connect(url, additional_headers=headers, compression=None, max_size=None, ping_interval=None)
+        # It reads on whatever is taken: one that has stopped reading does not see that its close is answered.
+        connection = connect(
+            url, additional_headers=headers, compression=None, max_size=None, max_queue=None, ping_interval=None
+        )
     except InvalidStatus:
         yield Messages(None)
         return

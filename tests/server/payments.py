@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import count
 
 from ninefold.diagnostics.render import render
@@ -100,6 +101,7 @@ versioning: none
 """
 
 
+@cache
 def payments(
     rates: str = "none",
     timeout: str = "PT30S",
