@@ -38,6 +38,9 @@ FIRST = 3.0
 EVERY = 30.0
 """Seconds between two rounds."""
 
+AFTER_FAILURE = 0.5
+"""Seconds after which a node whose connection was lost tries again."""
+
 DEAD_ARE_KEPT = 30 * 24 * 3600 * 1_000_000
 """Microseconds for which the operator can deliver again what was given up."""
 
@@ -131,4 +134,9 @@ def jobs(
 
 async def _shared(nodes: Nodes, jobs: Mapping[str, Job], bell: Bell) -> None:
     """Each is done by one of the nodes."""
-    await nodes.share(bell.ring, {name: partial(job, bell) for name, job in jobs.items()})
+    while True:
+        try:
+            await nodes.share(bell.ring, {name: partial(job, bell) for name, job in jobs.items()})
+        except Unavailable as error:
+            log.warning("what one node does for all is begun again: %s", error)
+            await asyncio.sleep(AFTER_FAILURE)

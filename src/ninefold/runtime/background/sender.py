@@ -173,7 +173,9 @@ class Sender:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._session is not None:
-            await self._session.close()
+            # It may be begun again.
+            session, self._session = self._session, None
+            await session.close()
 
     def _socket(self, info: tuple[Any, ...]) -> socket.socket:
         """The socket of every connection is made here, after the name was resolved and for the address that it is

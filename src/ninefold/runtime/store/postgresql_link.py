@@ -21,7 +21,13 @@ from ninefold.sql.postgresql_events import FORMS
 CONNECTING_SECONDS: Final = 5.0
 """How long a connection may take to be made, or to end."""
 
-LOST = (exceptions.PostgresConnectionError, exceptions.InterfaceError, OSError, TimeoutError)
+LOST = (
+    exceptions.PostgresConnectionError,
+    exceptions.InterfaceError,
+    exceptions.InternalClientError,  # of a connection that was cut off, and does not say so
+    OSError,
+    TimeoutError,
+)
 PASSING = (
     *LOST,
     exceptions.CannotConnectNowError,
@@ -108,9 +114,13 @@ class Link:
 
     async def run(self, text: str, binds: Sequence[Stored]) -> tuple[list[Row], bool]:
         """The rows, and whether any was changed."""
-        statement, forms = await self.prepare(text)
-        rows = [tuple(row) for row in await statement.fetch(*fitted(binds, forms))]
-        return rows, _has_changed(statement.get_statusmsg())
+        try:
+            statement, forms = await self.prepare(text)
+            rows = [tuple(row) for row in await statement.fetch(*fitted(binds, forms))]
+            return rows, _has_changed(statement.get_statusmsg())
+        except exceptions.InternalClientError:
+            self.connection.terminate()
+            raise
 
     @property
     def is_lost(self) -> bool:

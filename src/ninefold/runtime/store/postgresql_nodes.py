@@ -16,7 +16,7 @@ from hashlib import sha256
 from time import monotonic_ns
 from typing import Any, Final, Generic, TypeVar
 
-from ninefold.runtime.store.postgresql_link import Link, meaning
+from ninefold.runtime.store.postgresql_link import LOST, Link, meaning
 from ninefold.runtime.store.protocol import Changes, Unavailable
 
 T = TypeVar("T")
@@ -105,7 +105,7 @@ class _Rounds(Generic[T]):
                     async with asyncio.timeout(ANSWER_SECONDS):
                         await self._make(link, asked)
                 except Exception as error:
-                    if isinstance(error, TimeoutError) and link is not None:
+                    if isinstance(error, LOST) and link is not None:
                         link.connection.terminate()
                     for each in asked:
                         each.give(None, meaning(error))
@@ -151,7 +151,12 @@ class Nodes:
     # ── Work that one node does ───────────────────────────────────────────────────────────────────────────────
 
     async def share(self, ring: Callable[[], None], jobs: Mapping[str, Job]) -> None:
-        link = await Link.open(self._url, _KEPT_ALIVE)
+        try:
+            await self._share(await Link.open(self._url, _KEPT_ALIVE), ring, jobs)
+        except Exception as error:
+            raise meaning(error) from error
+
+    async def _share(self, link: Link, ring: Callable[[], None], jobs: Mapping[str, Job]) -> None:
         running: dict[str, Task[None]] = {}
         try:
             await link.connection.add_listener(CHANNEL, lambda *_: ring())

@@ -7,6 +7,7 @@ import secrets
 from asyncio import AbstractEventLoop
 from collections.abc import Iterator
 from hashlib import sha256
+from time import time
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -30,6 +31,9 @@ OLDEST: Final = 15
 """The oldest PostgreSQL whose SQL this is."""
 
 EXPERIMENTAL: Final = "PostgreSQL is experimental here: a database cannot be upgraded"
+
+CLOCKS: Final = 2.0
+"""Seconds by which the clock of this machine and PostgreSQL's may differ: what is due at one node is due at all."""
 
 _COMMANDS: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 
@@ -116,6 +120,10 @@ def _opened(
         raise _refused(name, f"it is PostgreSQL {version // 10_000}, and {OLDEST} is the oldest that will do")
     if encoding != "UTF8":
         raise _refused(name, f"its encoding is {encoding}, and not UTF8")
+    before = time()
+    said = float(ask("SELECT extract(epoch FROM clock_timestamp())::float8")[0][0])
+    if not before - CLOCKS <= said <= time() + CLOCKS:
+        raise _refused(name, f"its clock and this machine's differ by {said - before:+.0f} seconds", "set them right")
     link, _ = writer.begun()
     key = _key_of(ask, plan, name)
     created = key is None
