@@ -140,6 +140,21 @@ def test_a_schema_inside_another_that_says_nothing_in_silence_is_found() -> None
     assert any("something changes" in words for words in came.breaches), came
 
 
+def test_a_keyword_has_one_row_wherever_its_schema_stands() -> None:
+    """And is asked for only where it says which values there are, and does not narrow those of another."""
+    text = CONTRACT.replace(
+        b"items: {type: integer, minimum: 3}",
+        b"items: {type: integer, title: Weight, minimum: 3, not: {type: string}, anyOf: [{title: Heavy}]}",
+    )
+    facts = written(Work("weights.yaml", text, (), {}).whole().loaded.document)
+    at = {each.address.removeprefix("2 w > fields > ns > "): each for each in facts}
+    assert at["items > title"].kind is at["items > anyOf > 0 > title"].kind is Kind.TELLS
+    assert at["items > minimum"].path == "RESOURCE.fields.FIELD.minimum"
+    assert [at[f"items > {each}"].kind for each in ("minimum", "type", "not > type")] == [
+        Kind.RESTRICTS, Kind.ASKED_WHEN, Kind.RESTRICTS,
+    ]  # fmt: skip
+
+
 def test_a_line_that_falls_back_in_silence_is_found() -> None:
     address = "4 GET /ws > pages > maximum"
     assert not found(fact(address)).breaches

@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 from ninefold.diagnostics.source import Span
 from ninefold.language.json_schema import HOLDING, NARROWING
 from ninefold.language.key import Key, Kind
-from ninefold.language.shapes import JSON, JSONSchema, ListOf, MappingOf, Members, OneOf, Shape, Template
-from ninefold.language.table import key_at, keys_under, row_written
+from ninefold.language.shapes import JSON, ListOf, Members, OneOf, Shape, Template
+from ninefold.language.table import WITHIN, keys_under, row_written
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
 
 
@@ -19,10 +19,11 @@ from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequen
 class Written:
     """One fact as it is written.
 
-    `path` is its row of the vocabulary; inside a template, a schema or a value, that of the key that holds them,
-    with `.*`. `names` lead to it as a reader would say them (items of lists count from 0), `route` as positions.
-    `span` covers it with its key, `place` its value alone. `within` are the kinds of what it stands in, the part's own
-    entry first. `is_named`: the language has a word for it; else the contract chose its name, or it is an item.
+    `path` is its row of the vocabulary, of a schema within another that of the outermost; inside a template or a value,
+    that of the key that holds them, with `.*`. `names` lead to it as a reader would say them (items of lists count from
+    0), `route` as positions. `span` covers it with its key, `place` its value alone. `within` are the kinds of what it
+    stands in, the part's own entry first. `is_named`: the language has a word for it; else the contract chose its name,
+    or it is an item.
     """
 
     part: int
@@ -55,19 +56,8 @@ class _Part:
 
     def of_mapping(self, node: Mapping, path: str, holder: Key | None) -> Iterator[Written]:
         for index, entry in enumerate(node.entries):
-            key, is_named = row_of_entry(self.number, path, entry, holder)
-            if not is_named and self._says_values(entry.name, holder):
-                # It is asked of a schema inside another as it is of the other (`questions.resources.unsaid`).
-                row = key_at(2, f"RESOURCE.fields.FIELD.{entry.name}")
-                key, is_named = replace(key, kind=row.kind, question=row.question, when=row.when), True
+            key, is_named = row_of_entry(self.number, path, entry, holder, self.names)
             yield from self._fact(index, entry.name, key, is_named, entry.span, entry.value)
-
-    def _says_values(self, keyword: str, holder: Key | None) -> bool:
-        """Whether a keyword says which values there are within a value, and does not only narrow them."""
-        if holder is None or not _has(holder.shape, JSONSchema) or keyword not in ("type", "$ref"):
-            return False
-        around = self.names[-1:] if self.names[-1] in HOLDING else self.names[-2:-1]
-        return bool({*around} & {*HOLDING}) and not {*self.names} & {*NARROWING}
 
     def of_sequence(self, node: Sequence, holder: Key) -> Iterator[Written]:
         for index, item in enumerate(node.items):
@@ -86,19 +76,29 @@ class _Part:
                 pass
 
 
-def row_of_entry(part: int, path: str, entry: Entry, holder: Key | None) -> tuple[Key, bool]:
+def row_of_entry(
+    part: int, path: str, entry: Entry, holder: Key | None, names: tuple[str, ...] = ()
+) -> tuple[Key, bool]:
     """The row of a key, and whether it is the language's own word: else the placeholder that stands for it, or, in a
-    schema, a template or a value, a row of the same path that says what such a member does. Where one may stand without
-    a list, its keys are those of an item."""
+    template or a value, a row of the same path that says what such a member does. Where one may stand without a list,
+    its keys are those of an item. `names` lead to the mapping."""
     row = row_written(part, path, entry.name)
     if row is not None and not row.is_placeholder:
-        return row, True
+        only_narrows = row.is_asked and row.parent != path and not _says_values(names)
+        return replace(row, kind=Kind.RESTRICTS, question=None, when=None) if only_narrows else row, True
     if row is not None:
         alone = holder is not None and _has(holder.shape, ListOf) and _has(holder.shape, Members)
         return row_of_entry(part, row.path, entry, row) if alone else (row, False)
     if holder is None:
         raise ValueError(f"{entry.name}: no such key, which a contract without errors does not have")
     return _inside(holder), False
+
+
+def _says_values(names: tuple[str, ...]) -> bool:
+    """Whether a schema within another says which values there are within a value, and does not only narrow them: its
+    type is asked for then (`questions.resources.unsaid`)."""
+    around = names[-1:] if {*names[-1:]} & {*HOLDING} else names[-2:-1]
+    return bool({*around} & {*HOLDING}) and not {*names} & {*NARROWING}
 
 
 def row_of_item(part: int, holder: Key) -> Key:
@@ -110,14 +110,9 @@ def row_of_item(part: int, holder: Key) -> Key:
 
 def _inside(holder: Key) -> Key:
     """What has no row of its own. A member of a template is shown, or read, and is not where it is not there: it adds.
-    What is inside a schema narrows. The words of other lists are of the kind of their list."""
-    if _has(holder.shape, Template) or _has(holder.shape, JSON):
-        kind = Kind.ADDS
-    elif _has(holder.shape, JSONSchema):
-        kind = Kind.RESTRICTS
-    else:
-        kind = holder.kind
-    return Key(holder.part, holder.path + ".*", kind, holder.shape, "", "")
+    The words of other lists are of the kind of their list."""
+    kind = Kind.ADDS if _has(holder.shape, Template) or _has(holder.shape, JSON) else holder.kind
+    return Key(holder.part, holder.path + WITHIN, kind, holder.shape, "", "")
 
 
 def _has(shape: Shape, wanted: type) -> bool:
@@ -126,8 +121,6 @@ def _has(shape: Shape, wanted: type) -> bool:
             return any(_has(each, wanted) for each in shapes)
         case ListOf(item) if wanted is not ListOf:
             return _has(item, wanted)
-        case MappingOf(of):
-            return wanted is JSONSchema and "schemas" in of
         case _:
             return isinstance(shape, wanted)
 

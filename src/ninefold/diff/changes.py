@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from ninefold.ablate.facts import row_of_entry, row_of_item
@@ -97,7 +96,7 @@ class _Walk:
         for name, (index, entry) in was.items():
             if name in now:
                 at, other = now[name]
-                key, _ = row_of_entry(here.part, here.path, entry, here.key)
+                key, _ = row_of_entry(here.part, here.path, entry, here.key, here.names)
                 yield from self.values(here.below(key, name, index, at), entry, other, key)
         yield from self.moved(here, gone, come)
 
@@ -105,7 +104,7 @@ class _Walk:
         """What is there under another name, what is gone and what has come."""
         left = list(come)
         for index, entry in gone:
-            key, is_named = row_of_entry(here.part, here.path, entry, here.key)
+            key, is_named = row_of_entry(here.part, here.path, entry, here.key, here.names)
             old = Place((*here.routes[0], index), entry.value, entry)
             value = self.before(entry.value, key)
             is_named = is_named or key.kind is Kind.FALLS_BACK or key.shape in BY_CALLER
@@ -119,7 +118,7 @@ class _Walk:
             else:
                 yield here.change(key, entry.name, "removed", old, None)
         for index, entry in left:
-            key, _ = row_of_entry(here.part, here.path, entry, here.key)
+            key, _ = row_of_entry(here.part, here.path, entry, here.key, here.names)
             new = Place((*here.routes[1], index), entry.value, entry)
             yield here.change(key, entry.name, "added", None, new)
 
@@ -177,8 +176,7 @@ class _Walk:
                 rest.remove(twin)
         for (index, item), (at, other) in zip(gone, rest, strict=False):
             if isinstance(item, Mapping) and isinstance(other, Mapping):
-                below = replace(here.below(row, str(index), index, at), path=row.path.removesuffix(".*"))
-                yield from self.mappings(below, item.entries, other.entries)
+                yield from self.mappings(here.below(row, str(index), index, at), item.entries, other.entries)
         paired = min(len(gone), len(rest))
         mapped = [n for n in range(paired) if isinstance(gone[n][1], Mapping) and isinstance(rest[n][1], Mapping)]
         for number, (index, item) in enumerate(gone):

@@ -114,7 +114,7 @@ class Key:
     @property
     def is_placeholder(self) -> bool:
         """Whether the last segment stands for any name."""
-        return self.name.isupper()
+        return self.name.isupper() or self.name == "*"
 
 
 KeysUnder: TypeAlias = Callable[[int, str], tuple[Key, ...]]

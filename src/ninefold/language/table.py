@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
+from typing import Final
 
 from ninefold.language.authentication import Authentication
 from ninefold.language.declaration import rows
 from ninefold.language.endpoints import Endpoints, rows_of_cases
 from ninefold.language.errors import Errors
 from ninefold.language.events import Events
-from ninefold.language.json_schema import KEYWORDS
+from ninefold.language.json_schema import KEYS, KEYWORDS
 from ninefold.language.key import Key, Kind
 from ninefold.language.limits import Limits
 from ninefold.language.resources import Resources
-from ninefold.language.shapes import Sight, sight_of
+from ninefold.language.shapes import JSONSchema, ListOf, MappingOf, Sight, sight_of
 from ninefold.language.states import RESOURCE, Machine
 from ninefold.language.versioning import Versioning
 
@@ -56,9 +58,31 @@ def key_named(part: int, path: str, name: str) -> Key | None:
 
 def row_written(part: int, path: str, name: str = "") -> Key | None:
     """The row of what is written as `name` in the mapping at a path, or of an item of the list there: its own, else the
-    placeholder's. None: the table has none."""
+    placeholder's, else that of a schema within a schema. None: the table has none."""
     own = key_named(part, path, name) if name else None
-    return own or next((key for key in keys_under(part, path) if key.is_placeholder), None)
+    named = own or next((key for key in keys_under(part, path) if key.is_placeholder), None)
+    return named or _row_within_schema(part, path, name)
+
+
+WITHIN: Final = ".*"
+"""Ends the path of what a keyword holds by names or in a list, and of what has no row of its own."""
+
+_KEYWORD: Final = {key.name: key for key in KEYS}
+
+
+def _row_within_schema(part: int, path: str, name: str) -> Key | None:
+    """A schema is one record that stands at several places: its keywords have the same rows within another schema, at
+    the path of the outermost. What a keyword holds by names or in a list are schemas without a row of their own."""
+    root, _, keyword = path.removesuffix(WITHIN).rpartition(".")
+    if keyword not in _KEYWORD or (part, f"{root}.contentSchema") not in _by_path():
+        return None
+    shape, found = _KEYWORD[keyword].shape, _KEYWORD.get(name)
+    is_of_several = shape == ListOf(JSONSchema()) or (isinstance(shape, MappingOf) and "schemas" in shape.of)
+    if is_of_several and not path.endswith(WITHIN):
+        return Key(part, f"{path}{WITHIN}", Kind.RESTRICTS, JSONSchema(), "A schema.", "It says nothing.")
+    if found is None or not (is_of_several or shape == JSONSchema()):
+        return None
+    return replace(found, part=part, path=f"{root}.{name}")
 
 
 @cache
