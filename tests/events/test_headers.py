@@ -25,6 +25,7 @@ OF_SUBSCRIPTIONS = CONTRACT.replace(
     headers: {Authorization: "'Bearer ' + subscription.kinds[0] + ' ' + event.kind", X-Row: event.row}
     """,
 ).replace("attempts: 3, backoff: [PT0.05S, PT0.2S]}", "attempts: 3\n    backoff: [PT0.05S, PT0.2S]")
+OF_SUBSCRIPTIONS = OF_SUBSCRIPTIONS.replace(", secret: issued.secret", "")
 OF_ROWS = CONTRACT_OF_ROWS.replace(
     "    attempts: 3\n",
     """    attempts: 3
@@ -93,6 +94,14 @@ def test_a_secret_signs_nothing_where_nothing_is_signed() -> None:
     text = text.replace("    secret: hook.key\n", "")
     loaded = compile_document("contract.md", text.encode())
     assert loaded.plan is not None and [each.subject for each in loaded.open_questions if each.question.part == 6] == []
+
+
+def test_a_subscription_has_a_secret_where_deliveries_are_signed() -> None:
+    text = CONTRACT.replace("signature: standard-webhooks", "signature: none")
+    found = compile_document("contract.md", text.encode())
+    assert [each.message for each in found.diagnostics] == ["`issued` is not a name that can be read here"]
+    without = compile_document("contract.md", text.replace(", secret: issued.secret", "").encode())
+    assert without.plan is not None and not without.diagnostics
 
 
 def test_what_a_delivery_says_of_itself_is_not_said_again() -> None:

@@ -3,6 +3,7 @@ table has an index that another one makes superfluous."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from itertools import combinations, islice
@@ -18,6 +19,7 @@ from tests.slices import TAKEN, share, some
 
 from ninefold.checks.codes import GROWS
 from ninefold.pipeline import Loaded
+from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.operations import List
 from ninefold.plan.routes import Served
 from ninefold.plan.schema import Index, Schema, Table
@@ -34,6 +36,19 @@ MOST = 500
 
 def named(path: Path) -> str:
     return "-".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+def test_an_index_is_of_columns_of_its_table() -> None:
+    """SQLite takes a name in quotes that is no column for a text, and indexes that."""
+    wrong = []
+    for path in sorted((ROOT / "tests" / "cases").glob("*/plan.json")):
+        for table in json.loads(path.read_bytes())["schema"].get("tables", ()):
+            columns = {each["name"] for each in table["columns"]}
+            columns |= {ENTERED_COLUMN} if table.get("states") else set()
+            for index in table.get("indexes", ()):
+                if not {each.removeprefix("-") for each in index["columns"]} <= columns:
+                    wrong.append(f"{path.parent.name}: {index['name']}")
+    assert not wrong, "\n".join(wrong)
 
 
 def lists(loaded: Loaded) -> Iterator[tuple[str, List]]:

@@ -90,7 +90,7 @@ def _resources(open_questions: tuple[OpenQuestion, ...], findings: Findings) -> 
     resources = check_states(resources, open_questions, vocabulary, findings)
     subscribed = has_subscriptions(contract)
     if subscribed is not None:
-        vocabulary = with_subscriptions(vocabulary)
+        vocabulary = with_subscriptions(vocabulary, contract)
         resources[SUBSCRIPTION] = subscription(subscribed, findings)
     return resources, vocabulary
 

@@ -62,9 +62,14 @@ def has_subscriptions(contract: Contract) -> Span | None:
     return None
 
 
-def with_subscriptions(vocabulary: Vocabulary) -> Vocabulary:
+def _types(contract: Contract) -> Mapping[str, Type]:
+    """Its fields; where deliveries are not signed, nobody has a secret for it."""
+    return {name: each for name, each in _TYPES.items() if name != SECRET or contract.events.are_signed}
+
+
+def with_subscriptions(vocabulary: Vocabulary, contract: Contract) -> Vocabulary:
     """Expressions may read `subscription`."""
-    shape = ResourceShape(SUBSCRIPTION, ("id",), _TYPES)
+    shape = ResourceShape(SUBSCRIPTION, ("id",), _types(contract))
     return replace(vocabulary, model={**vocabulary.model, SUBSCRIPTION: shape})
 
 
@@ -94,7 +99,7 @@ def subscription(span: Span, findings: Findings) -> Resource:
             on_create=Call("uuid", [], Text()) if name == "id" else None,
             secret="token" if name == SECRET else None,
         )
-        for name, type_ in _TYPES.items()
+        for name, type_ in _types(findings.contract).items()
     }
     return Resource(SUBSCRIPTION, place, ("id",), fields, subscriptions=True)
 
@@ -213,7 +218,7 @@ def _webhooks(
         return None
     stated_webhooks = delivery.webhooks.value
     attempts, backoff = value_of(stated_webhooks.attempts), value_of(stated_webhooks.backoff)
-    signed = not isinstance(stated_webhooks.signature, StatedNone)
+    signed = findings.contract.events.are_signed
     if (signed and value_of(stated_webhooks.signature) is None) or attempts is None:
         return None
     if backoff is None and not isinstance(stated_webhooks.backoff, StatedNone):
@@ -317,7 +322,7 @@ def check_subscribers(
     where = _of_row(webhooks.where, resource.name, {EVENT: HAPPENED}, Boolean(), vocabulary, findings)
     url = _of_row(webhooks.url, resource.name, {}, Text(), vocabulary, findings)
     secret = _of_row(webhooks.secret, resource.name, {}, Text(), vocabulary, findings)
-    signed = not isinstance(webhooks.signature, StatedNone)
+    signed = findings.contract.events.are_signed
     if where is None or url is None or (signed and secret is None):
         return None
     if not signed and isinstance(webhooks.secret, Shown):

@@ -21,6 +21,7 @@ from ninefold.language.parameters import Parameter
 from ninefold.language.resources import Field, Resource
 from ninefold.language.states import Machine
 from ninefold.language.verbs import GRANT, KINDS, TRANSITION, Verb, kind_of
+from ninefold.language.versioning import Versioning
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ def without_effect(findings: Findings) -> None:
         _scheme(scheme, findings)
     for endpoint in survey.endpoints:
         _endpoint(endpoint, findings)
+    _versioning(findings.contract.versioning, findings)
     kept, delivery = findings.contract.events.kept, value_of(findings.contract.events.delivery)
     if (
         isinstance(kept, Shown)
@@ -113,6 +115,23 @@ def without_effect(findings: Findings) -> None:
             Label(kept.span, "kept for whom?"),
             help=("an endpoint reads them by `list event` or `read event`, or streams them",),
         )
+
+
+def _versioning(versioning: Versioning, findings: Findings) -> None:
+    """What no request can name, and what nothing is named by."""
+    place = value_of(versioning.location)
+    stated: tuple[tuple[str, Fact[Any] | None], ...] = (("name", versioning.parameter),)
+    if isinstance(versioning.location, StatedNone):
+        stated += ("versions", versioning.versions), ("default", versioning.default)
+        why = "no request names a version"
+    elif place is not None and place.text == "path":
+        why = "the version itself stands at the front of the path"
+    else:
+        return
+    for key, fact in stated:
+        if isinstance(fact, Shown):
+            message = f"`{key}` says nothing beside `in: {'path' if place else 'none'}`"
+            findings.say(SAYS_NOTHING, message, Label(fact.span, why))
 
 
 def _endpoint(endpoint: Endpoint, findings: Findings) -> None:

@@ -57,8 +57,13 @@ _KEPT: Final[Mapping[str, Literal["refuse", "cascade", "clear"]]] = {
 """What databases keep of `on delete`: older ones have these words, which are part of how they are kept."""
 
 
+def _columns_of(resource: Resource) -> tuple[Field, ...]:
+    """The fields that have columns: what is worked out, or is made when it is needed, has none."""
+    return tuple(field for field in resource.fields.values() if field.stored)
+
+
 def _table(resource: Resource, checked: Checked) -> Table:
-    stored = [field for field in resource.fields.values() if field.stored]
+    stored = _columns_of(resource)
     references = tuple(
         Reference(
             field.name,
@@ -86,7 +91,7 @@ def _table(resource: Resource, checked: Checked) -> Table:
 def _indexes(resource: Resource, checked: Checked) -> Iterator[Index]:
     """Unique values; secrets, by which callers are found; states, where a timer looks for what is due; references, in
     both directions; and what finds the rows of lists. None that another one makes superfluous."""
-    unique = [(field.name,) for field in resource.fields.values() if field.unique] + list(resource.unique)
+    unique = [(field.name,) for field in _columns_of(resource) if field.unique] + list(resource.unique)
     kept = [tuple((name, False) for name in resource.primary_key)]
     for columns in dict.fromkeys(unique):
         if set(columns) not in [{name for name, _ in each} for each in kept]:
@@ -103,7 +108,7 @@ def _indexes(resource: Resource, checked: Checked) -> Iterator[Index]:
 
 
 def _wanted(resource: Resource, checked: Checked) -> Iterator[Wanted]:
-    for field in resource.fields.values():
+    for field in _columns_of(resource):
         if field.secret == "token":
             yield Wanted((field.name,))
     machine = resource.machine
@@ -117,8 +122,8 @@ def _wanted(resource: Resource, checked: Checked) -> Iterator[Wanted]:
         asked = lists.asked(endpoint)
         if asked is not None and endpoint.resource == resource.name:
             yield from lists.indexes(asked, resource, checked.row_rules)
-    for field in resource.fields.values():
-        if field.references is not None and field.stored:
+    for field in _columns_of(resource):
+        if field.references is not None:
             yield Wanted((field.name,))
 
 

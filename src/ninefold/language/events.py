@@ -10,7 +10,7 @@ from ninefold.language import amounts, leaves, shapes
 from ninefold.language.actions import Action, Actor, actions
 from ninefold.language.declaration import Each, One, When, adds, asked, if_asked, named, restricts
 from ninefold.language.expressions import Assignment, Expression, Template, header_values
-from ninefold.language.fact import BuiltIn, Fact, Name, Shown, StatedNone
+from ninefold.language.fact import BuiltIn, Fact, Name, Shown, StatedNone, value_of
 from ninefold.language.key import Kind
 from ninefold.language.quantities import duration, waits
 from ninefold.language.question import Question
@@ -175,3 +175,10 @@ class Events:
         "How long an event can be read, and a stream be resumed behind it; `all`: without an end.", KEPT, NOT_READ,
         when=if_asked(KEPT), read=kept, told="events are kept for", meanings=("streams", "the log of events"),
         words=lambda found: "always" if found == ALWAYS else amounts.duration(found), order="more")
+
+    @property
+    def are_signed(self) -> bool:
+        """Whether deliveries are signed, as far as it is said."""
+        delivery = value_of(self.delivery)
+        webhooks = None if delivery is None else value_of(delivery.webhooks)
+        return webhooks is None or not isinstance(webhooks.signature, StatedNone)

@@ -34,7 +34,7 @@ from ninefold.tools.propose.facts import (
     Value,
 )
 
-_SUBSCRIBED = "{201: {id: subscription.id, url: subscription.url, kinds: subscription.kinds, secret: issued.secret}}"
+_SUBSCRIBED = "{{201: {{id: subscription.id, url: subscription.url, kinds: subscription.kinds{}}}}}"
 _SIGNED_IN = "{200: {access_token: caller.credential, token_type: \"'Bearer'\"}}"
 _GRANTED = (
     "{200: {access_token: caller.credential, token_type: \"'Bearer'\", expires_in: granted.expires_in,"
@@ -62,7 +62,7 @@ def _answer(survey: Survey, endpoint: Endpoint, action: Action) -> tuple[str, st
     own = survey.graph.resources.get(action.subject or "")
     match action.verb:
         case "create" if action.subject == survey.graph.subscription:
-            return _SUBSCRIBED, WEBHOOKS
+            return _SUBSCRIBED.format(", secret: issued.secret" * survey.contract.events.are_signed), WEBHOOKS
         case "stream event":
             return "{200: stream}", EVENT_STREAM
         case "grant token":
