@@ -3,7 +3,9 @@ by one of them."""
 
 from __future__ import annotations
 
+import random
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -21,7 +23,7 @@ from tests.events.receiver import Receiver, receiving
 from tests.events.stream import listening
 from tests.http_cases import serving, tell
 from tests.postgresql import server
-from tests.slices import some
+from tests.slices import many, some
 
 from ninefold.ablate.requests import Known, read_exchanges
 
@@ -58,7 +60,9 @@ class Node:
     def close(self) -> None:
         self.client.close()
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
 
 
 @contextmanager
@@ -241,6 +245,79 @@ def _delivered(receiver: Receiver, ids: set[int]) -> None:
     # Who died may have sent what it could not note any more: its identifier is the same.
     firsts = dict.fromkeys(each.id for each in receiver.good())
     assert len(firsts) == len(ids)
+
+
+CUT = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
+
+
+class Load:
+    """Clients that send each seat with a key of its own, to any node, until it is answered."""
+
+    def __init__(self, among: list[Node], who: dict[str, str], where: int) -> None:
+        self.among, self.who, self.where = among, who, where
+        self.answered: list[tuple[int, str]] = []
+        self.ended = False
+
+    def write(self, _: int) -> None:
+        while not self.ended:
+            name = f"s{next(_numbers)}"
+            while (made := self._sent(name)) is None:
+                time.sleep(0.05)
+            self.answered.append((made, name))
+
+    def _sent(self, name: str) -> int | None:
+        body, headers = {"hall": self.where, "name": name}, {**self.who, "Idempotency-Key": name}
+        try:
+            made = random.choice(self.among).client.post("/seats", json=body, headers=headers)
+        except (httpx.HTTPError, RuntimeError):
+            return None
+        if made.status_code == 503 or made.json().get("code") == "key_busy":
+            return None
+        assert made.status_code == 201, made.text
+        found: int = made.json()["id"]
+        return found
+
+
+@pytest.mark.long
+def test_nothing_is_lost_or_done_twice_while_nodes_die_hang_and_lose_their_connections() -> None:
+    url = server.database()
+    with receiving() as receiver, nodes(url, 3) as among:
+        load = Load(among, person(among[0].client), hall(among[0].client, 1_000_000))
+        made = among[1].client.post("/webhooks", json={"url": receiver.url, "kinds": ["seat.made"]}, headers=load.who)
+        assert made.status_code == 201
+        with ThreadPoolExecutor(6) as threads:
+            writing = [threads.submit(load.write, number) for number in range(6)]
+            try:
+                for number in range(many("CUTS", 3, 60)):
+                    time.sleep(random.uniform(0.5, 2))
+                    victim = random.choice(among)
+                    if number % 3 == 0:
+                        server.run(url, CUT)
+                    elif number % 3 == 1:
+                        victim.kill()
+                        among[among.index(victim)] = Node(url).begun()
+                    else:
+                        victim.process.send_signal(signal.SIGSTOP)
+                        time.sleep(12)
+                        victim.process.send_signal(signal.SIGCONT)
+            finally:
+                load.ended = True
+            for each in writing:
+                each.result()
+        rows = [(each[0], each[1]) for each in server.run(url, "SELECT id, name FROM seat ORDER BY id")]
+        assert len(set(load.answered)) == len(load.answered) and sorted(load.answered) == rows
+        assert [id for id, _ in rows] == list(range(1, len(rows) + 1))
+        log = server.run(url, 'SELECT seq, kind, row FROM "$event" ORDER BY seq')
+        assert [each[0] for each in log] == list(range(1, len(log) + 1))
+        happened = [(each[1], each[2]) for each in log]
+        assert len(set(happened)) == len(happened), "each was made once, and has lapsed once"
+        assert sum(kind == "seat.made" for kind, _ in happened) == len(rows)
+        _delivered(receiver, {id for id, _ in rows})
+        for node in among:
+            node.close()
 
 
 @pytest.mark.long
