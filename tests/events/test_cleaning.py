@@ -21,7 +21,7 @@ def positions(service: Running) -> list[int]:
 
 
 def until_positions(service: Running, wanted: list[int]) -> None:
-    end = datetime.now() + timedelta(seconds=10)
+    end = datetime.now() + timedelta(seconds=60)
     while positions(service) != wanted:
         assert datetime.now() < end, positions(service)
 

@@ -36,7 +36,7 @@ def raced(service: Running, ask: Callable[[httpx.Client, int, int], httpx.Respon
         answers = []
         with httpx.Client(base_url=service.url, timeout=60) as http:
             for round in range(ROUNDS):
-                begin.wait(30)
+                begin.wait(120)
                 answer = ask(http, round, racer)
                 answers.append((answer.status_code, answer.json().get("code", "")))
         return answers

@@ -443,6 +443,6 @@ def test_very_many_at_once(tmp_path: Path) -> None:
                 asked = apart.submit(service.http.get, f"/loans/{DUE}")
                 while not asked.done():
                     seen.add(connection.execute("SELECT count(*) FROM loan WHERE state = 'late'").fetchone()[0])
-                    time.sleep(0.1)
+                    time.sleep(0.02)
         assert asked.result().json()["state"] == "late"
         assert seen & set(range(BATCH, DUE, BATCH)) and all(each % BATCH == 0 for each in seen)
