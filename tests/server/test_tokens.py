@@ -283,7 +283,8 @@ def test_clocks_may_differ_by_a_minute(shared: Shop) -> None:
     def answered(**ahead: int) -> int:
         """To a token whose times are so many seconds from the moment in which it is made."""
         now = int(time.time())
-        return shared.status(shared.provider.token(**{claim: now + seconds for claim, seconds in ahead.items()}))
+        claims: dict[str, Any] = {claim: now + seconds for claim, seconds in ahead.items()}
+        return shared.status(shared.provider.token(**claims))
 
     assert [answered(exp=-50, iat=-99), answered(nbf=50, iat=50)] == [200, 200]
     assert [answered(exp=-61), answered(nbf=70), answered(iat=70)] == [401, 401, 401]
