@@ -317,3 +317,78 @@ def test_what_was_once_is_said_in_the_words_of_its_own_part() -> None:
         "        - {change: note.closed, was: {upon: delete note, where: note.a, payload: note}}",
         "        - {change: gone, was: {status: 404, for: not found}}",
     ]
+
+
+VERSIONS = """versioning:
+  versions:
+    "1":
+      changes: [{}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "change", "now", "left"),
+    [
+        (
+            "{all others: key}",
+            "{add: GET /old, endpoint: {does: list note}, permissions: anyone}",
+            "{all others: key, GET /old: anyone}",
+            "{add: GET /old, was: {does: list note}}",
+        ),
+        (
+            "{all others: any}",
+            "{add: 'GET /old/{id}', permissions: {key: any, anyone: none}, was: {does: read note}}",
+            '{all others: [key, anyone], "GET /old/{id}": {key: true, anyone: false}}',
+            "{add: 'GET /old/{id}', was: {does: read note}}",
+        ),
+        (
+            "{all others: any}",
+            "{add: GET /old, endpoint: {does: list note}}",
+            "{all others: [key, anyone], GET /old: [key, anyone]}",
+            "{add: GET /old, was: {does: list note}}",
+        ),
+        (
+            "\n    GET /notes: key\n    all others: anyone",
+            "{add: 'GET /old/{id}', was: {does: read note}, permissions: !proposed key}",
+            "\n    GET /notes: key\n    all others: anyone\n    GET /old/{id}: !proposed key",
+            "{add: 'GET /old/{id}', was: {does: read note}}",
+        ),
+        (
+            "{GET /old: key}",
+            "{add: GET /old, endpoint: {does: list note}}",
+            "{GET /old: key}",
+            "{add: GET /old, was: {does: list note}}",
+        ),
+        (
+            "{all others: key}",
+            "{add: GET /old, was: {does: list note}}",
+            "{all others: key}",
+            "{add: GET /old, was: {does: list note}}",
+        ),
+        (
+            "{all others: key}",
+            "{add: note.old, schema: {type: string}}",
+            "{all others: key}",
+            "{add: note.old, was: {type: string}}",
+        ),
+    ],
+)
+def test_who_may_call_an_endpoint_of_an_older_version_is_a_line_of_part_5(
+    lines: str, change: str, now: str, left: str
+) -> None:
+    told = f"authentication:\n  schemes: {{key: {{type: mutualTLS}}}}\n  permissions: {lines}\n"
+    text = fixed(document("contract.yaml", told + VERSIONS.format(change))[0]).text
+    assert text == told.replace(lines, now) + VERSIONS.format(left)
+
+
+@pytest.mark.parametrize("lines", ["{GET /old: key}", "key", "{all others: key}"])
+def test_one_that_cannot_be_a_line_is_left(lines: str) -> None:
+    """Where there is such a line, or an endpoint of the newest version that has it."""
+    newest = "endpoints:\n  GET /old: {does: list note}\n" if "others" in lines else ""
+    change = "{add: GET /old, was: {does: list note}, permissions: key}"
+    told = f"{newest}authentication:\n  permissions: {lines}\n{VERSIONS.format(change)}"
+    result = fixed(document("contract.yaml", told)[0])
+    assert result.text == told
+    assert [each.message for each in result.left] == [
+        "who may call an endpoint of an older version is a line of part 5 now"
+    ]

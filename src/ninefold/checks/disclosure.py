@@ -263,9 +263,8 @@ def disclosed(
         for who, holds in of_resource.items():
             if holds is not None and name in lines:
                 _holds_of_nothing(holds, value_of(lines[name].admits) or (), who, findings)
-    permissions = findings.contract.permissions_by_endpoint
     for endpoint in served:
-        line = permissions.get(endpoint.key) or permissions.get("all others")
+        line = findings.contract.permission(endpoint.key)
         for admission in endpoint.admissions:
             if line is not None and admission.condition is not None:
                 _holds_of_nothing(admission.condition, value_of(line.admits) or (), admission.who, findings)

@@ -10,6 +10,7 @@ from typing import Any
 from ninefold.contract.shared_types import SharedTypes
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.authentication import Authentication, Permission
+from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.endpoints import Endpoint, Endpoints
 from ninefold.language.errors import Errors
 from ninefold.language.events import Events
@@ -56,6 +57,10 @@ class Contract:
     def permissions_by_endpoint(self) -> Mapping[str, Permission]:
         """The lines of part 5, `all others` among them."""
         return {line.endpoint.text: line for line in value_of(self.authentication.permissions) or ()}
+
+    def permission(self, endpoint: str) -> Permission | None:
+        """The line that says who may call an endpoint: its own, else `all others`."""
+        return self.permissions_by_endpoint.get(endpoint) or self.permissions_by_endpoint.get(ALL_OTHERS)
 
     @cached_property
     def shared_types(self) -> SharedTypes:

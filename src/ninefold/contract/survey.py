@@ -166,8 +166,7 @@ class Survey:
 
     def permission(self, endpoint: Endpoint) -> Permission | None:
         """The line that says who may call an endpoint: its own, else `all others`."""
-        lines = self.contract.permissions_by_endpoint
-        return lines.get(endpoint.key) or lines.get("all others")
+        return self.contract.permission(endpoint.key)
 
     def admitted(self, endpoint: Endpoint) -> tuple[Admission, ...]:
         line = self.permission(endpoint)

@@ -152,8 +152,9 @@ class Judge:
         if key.shape not in BY_CALLER:
             yield from effects("guards", self.direction(change), self.promise)
             return
-        stood = old.node if old is not None else _line(key, self.documents[0])
-        stands = new.node if new is not None else _line(key, self.documents[1])
+        has_another = any(change.names[-1] in each.contract.endpoints_by_key for each in (self.both.old, self.both.new))
+        lines = [_line(key, each) if has_another else None for each in self.documents]
+        stood, stands = (lines[n] if place is None else place.node for n, place in enumerate((old, new)))
         of_rows = key.path.startswith("rows")
         word = "show more rows" if of_rows else None
         before = admitted(stood, self.words[0], _schemes(self.both.old))

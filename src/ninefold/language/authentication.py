@@ -228,10 +228,11 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """`endpoint` is an endpoint's key as written, or `all others`."""
+    """`endpoint` is an endpoint's key as written, or `all others`. `admits` None: the endpoint of an older version, of
+    which nothing is written."""
 
     endpoint: Name
-    admits: Fact[tuple[Admission, ...]]
+    admits: Fact[tuple[Admission, ...]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +334,9 @@ _PERMISSIONS: tuple[Key, ...] = (
                    "A gap: endpoints without a line are not served.", says_none=True),
     falling_back(
         key.asked(0, "ENDPOINT", ADMISSIONS, CALLERS.id,
-                  "Who may call the endpoint; it wins over `all others`; `none`: nobody.", "", says_none=True),
+                  "Who may call the endpoint; it wins over `all others`; `none`: nobody. Of one that only older "
+                  "versions have it is asked for: `all others` is of those that the newest version has.", "",
+                  says_none=True),
         5, "permissions.all others"),
     key.asked_when(0, "ENDPOINT.CALLER", _CONDITION, CALLERS.id, "nobody else is admitted by the line",
                    "When callers of one scheme, or `anyone`, may call; `true`: always, `false`: never.",

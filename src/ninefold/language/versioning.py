@@ -10,7 +10,6 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
-from ninefold.language.authentication import ADMISSIONS, Admission, admissions
 from ninefold.language.codes import NOT_A_CHANGE, NOT_BUILT
 from ninefold.language.declaration import Each, Several, When, adds, asked, named, restricts, says
 from ninefold.language.endpoints import Endpoint
@@ -18,7 +17,7 @@ from ninefold.language.endpoints import endpoint as read_endpoint
 from ninefold.language.errors import CODE, ErrorCode
 from ninefold.language.events import KIND, EventKind
 from ninefold.language.expressions import Expression, expression, template
-from ninefold.language.fact import Fact, Name, Shown, StatedNone, value_of
+from ninefold.language.fact import Fact, Name, StatedNone, value_of
 from ninefold.language.key import Kind
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Reading, Slot, described
@@ -109,7 +108,7 @@ DIFFERENT = ("was", "is")
 BESIDE: Final = {
     "rename": ("to",),
     "remove": ("on create",),
-    "add": (*DIFFERENT, "permissions"),
+    "add": DIFFERENT,
     "change": (*DIFFERENT, "on create", "stored"),
 }
 """The verbs, and what may stand beside each. What has to, is known where it is known what the change is of."""
@@ -190,18 +189,13 @@ def _is_field(r: Reading, text: str) -> bool:
     return any(each.name == name for each in fields)
 
 
-def permissions_as_they_were(level: Level) -> Fact[tuple[Admission, ...]] | None:
-    found = level.inner("permissions", admissions)
-    return None if found is None else Shown(found, level.known["permissions"].value.span)
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """One step of the way back to an older version. `route`: the older method and path of what is `to` be an endpoint.
 
     Of a field it says what its schema `was`; its `value`, worked out from the stored row; `on_create`, its value in a
     row that is made in the older version; `stored`, made of the `value` that a client of the older version gives. Of
-    what is no field, it says what it `was` as its own part does, with `permissions` for an endpoint."""
+    what is no field, it says what it `was` as its own part does; who may call an endpoint, part 5 says."""
 
     node: Mapping
     route: Route | None
@@ -213,7 +207,8 @@ class Change:
     remove: Name | None = adds(
         "remove", shapes.Name("what was added, such as `order.note`"), "It was not there.", AS_NOW)
     add: Name | None = adds(
-        "add", shapes.Text("what was removed, such as `order.memo`"), "It was there.", AS_NOW, read=leaves.name)
+        "add", shapes.Text("what was removed, such as `order.memo`"),
+        "It was there. Who may call an endpoint that was, a line of part 5 says.", AS_NOW, read=leaves.name)
     change: Name | None = adds(
         "change", shapes.Name("what was changed, such as `order.note`"), "It was different.", AS_NOW)
     was: Was | None = adds(
@@ -232,9 +227,6 @@ class Change:
         "stored", shapes.Expression(shapes.Sight.NONE),
         "With `is`: what is stored of a `value` that a client of the older version gives.",
         "Clients of the older version cannot give it.")
-    permissions: Fact[tuple[Admission, ...]] | None = adds(
-        "permissions", ADMISSIONS, "With `add` of an endpoint: who may call it, as in part 5.", "`all others` holds.",
-        whole=permissions_as_they_were)
 
     @property
     def schema(self) -> Schema | None:

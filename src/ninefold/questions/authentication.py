@@ -20,6 +20,7 @@ from ninefold.language.authentication import (
     Every,
     Scheme,
 )
+from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, StatedNone, value_of
 from ninefold.questions.question import At, OpenQuestion, blocking, first_unanswered, unanswered
@@ -107,14 +108,15 @@ def _callers(survey: Survey) -> Iterator[OpenQuestion]:
             yield blocking(CALLERS, "every endpoint", at, survey.keys, "who may call each endpoint")
         return
     assert permissions is not None
-    for endpoint in survey.endpoints:
-        line = survey.permission(endpoint)
-        at = unanswered(line.admits if line else None, permissions.span)
-        if at is None:
-            for admission in survey.admitted(endpoint):
-                at = at or unanswered(admission.condition, admission.who.span)
+    lines = [(endpoint.key, survey.permission(endpoint)) for endpoint in survey.endpoints]
+    of_older = (each for each in value_of(permissions) or () if each.endpoint.text not in (*survey.keys, ALL_OTHERS))
+    for key, line in (*lines, *((each.endpoint.text, each) for each in of_older)):
+        # Where nothing is written of an endpoint of an older version, the change that says that it was there asks.
+        at = unanswered(None, permissions.span) if line is None else unanswered(line.admits, line.endpoint.span)
+        for admission in () if line is None else value_of(line.admits) or ():
+            at = at or unanswered(admission.condition, admission.who.span)
         if at is not None:
-            yield blocking(CALLERS, endpoint.key, at, (endpoint.key,))
+            yield blocking(CALLERS, key, at, (key,))
 
 
 def _rows(survey: Survey) -> Iterator[OpenQuestion]:

@@ -17,6 +17,7 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone
 from ninefold.language.states import Machine
 from ninefold.language.verbs import BUILT_IN
+from ninefold.language.versioning import ENDPOINT, Version
 
 T = TypeVar("T")
 
@@ -28,7 +29,8 @@ Names = Mapping[str, Span]
 class Declared:
     """`fields[R]` are the fields of a resource, `inverse[R]` its back-references, `transitions[R]` and `states[R]`
     those of its machine; a resource that they lack has none that are known. The built-in resources are among the
-    `reachable` resources, but for one whose name the contract gives to one of its own."""
+    `reachable` resources, but for one whose name the contract gives to one of its own. `permitted`: the endpoints of
+    any version, of which a line of part 5 may say who may call them."""
 
     resources: Names | None
     reachable: Names | None
@@ -37,6 +39,7 @@ class Declared:
     states: Mapping[str, Names]
     transitions: Mapping[str, Names]
     endpoints: Names | None
+    permitted: Names | None
     schemes: Names | None
     kinds: Names | None
     codes: Names | None
@@ -91,6 +94,7 @@ def declared(contract: Contract) -> Declared:
     states = {name: own_states for name, each in of.items() if (own_states := _states(each)) is not None}
     keys, schemes = listed(endpoints.endpoints), listed(authentication.schemes)
     kinds, codes, versions = listed(events.kinds), listed(errors.codes), listed(versioning.versions)
+    added = _added(versions or ())
     return Declared(
         resources=named,
         reachable=None if named is None else {**dict.fromkeys(BUILT_IN, nowhere), **named},
@@ -99,6 +103,7 @@ def declared(contract: Contract) -> Declared:
         states=states,
         transitions={name: _transitions(each) for name, each in of.items()},
         endpoints=None if keys is None else {each.key: each.span for each in keys},
+        permitted=None if keys is None or added is None else {**added, **{each.key: each.span for each in keys}},
         schemes=None if schemes is None else {each.name: each.span for each in schemes},
         kinds=None if kinds is None else {each.name: each.span for each in kinds},
         codes=None if codes is None else {each.name: each.span for each in codes},
@@ -107,6 +112,15 @@ def declared(contract: Contract) -> Declared:
         if isinstance(endpoints.functions, Gap | Proposal)
         else {each.name: each.span for each in listed(endpoints.functions) or ()},
     )
+
+
+def _added(versions: tuple[Version, ...]) -> Names | None:
+    """The endpoints that older versions have besides; None: the way back to one of them is not known."""
+    ways = [listed(each.changes) for each in versions[1:]]
+    if None in ways:
+        return None
+    subjects = (each.add for way in ways for each in way or () if each.add is not None)
+    return {each.text: each.span for each in subjects if ENDPOINT.fullmatch(each.text)}
 
 
 def _states(machine: Machine | None) -> Names | None:

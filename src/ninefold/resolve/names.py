@@ -11,6 +11,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
 from ninefold.language.actions import Action
 from ninefold.language.authentication import ALL, ANYONE, Admission, Authentication, Every
+from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.codes import NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.language.conditions import CONDITIONS_OF_GRANTS, parameter_of, split
 from ninefold.language.effects import Effect
@@ -282,11 +283,11 @@ class _Uses:
             self.use(rule.resource, self.known.reachable, "a resource")
             self.admissions(rule.admits)
         for permission in listed(part.permissions) or ():
-            if permission.endpoint.text != "all others":
-                self.use(permission.endpoint, self.known.endpoints, "an endpoint")
+            if permission.endpoint.text != ALL_OTHERS:
+                self.use(permission.endpoint, self.known.permitted, "an endpoint")
             self.admissions(permission.admits)
 
-    def admissions(self, admits: Fact[tuple[Admission, ...]]) -> None:
+    def admissions(self, admits: Fact[tuple[Admission, ...]] | None) -> None:
         schemes = self.known.schemes
         for admission in listed(admits) or ():
             among = None if schemes is None else {**schemes, ANYONE: admission.who.span}
@@ -355,8 +356,6 @@ class _Uses:
         self.schema(change.schema)
         if change.endpoint is not None:
             self.of_endpoint(change.endpoint)
-        if change.permissions is not None:
-            self.admissions(change.permissions)
         for condition in listed(change.code.conditions) or () if change.code is not None else ():
             self.use_subject(condition)
 

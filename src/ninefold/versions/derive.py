@@ -25,6 +25,7 @@ from ninefold.versions.names import (
     change_kind,
     change_parameter,
     change_view,
+    with_lines,
 )
 from ninefold.versions.shown import with_shown
 from ninefold.versions.way import Way
@@ -65,11 +66,12 @@ def derive(contract: Contract) -> Outcome[tuple[Derived, ...]]:
     scheme, versions = versioning.scheme, value_of(versioning.versions) or ()
     said = list(_odd(contract, scheme, versions))
     found: list[Derived] = []
-    above, reached = contract, not isinstance(versioning.location, StatedNone)
+    above, reached = with_lines(contract), not isinstance(versioning.location, StatedNone)
+    keys = {*contract.endpoints_by_key}
     for version in versions[1:]:
         reached = reached and not is_open(version.changes)
         if reached:
-            way = Way(above, version)
+            way = Way(contract, above, version, keys)
             for change in value_of(version.changes) or ():
                 apply(way, change)
             said += way.diagnostics

@@ -7,7 +7,10 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.diagnostic import Label
 from ninefold.language.authentication import Permission
+from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.check import Check
 from ninefold.language.declaration import members
 from ninefold.language.endpoints import BEFORE_THE_CASE, Endpoint
@@ -22,6 +25,7 @@ from ninefold.language.schemas import Schema
 from ninefold.language.uses import renamed
 from ninefold.language.versioning import OF_CASE, OF_ENDPOINT, Change
 from ninefold.syntax.nodes import Mapping, Scalar, Sequence
+from ninefold.versions.codes import NEWER_LINE
 from ninefold.versions.way import Way, each_in, in_fact
 
 _OF_ENDPOINT = tuple(
@@ -31,7 +35,7 @@ _OF_ENDPOINT = tuple(
 
 
 def change_endpoint(way: Way, change: Change) -> None:
-    if not way.only(change, ("permissions",), "an endpoint"):
+    if not way.only(change, (), "an endpoint"):
         return
     key, known = change.subject.text, {each.key: each for each in way.endpoints()}
     found = known.get(key)
@@ -101,11 +105,35 @@ def _add(way: Way, change: Change) -> None:
     if _is_taken(way, change.subject, change.endpoint.method, change.endpoint.segments, None):
         return
     way.with_endpoints((*way.endpoints(), change.endpoint))
-    part = way.contract.authentication
-    if change.permissions is not None and isinstance(part.permissions, Shown):
-        line = Permission(change.subject, change.permissions)
-        permissions = replace(part.permissions, value=(*part.permissions.value, line))
-        way.contract = replace(way.contract, authentication=replace(part, permissions=permissions))
+    _permit(way, change.subject)
+
+
+def with_lines(contract: Contract) -> Contract:
+    """A contract with those lines of part 5 that name endpoints of its own: others name some of older versions."""
+    part, known = contract.authentication, contract.endpoints_by_key
+
+    def line(permission: Permission) -> Permission | None:
+        return permission if permission.endpoint.text in (*known, ALL_OTHERS) else None
+
+    return replace(contract, authentication=replace(part, permissions=each_in(part.permissions, line)))
+
+
+def _permit(way: Way, added: Name) -> None:
+    """Who may call an endpoint that there was: the line of part 5 that names it says it, and `all others` does of none
+    that only older versions have."""
+    key, part = added.text, way.contract.authentication
+    line = way.newest.permissions_by_endpoint.get(key)
+    if key in way.keys:
+        said = line or way.newest.permissions_by_endpoint.get(ALL_OTHERS)
+        message = f"whoever may call `{key}` of a newer version may call that of the version `{way.version.name}` too"
+        beside = () if said is None else (Label(said.endpoint.span, "of both"),)
+        way.say(NEWER_LINE, message, Label(added.span, "another endpoint"), *beside)
+    way.keys.add(key)
+    if line is None and key in way.newest.endpoints_by_key:
+        return
+    own = line or Permission(added, None)
+    permissions = in_fact(part.permissions, lambda lines: (*lines, own))
+    way.contract = replace(way.contract, authentication=replace(part, permissions=permissions))
 
 
 def _rename(way: Way, change: Change, found: Endpoint) -> None:

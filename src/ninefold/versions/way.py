@@ -23,16 +23,17 @@ T = TypeVar("T")
 OF_FIELDS = ("is", "on create", "stored")
 """Keys of a change that speak of a field."""
 
-OF_OTHERS = ("permissions",)
-"""Keys of a change that speak of something else: each is what it is called."""
-
 
 @dataclass
 class Way:
-    """`moved`: the endpoints that have another key in the version above, by their keys here."""
+    """`newest`: the contract that the document describes. `keys`: of the endpoints that some version above has, but for
+    those that are only called so. `moved`: the endpoints that have another key in the version above, by their keys
+    here."""
 
+    newest: Contract
     contract: Contract
     version: Version
+    keys: set[str]
     diagnostics: list[Diagnostic] = field(default_factory=list)
     moved: dict[str, str] = field(default_factory=dict)
 
@@ -56,7 +57,7 @@ class Way:
 
     def only(self, change: Change, keys: tuple[str, ...], what: str) -> bool:
         """Whether a change says only what can be said of such a thing."""
-        odd = [key for key in (*OF_FIELDS, *OF_OTHERS) if key not in keys and change.node.get(key) is not None]
+        odd = [key for key in OF_FIELDS if key not in keys and change.node.get(key) is not None]
         for key in odd:
             message = f"`{key}` says nothing of {what}"
             self.say(NO_SUCH_CHANGE, message, Label(change.said(key)), help=("leave it out",))

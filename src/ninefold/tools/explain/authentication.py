@@ -17,7 +17,7 @@ from ninefold.tools.explain.told import told
 def callers(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """The permission line that holds for an endpoint, whom it admits, and how each of these is known."""
     line = g.survey.permission(endpoint)
-    if line is None:
+    if line is None or line.admits is None:
         return []
     own = line.endpoint.text == endpoint.key
     title = "the endpoint has a permission line of its own" if own else "the line `all others` holds for it"
@@ -151,7 +151,8 @@ def part(g: Grounds) -> list[Item]:
     lines = value_of(facts.permissions)
     if lines is None:
         return items + g.fact("permissions", facts.permissions)
-    return items + [_line(g, line.endpoint.text, line.endpoint, line.admits, False) for line in lines]
+    shown = ((line.endpoint, line.admits) for line in lines if line.admits is not None)
+    return items + [_line(g, endpoint.text, endpoint, admits, False) for endpoint, admits in shown]
 
 
 def _line(g: Grounds, head: str, name: Name, admits: Fact[tuple[Admission, ...]], rows: bool) -> Item:

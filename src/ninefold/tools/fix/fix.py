@@ -49,6 +49,10 @@ def fixed(document: Document) -> Fixed:
         when = code.value.get("when") if isinstance(code.value, Mapping) else None
         for condition in scalars_of(when.value) if when is not None else ():
             fix.codes.setdefault(condition.text, code.name)
+    lines = document.part("authentication").facts.get("permissions")
+    fix.permissions = lines.value if lines is not None and isinstance(lines.value, Mapping) else None
+    fix.schemes = tuple(each.name for each in document.part("authentication").facts.under("schemes"))
+    fix.endpoints = frozenset(each.name for each in document.part("endpoints").facts.entries)
     names(fix, document)
     for part, function in zip(only_gone(document).parts[1:], _PARTS, strict=True):
         function(fix, part.facts)

@@ -187,6 +187,13 @@ class Layout:
             return f"[{', '.join(self.scalar(item) for item in node.items)}]"
         return f"{{{', '.join(f'{self.key(each)}: {self.scalar(each.value)}' for each in node.entries)}}}"
 
+    def copy(self, node: Node) -> str:
+        """The same, of a value that stays where it is as well."""
+        kept = list(self.edits)
+        text = self.text_of(node) if self.in_flow(node) else self.scalar(node)
+        self.edits = kept
+        return text
+
     def key(self, entry: Entry) -> str:
         """A key as it is written, or as it is to be written."""
         renamed = [each for each in self.edits if each.span == entry.key.span]

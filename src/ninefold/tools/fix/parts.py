@@ -7,11 +7,13 @@ from typing import Final
 
 from ninefold.diagnostics.source import Span
 from ninefold.language import former
+from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.successors import scalars_of
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 from ninefold.syntax.scalars import quoted
 from ninefold.tools.fix import expressions, words
 from ninefold.tools.fix.endpoints import endpoint, sizes
+from ninefold.tools.fix.layout import key_of
 from ninefold.tools.fix.rewriting import Rewriting, entries_of, text_of
 
 _READS_CALLER: Final = re.compile(r"(?<![\w.])caller\b")
@@ -94,11 +96,14 @@ def authentication(fix: Rewriting, facts: Mapping) -> None:
         for caller in entries_of(resource):
             fix.words(caller, former.word(5, "rows.RESOURCE.CALLER"))
     fix.words(facts.get("unseen rows"), words.condition)
-    every = [each.name for each in entries_of(facts.get("schemes"))]
     for line in entries_of(facts.get("permissions")):
-        fix.words(line, lambda text: anyone(text, every))
-        for caller in entries_of(line):
-            fix.words(caller, former.word(5, "permissions.ENDPOINT.CALLER"))
+        permission(fix, line)
+
+
+def permission(fix: Rewriting, line: Entry) -> None:
+    fix.words(line, lambda text: anyone(text, fix.schemes))
+    for caller in entries_of(line):
+        fix.words(caller, former.word(5, "permissions.ENDPOINT.CALLER"))
 
 
 def discovered(fix: Rewriting, mapping: Mapping) -> None:
@@ -114,7 +119,7 @@ def discovered(fix: Rewriting, mapping: Mapping) -> None:
         fix.leave(url, "keys are discovered of the type `openIdConnect` alone: state `keys` and `algorithms`")
 
 
-def anyone(text: str, schemes: list[str]) -> str:
+def anyone(text: str, schemes: tuple[str, ...]) -> str:
     """Whoever comes: with a credential of a scheme, where there are schemes, or without one."""
     now = former.word(5, "permissions.ENDPOINT")(text)
     return now if now == text or not schemes else f"[{', '.join((*schemes, now))}]"
@@ -273,11 +278,30 @@ def change_of(fix: Rewriting, mapping: Mapping) -> None:
     for key in ("rename", "remove", "change"):
         if (named := mapping.get(key)) is not None and isinstance(named.value, Scalar):
             fix.words(named, lambda text: _FILTER.sub(r"\1.query.", text))
+    permitted(fix, mapping)
     for key in ("schema", "endpoint", "view", "kind", "code"):
         if entry := mapping.get(key):
             was(fix, key, entry.value)
             fix.become(mapping, entry, "was")
         elif entry := mapping.get(former.STAYS + key):
             was(fix, key, entry.value)
-    if permissions := mapping.get("permissions"):
-        fix.leave(permissions, "who may call an endpoint of an older version is a line of part 5 now")
+
+
+def permitted(fix: Rewriting, mapping: Mapping) -> None:
+    """Who may call an endpoint that only older versions have is a line of part 5. Where the change did not say it, in
+    the words of then, `all others` held."""
+    own, key, lines = mapping.get("permissions"), text_of(mapping, "add"), fix.permissions
+    said = own if own is not None or lines is None else lines.get(ALL_OTHERS)
+    if key is None or said is None or (own is None and mapping.get("endpoint") is None):
+        return
+    if lines is None or key in fix.endpoints or lines.get(key) is not None:
+        if own is not None:
+            fix.leave(own, "who may call an endpoint of an older version is a line of part 5 now")
+        return
+    if own is not None:
+        permission(fix, own)
+    text = fix.layout.copy(said.value)
+    if own is not None:
+        fix.layout.drop(mapping, own)
+    tag = "!proposed " if said.value.proposed else ""
+    fix.layout.add(lines, lines.entries[-1], key_of(key) if fix.layout.in_flow(lines) else key, tag + text)

@@ -28,13 +28,17 @@ class Left:
 @dataclass
 class Rewriting:
     """A document while it is rewritten. `names`: the keys that a mapping has, and is given. `codes`: those that part 7
-    has for a condition, by it; `taken`: all of its codes."""
+    has for a condition, by it; `taken`: all of its codes. `permissions`: the lines of part 5; `schemes`, `endpoints`:
+    those of the newest version, by their names."""
 
     layout: Layout
     left: list[Left] = field(default_factory=list)
     names: dict[Span, set[str]] = field(default_factory=dict)
     codes: dict[str, str] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
+    permissions: Mapping | None = None
+    schemes: tuple[str, ...] = ()
+    endpoints: frozenset[str] = frozenset()
 
     def leave(self, node: Entry | Node, message: str) -> None:
         self.left.append(Left(node.span, message))

@@ -178,8 +178,7 @@ def security(endpoint: Endpoint) -> list[Json]:
 
 def callers(endpoint: Endpoint, service: Service) -> list[Json]:
     """Who may call, with the conditions that OpenAPI has no words for."""
-    lines = service.contract.permissions_by_endpoint
-    line = lines.get(endpoint.stated.key) or lines.get("all others")
+    line = service.contract.permission(endpoint.stated.key)
     return [] if line is None else list(_admitted(value_of(line.admits) or (), service))
 
 
