@@ -112,3 +112,29 @@ def test_it_is_told_as_yaml_and_as_json(tmp_path: Path, capsys: pytest.CaptureFi
     assert found["changes"] == [{"rename": "not_now", "to": "wrong_state", "note": ""}]
     assert found["cannot_be_kept"][0]["old"]["line"] == 56
     assert main(["diff", str(old), str(new), "--propose", "--format", "sarif"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "kept", "told"),
+    [
+        ("  DELETE /orders/{id}:      key\n", "", '  "DELETE /orders/{id}": key\n'),
+        ("", "", '  "DELETE /orders/{id}": staff\n'),
+        ("  DELETE /orders/{id}:      key\n", "  DELETE /orders/{id}:      key\n", ""),
+    ],
+)
+def test_who_may_call_an_endpoint_that_is_gone_is_proposed_as_a_line_of_part_5(
+    line: str, kept: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stated = "  DELETE /orders/{id}:      key\n"
+    endpoint = ORDERS[ORDERS.index("DELETE /orders/{id}:\n") :].partition("\nP")[0] + "\n"
+    old, new = ORDERS.replace(stated, line), ORDERS.replace(endpoint, "").replace(stated, kept)
+    if "DELETE" in kept:
+        added = '      - {add: "DELETE /orders/{id}", was: {does: delete order, responses: {204: none}}}\n'
+        new = new.replace("    changes:\n", f"    changes:\n{added}")
+    for name, text in (("old.md", old), ("new.md", new)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    main(["diff", str(tmp_path / "old.md"), str(tmp_path / "new.md"), "--propose"])
+    page = capsys.readouterr().out
+    assert '{add: "DELETE /orders/{id}", was: {does: delete order' in page
+    assert told in page
+    assert (f"# for part 5 of {tmp_path / 'new.md'}\npermissions:\n" in page) == bool(told)

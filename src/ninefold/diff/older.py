@@ -15,8 +15,10 @@ from ninefold.diff.proposal import Applied, Apply, Kept, keep
 from ninefold.diff.report import json_place, line_of, place_of
 from ninefold.diff.sight import Address
 from ninefold.diff.verdicts import Verdict
-from ninefold.diff.wording import Step, Wording, quoted, said_of
+from ninefold.diff.wording import NOT_SHOWN, Step, Wording, quoted, said_of
+from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.fact import value_of
+from ninefold.language.versioning import ENDPOINT
 from ninefold.pipeline import Loaded, compile_tree
 from ninefold.syntax.excerpt import whole
 from ninefold.syntax.nodes import Document, Mapping, Node
@@ -52,7 +54,35 @@ def in_place_of(document: Document, name: str, above: str, steps: Sequence[Step]
         entries = _read(f"{text}default: {_key(name)}\ncompatible: none\n").entries
     facts = replace(part.facts, entries=entries)
     own = replace(part, facts=facts, statement=None, present=True)
-    return replace(document, parts=(*document.parts[:-1], own))
+    return _with_lines(replace(document, parts=(*document.parts[:-1], own)), steps)
+
+
+def lines_of(document: Document, steps: Sequence[Step]) -> dict[str, str | None]:
+    """The lines of part 5 that the changes want besides: of each endpoint that they add and that no line, and no
+    endpoint of the newest version, is called as."""
+    known = {each.name for each in document.part("authentication").facts.under("permissions")}
+    known |= {each.name for each in document.part("endpoints").facts.entries}
+    added = (step for step in steps if step.verb == "add" and ENDPOINT.fullmatch(step.subject))
+    return {step.subject: step.line for step in added if step.subject not in known}
+
+
+def _with_lines(document: Document, steps: Sequence[Step]) -> Document:
+    """With those lines of part 5 alone that name an endpoint of a version which it has now, and with what these changes
+    want besides."""
+    part = document.part("authentication")
+    stated = part.facts.get("permissions")
+    if stated is None or not isinstance(stated.value, Mapping):
+        return document
+    versions = document.part("versioning").facts.under("versions")
+    there = {ALL_OTHERS, *(each.name for each in document.part("endpoints").facts.entries)}
+    there |= {subject for each in versions for subject in said_of(each.value)}
+    wanted = [f"{quoted(key)}: {line}" for key, line in lines_of(document, steps).items() if line is not None]
+    lines = [each for each in stated.value.entries if each.name in there]
+    lines += _read("\n".join(wanted)).entries if wanted else ()
+    permissions = replace(stated, value=replace(stated.value, entries=tuple(lines)))
+    entries = tuple(permissions if each is stated else each for each in part.facts.entries)
+    own = replace(part, facts=replace(part.facts, entries=entries))
+    return replace(document, parts=tuple(own if each is part else each for each in document.parts))
 
 
 def _key(name: str) -> str:
@@ -72,7 +102,7 @@ def applying(document: Document, name: str, above: str, *, versioned: bool) -> A
     known: dict[tuple[str, ...], Applied] = {}
 
     def apply(steps: Sequence[Step]) -> Applied:
-        key = tuple(each.written() for each in steps)
+        key = tuple(f"{each.written()} {each.line}" for each in steps)
         if key not in known:
             known[key] = _applied(in_place_of(document, name, above, steps, versioned=versioned), name)
         return known[key]
@@ -115,13 +145,15 @@ class Unkept:
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """`name`: the older version, `above` the one that its changes lead back from. `has_versions`: the newer contract
-    says how a request names a version; `is_named`: it has the one above."""
+    says how a request names a version; `is_named`: it has the one above. `lines`: those of part 5 that it wants
+    besides; None: nobody can say whom one admits."""
 
     name: str
     above: str
     has_versions: bool
     is_named: bool
     kept: Kept
+    lines: dict[str, str | None]
     unkept: tuple[Unkept, ...]
 
 
@@ -138,7 +170,8 @@ def proposal(old: Loaded, new: Loaded) -> Proposal:
         raise NoWay(above)
     apply = applying(new.document, name, above, versioned=has_versions)
     kept = keep(old.contract, newer.contract, Wording(old.document, None, {}, {}), apply)
-    return Proposal(name, above, has_versions, above in names, kept, tuple(_unkept(kept, diff(old, newer))))
+    lines, unkept = lines_of(new.document, kept.steps), tuple(_unkept(kept, diff(old, newer)))
+    return Proposal(name, above, has_versions, above in names, kept, lines, unkept)
 
 
 class NoWay(Exception):
@@ -179,7 +212,7 @@ def _meets(at: Address, other: Address) -> bool:
 
 
 def to_yaml(found: Proposal, old: Source, new: Source) -> str:
-    """The block for part 9; what cannot be kept stands in comments behind it."""
+    """The block for part 9, and the lines for part 5; what cannot be kept stands in comments behind them."""
     lines = [f"# for part 9 of {new.name}"]
     if not found.has_versions:
         lines += ["in: not shown", "versions:"]
@@ -191,6 +224,9 @@ def to_yaml(found: Proposal, old: Source, new: Source) -> str:
     for step in found.kept.steps:
         note = f"   # {step.note}" if step.note else ""
         lines.append(f"      - {step.written()}{note}")
+    if found.lines:
+        lines += ["", f"# for part 5 of {new.name}", "permissions:"]
+        lines += [f"  {quoted(key)}: {line or NOT_SHOWN}" for key, line in found.lines.items()]
     if found.unkept:
         lines += ["", f"# {len(found.unkept)} cannot be kept by part 9:"]
     for each in found.unkept:
@@ -212,6 +248,7 @@ def to_json(found: Proposal, old: Source, new: Source) -> dict[str, Any]:
             {each.verb: each.subject, **dict(each.beside), **{key: None for key, _ in each.asked}, "note": each.note}
             for each in found.kept.steps
         ],
+        "permissions": found.lines,
         "yaml": [each.written() for each in found.kept.steps],
         "cannot_be_kept": [
             {"verdict": each.verdict, "message": each.said, "old": json_place(old, each.old),

@@ -234,9 +234,9 @@ class _Keeping:
         node = self.wording.node(("4", key), subject=key)
         if node is None:
             return
-        who = self.wording.permissions(key)
-        said = () if who is None else (("permissions", self.wording.text(who, None)),)
-        yield Step("add", key, (("was", self.wording.text(node, resource_of(self.old, key))), *said))
+        was = (("was", self.wording.text(node, resource_of(self.old, key))),)
+        yield Step("add", key, was, line=self.wording.permission(key))
+        yield Step("add", key, was)
 
     def _was(self, verb: str, subject: str, at: Address, resource: str | None) -> Ways:
         node = self.wording.node(at, subject=subject)

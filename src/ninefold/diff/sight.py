@@ -190,8 +190,7 @@ class _Seeing:
         path = [self.segment(each, of) for each in endpoint.segments]
         yield at, Piece((path, self.plain(endpoint.case), self.plain(endpoint.call)), endpoint.span)
         yield from self._of_record(at, endpoint, endpoint.span, of, rows)
-        line = self.contract.permissions_by_endpoint
-        found = line.get(endpoint.key) or line.get("all others")
+        found = self.contract.permission(endpoint.key)
         if found is not None:
             said = self.plain(found.admits, None, None, rows)
             yield ("5", "permissions", endpoint.key), Piece(said, found.endpoint.span)

@@ -12,6 +12,7 @@ from typing import Final
 
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.fact import value_of
 from ninefold.language.resources import Field
 from ninefold.language.versioning import BESIDE
@@ -19,7 +20,6 @@ from ninefold.syntax.nodes import Document, Entry, Node, Scalar, Sequence, Style
 from ninefold.syntax.nodes import Mapping as MappingNode
 
 _PLAIN: Final = re.compile(r"[A-Za-z_/][\w./-]*(?: [\w./-]+)*")
-_PERMISSIONS: Final = " permissions"
 _WORD: Final = re.compile(r"(?<![\w'\"])(?:(\w+)\.)?(\w+)\b(?!['\"])")
 
 
@@ -29,13 +29,14 @@ NOT_SHOWN: Final = "not shown"
 @dataclass(frozen=True, slots=True)
 class Step:
     """One change as it is written. `asked`: keys that only the author can answer, with what stood in for the answer
-    while it was tried."""
+    while it was tried. `line`: who may call the endpoint that it adds, as a line of part 5."""
 
     verb: str
     subject: str
     beside: tuple[tuple[str, str], ...] = ()
     asked: tuple[tuple[str, str], ...] = ()
     note: str = ""
+    line: str | None = None
 
     def written(self, *, tried: bool = False) -> str:
         """`tried`: with what stands in for an answer."""
@@ -68,8 +69,11 @@ class Wording:
             found = None if entry is None else entry.value
         return found
 
-    def permissions(self, key: str) -> Node | None:
-        return self.node(("5", "permissions", key), subject=f"{key}{_PERMISSIONS}")
+    def permission(self, key: str) -> str | None:
+        """Whom the older contract admits to an endpoint, as a line of part 5; None: the document has it there."""
+        lines = {each.name: each.value for each in self.document.part("authentication").facts.under("permissions")}
+        node = None if self.said is not None else lines.get(key) or lines.get(ALL_OTHERS)
+        return None if node is None else self.text(node, None)
 
     def text(self, node: Node, resource: str | None) -> str:
         """`resource`: the one that bare names are fields of."""
@@ -131,8 +135,6 @@ def said_of(version: Node) -> dict[str, Node]:
             subject = next(one.value for verb in BESIDE if (one := each.get(verb)) is not None)
             if isinstance(subject, Scalar):
                 found[subject.text] = was.value
-                if (who := each.get("permissions")) is not None:
-                    found[f"{subject.text}{_PERMISSIONS}"] = who.value
     return found
 
 
