@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.contracts import ROOT
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
 
@@ -134,3 +135,23 @@ def test_what_a_type_is_is_asked(old: str, new: str, asks: str | None) -> None:
     assert old in CONTRACT
     gaps = compile_document("contract.md", CONTRACT.replace(old, new).encode()).open_questions
     assert [each.text for each in gaps if each.question.part == 2] == ([] if asks is None else [asks])
+
+
+@pytest.mark.parametrize(
+    ("said", "helped"),
+    [
+        ("minProperties: 1", "a `check`"),
+        ("if: {required: [email]}", "a `check`"),
+        ("dependentRequired: {email: [name]}", "a `check`"),
+        ("additionalProperties: false", "`unknown members` of `requests`"),
+        ("propertyNames: {maxLength: 5}", "`unknown members` of `requests`"),
+    ],
+)
+def test_what_is_not_asked_of_a_body_is_named_with_a_way_on(said: str, helped: str) -> None:
+    text = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8")
+    given = f"{{type: object, properties: {{email: {{type: string}}, name: {{type: string}}}}, {said}}}"
+    text = text.replace("types:\n", f"types:\n  given: {given}\n", 1)
+    text = text.replace("  body: [email, name]\n", '  body: {$ref: "#/types/given"}\n', 1)
+    (found,) = compile_document("orders.md", text.encode()).diagnostics
+    assert found.code.id == "NF0770" and f"`{said.partition(':')[0]}` of `given`" in found.message
+    assert helped in found.help[0]

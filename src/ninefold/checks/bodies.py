@@ -185,7 +185,8 @@ def check_type_of_body(endpoint: stated.Endpoint, findings: Findings) -> None:
         findings.say(NOT_A_BODYS_TYPE, message, Label(body.reference.span, "is the body"))
     elif beside is not None:
         message = f"`{beside}` of `{name}` would not be asked of a body, whose members are read one by one"
-        findings.say(NOT_A_BODYS_TYPE, message, Label(body.reference.span, "is the body"))
+        help = _BY_MEMBERS if beside in _OF_OTHERS else _BY_A_CHECK
+        findings.say(NOT_A_BODYS_TYPE, message, Label(body.reference.span, "is the body"), help=(help,))
     elif lacking is not None:
         message = f"`{name}` requires `{lacking}`, which no body can have: it says nothing of such a member"
         findings.say(NOT_A_BODYS_TYPE, message, Label(body.reference.span, "is the body"))
@@ -196,6 +197,15 @@ def check_type_of_body(endpoint: stated.Endpoint, findings: Findings) -> None:
 
 _OF_A_BODY = frozenset({"type", "properties", "required", "$ref", "allOf", *TELLING})
 """What a type that is a body may say of it."""
+
+_OF_OTHERS = frozenset({"additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"})
+"""The keywords that say of an object which other members it may have."""
+
+_BY_MEMBERS = "which members there may be besides, `unknown members` of `requests` says"
+_BY_A_CHECK = (
+    "what has to hold of several members is a `check`: of the row, or of `request.body.NAME` where they are no fields; "
+    "what a type asks of an object, it asks of a field or a member that is one"
+)
 
 
 def check_members(
