@@ -7,6 +7,7 @@ the checks; those that do not are left out by whoever compiles them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
@@ -50,6 +51,7 @@ class Maker:
         """Of values in paths: likewise."""
         self.cases = Random(f"cases {random.getstate()}")
         self.forms = Random(f"forms {random.getstate()}")
+        self.effects = Random(f"effects {random.getstate()}")
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}
         self.codes: dict[str, dict[str, Any]] = {}
@@ -84,6 +86,7 @@ class Maker:
         states = {name: NONE if made.machine is None else made.machine for name, made in self.made.items()}
         has_states = any(made.machine for made in self.made.values())
         authentication = self._authentication(endpoints, "caller" in f"{resources}{states}{endpoints}")
+        self._by_effects(endpoints)
         self._by_path_values(endpoints)
         self._by_cases(endpoints)
         self._by_forms(endpoints)
@@ -477,6 +480,59 @@ class Maker:
             media_types = self.forms.choice([FORM, FORM, ["application/json", FORM]])
             own = said.get("requests", {}) | {"media type": media_types}
             endpoints[f"{key}/form"] = {**said, "requests": own}
+
+    def _by_effects(self, endpoints: dict[str, Any]) -> None:
+        """What else endpoints do: to rows that refer to the one acted on, or that it refers to."""
+        for key, endpoint in endpoints.items():
+            does = endpoint.get("does") if isinstance(endpoint, dict) and " /" in key else None
+            verb, _, name = (does if isinstance(does, str) else "").partition(" ")
+            if name not in self.made or verb in ("read", "list") or self.effects.random() < 0.6:
+                continue
+            found = [each for each in self._effects_of(self.made[name]) if self.effects.random() < 0.5]
+            if found:
+                endpoint["also"] = self.effects.sample(found, min(len(found), 2))
+
+    def _effects_of(self, acting: Made) -> Iterator[dict[str, Any]]:
+        for made in self.made.values():
+            states = list((made.machine or {}).get("transitions", ()))
+            sets = {
+                name: {"integer": "2", "boolean": "true", "number": "1.5"}[kind.type]
+                for name, kind in made.kinds.items()
+                if kind.type in ("integer", "boolean", "number")
+                and not {"computed", "immutable", "on change", "unique"} & made.fields[name].keys()
+                and name not in made.primary_key
+            }
+            where = [f"{made.name}.{each} == this" for each, target in made.references.items() if target == acting.name]
+            where += [
+                f"{made.name} == this.{each}" for each, target in acting.references.items() if target == made.name
+            ]
+            numbers = [each for each in sets if made.kinds[each].type == "integer"]
+            where += [f"{made.name}.{each} > 3" for each in numbers if made is not acting]
+            if made is not acting:
+                same = [f"before.{acting.name}.{each} != this.{each}" for each in self._numbers(acting)]
+                where += [f"{which} && {each}" for which in where[:1] for each in same]
+            for which in where:
+                if sets:
+                    yield {"does": f"update {made.name}", "where": which, "sets": sets}
+                if numbers and made is not acting:
+                    raised = {numbers[0]: f"{made.name}.{numbers[0]} + 1"}
+                    yield {"does": f"update {made.name}", "where": which, "sets": raised}
+                if made.name == "part":
+                    yield {"does": f"delete {made.name}", "where": which}
+                for each in states:
+                    yield {"does": f"{each} {made.name}", "where": which}
+            keys = [name for name, target in made.references.items() if target == acting.name]
+            created = dict.fromkeys(keys, "this") | sets
+            lacks = {each for each in made.required if "on create" not in made.fields[each]} - created.keys()
+            if keys and not lacks and made.name != "user":
+                yield {"does": f"create {made.name}", "sets": created}
+                later = "now > timestamp('2026-01-01T01:00:00Z')"
+                yield {"does": f"create {made.name}", "where": later, "sets": created}
+            if made.name != "user" and made is not acting and lacks == {"id"}:
+                yield {"does": f"put {made.name}", "sets": {"id": "'a'", **created}}
+
+    def _numbers(self, made: Made) -> list[str]:
+        return [name for name, kind in made.kinds.items() if kind.type == "integer" and name in made.fields]
 
     def _by_path_values(self, found: dict[str, Any]) -> None:
         """Endpoints with a name in braces that is no field; what is wrong with it may have a code, in three ways."""

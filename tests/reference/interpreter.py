@@ -25,10 +25,11 @@ from tests.reference.rows import Row, Rows
 from tests.reference.values import Broken, broken_rules, from_text, parsed, read
 
 from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.checked.operations import TRANSITION, Ensure, PathName, PathValue, Update
-from ninefold.checked.resources import Guard, Transition
+from ninefold.checked.operations import TRANSITION, Create, Delete, Ensure, PathName, PathValue, Update
+from ninefold.checked.resources import Effect, Guard, Transition
 from ninefold.checked.service import Checked, Scheme
 from ninefold.expressions.tree import Variable
+from ninefold.language.verbs import KINDS
 from ninefold.values import Array
 
 
@@ -428,8 +429,18 @@ class _Asking:
         self.rows = work.reading.rows.copied()
         changed = writes.Change(replace(work, reading=self.all()), given)
         row = changed.done()
+        if endpoint.verb != "delete" and (failed := self._broken(checks, row, was)):
+            self.told_of = row
+            response = self.refused(*failed)
+            self.rows = before
+            return response
         self.names["issued"] = issued = changed.issued
-        for transition in further_of(endpoint):
+        if failed := self._caused(endpoint.operation, row, was):
+            response = self.refused(*failed)
+            self.rows = before
+            return response
+        further = further_of(endpoint)
+        for transition in further:
             following = self._following(endpoint, transition, row, changed)
             failed = following.refusals(endpoint.admissions[0], bodies.Given(), replace(self.request, headers={}))
             if failed:
@@ -440,9 +451,12 @@ class _Asking:
             changed = writes.Change(following, bodies.Given())
             row = changed.done()
             issued |= changed.issued
+            if failed := self._caused(following.endpoint.operation, row, was, last=transition is further[-1]):
+                response = self.refused(*failed)
+                self.rows = before
+                return response
         if endpoint.verb != "delete":
-            failed = self._broken(checks, row, was)
-            failed += [Failure("check", row.resource.name, each.code) for each in self._broken_invariants(row)]
+            failed = [Failure("check", row.resource.name, each.code) for each in self._broken_invariants(row)]
             if failed:
                 self.told_of = row
                 response = self.refused(*failed)
@@ -454,6 +468,79 @@ class _Asking:
         response = self._shown_row(endpoint, row, False)
         self.of.rows = after
         return response
+
+    # ── Effects ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _caused(self, operation: Any, this: Row, was: Row | None, last: bool = True) -> list[Failure]:
+        """Do what else an operation does, one after another (meaning "effects"); what refuses it. What the endpoint
+        states comes after the `last` of its operations."""
+        own = getattr(operation, "effects", ())
+        for effect in own if last else operation.transition.also:
+            if failed := self._effect(effect, operation, this, was):
+                return failed
+        return []
+
+    def _effect(self, effect: Effect, cause: Any, this: Row, was: Row | None) -> list[Failure]:
+        before = {} if was is None else {this.resource.name: at_hand(was)}
+        reading = self.all().also(this=at_hand(this), before=before)
+        works = [*self._works(effect, cause, this, reading)]
+        assert self.endpoint is not None
+        admission = replace(self.endpoint.admissions[0], condition=None, of_request=False)
+        for work in works:
+            failed = work.refusals(admission, bodies.Given(), replace(self.request, headers={}))
+            if failed:
+                self._tells_of(work.row)
+                return failed
+        changed = [writes.Change(work, bodies.Given()) for work in works]
+        for work, change in zip(works, changed, strict=True):
+            if work.row is not None and self.rows.find(effect.resource, work.row.key) is None:
+                continue  # it fell with another one
+            old = work.row
+            row = change.done()
+            if failed := self._caused(work.endpoint.operation, row, old):
+                return failed
+            if effect.verb != "delete":
+                if failed := [Failure("check", effect.resource, each.code) for each in self._broken_invariants(row)]:
+                    self._tells_of(row)
+                    return failed
+        return []
+
+    def _tells_of(self, row: Row | None) -> None:
+        self.told_of = row if row is not None and self.is_seen(row) and not row.is_gone else None
+
+    def _works(self, effect: Effect, cause: Any, this: Row, reading: Reading) -> Iterator[writes.Work]:
+        """What an effect does, row by row, by an endpoint that everybody may call."""
+        assert self.endpoint is not None
+        resource = self.checked.resources[effect.resource]
+        kind = KINDS.get(effect.verb, TRANSITION)
+        stated: dict[str, Any] = {"key": cause.key, "place": cause.place, "kind": kind, "resource": resource.name}
+        stated |= {"response": cause.response, "errors": cause.errors, "takes": replace(cause.takes, body=())}
+        if kind.makes:
+            own = replace(self.endpoint, operation=Create(**stated, sets=effect.sets))
+            items = (
+                [{}] if effect.each is None else [{"each": each} for each in reading.value_or_none(effect.each) or ()]
+            )
+            for item in items:
+                of_item = reading.also(**item)
+                if effect.where is None or of_item.holds(effect.where):
+                    yield writes.Work(of_item, own, self.checked, {}, lambda row: True)
+            return
+        machine = resource.machine
+        transition = None if effect.verb in KINDS or machine is None else machine.transitions[effect.verb]
+        if effect.verb == "delete":
+            operation: Any = Delete(**stated)
+        else:
+            operation = Update(**stated, transition=transition, sets=effect.sets)
+        own = replace(self.endpoint, operation=operation)
+        found = [
+            row
+            for row in self.rows.all(resource.name)
+            if not (resource.name == this.resource.name and row.key == this.key)
+            and (effect.of_one or not row.is_gone or (transition is not None and _state(row) in transition.origins))
+            and (effect.where is None or reading.also(**{resource.name: at_hand(row)}).holds(effect.where))
+        ]
+        for row in lists.sorted_rows(found, lists.whole_order((), resource.primary_key), self.all()):
+            yield writes.Work(reading, own, self.checked, {}, lambda row: True, row=row)
 
     def _done_to_all(
         self, endpoint: Endpoint, admission: Admission, work: writes.Work, page: Page, given: bodies.Given
@@ -635,6 +722,10 @@ class _Asking:
         if self.told_of is not None and self.told_of.resource.name == code.resource:
             return self.seen().also(**{code.resource: at_hand(self.told_of)}).value_or_none(said)
         return None if _reads(said, code.resource) else self.seen().value_or_none(said)
+
+
+def _state(row: Row) -> Any:
+    return None if row.resource.machine is None else row.fields[row.resource.machine.field]
 
 
 def _reads(node: Any, name: str) -> bool:
