@@ -167,13 +167,13 @@ def _invariants(resource: stated.Resource, vocabulary: Vocabulary, findings: Fin
 
 
 def _was_alone(holds: Typed, stated_one: Expression, resource: str, vocabulary: Vocabulary, findings: Findings) -> bool:
-    """Whether what an invariant reads of the row as it was, is of that row alone. It is asked, too, when other rows are
+    """Whether what a check reads of the row as it was, is of that row alone. It is asked, too, when other rows are
     written that it reads; what such a value was before these were, nobody knows then."""
     for each in fields_as_they_were(holds, resource):
         if each.through == "computed":
             computed = vocabulary.model[resource].computed.get(each.name)
             if computed is not None and reads_beyond(computed, (resource,), vocabulary.model):
-                message = f"an invariant reads what `{resource}.{each.name}` was, which is made of other rows"
+                message = f"a check reads what `{resource}.{each.name}` was, which is made of other rows"
                 label = Label(stated_one.span, "asked when those are written, too")
                 findings.say(WAS_MADE_OF_OTHERS, message, label, help=("compare fields that are stored",))
                 return False

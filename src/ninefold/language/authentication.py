@@ -35,7 +35,7 @@ CALLERS = Question("callers", 5, "who may call {}", "blocks", "E", "E")
 ROWS = Question(
     "rows", 5, "which rows of {} may be seen", "blocks", "the endpoints by which such callers reach R", "R",
     "of each resource of which an endpoint shows or finds rows, for each scheme that it admits, and for `anyone` (what "
-    "computed fields, guards and the like read is not asked for: they read all rows); "
+    "computed fields, checks and the like read is not asked for: they read all rows); "
     "a row just created, or just signed in to, is always shown in that response")
 UNSEEN_ROWS = Question(
     "unseen rows", 5, "whether a row that the caller may not see is not found or forbidden", "blocks",
