@@ -146,3 +146,21 @@ def test_it_is_taken_when_it_is_saved(tmp_path: Path) -> None:
         service.document.write_text(SECOND, encoding="utf-8")
         service.until("served anew")
         service.end()
+
+
+@pytest.mark.long
+def test_what_requests_put_off_is_tried_again(tmp_path: Path) -> None:
+    with Service(tmp_path) as service:
+        connection = HTTPConnection("127.0.0.1", service.port, timeout=60)
+        body = json.dumps({"id": "a", "text": "one"}).encode()
+        connection.putrequest("POST", "/notes")
+        connection.putheader("Content-Type", "application/json")
+        connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body[:5])
+        told = service.takes(SECOND, "error: what was served goes on")
+        assert any("requests are on their way that take longer" in line for line in told), told
+        connection.send(body[5:])
+        assert connection.getresponse().status == 201
+        service.until("served anew")
+        connection.close()
+        service.end()

@@ -88,6 +88,11 @@ def test_a_first_key_comes_to_be(said: Said, tmp_path: Path) -> None:
         assert answer.status_code == 200
 
 
+def test_the_database_keeps_the_contract(said: Said) -> None:
+    assert said("add", ORDERS, "customer", "email=ada@example.org", "name=Ada")[0] == 0
+    assert said("diff", "--database", "orders.db", ORDERS)[:2] == (0, "nothing differs\n")
+
+
 def test_the_rules_of_the_contract_hold(said: Said) -> None:
     assert said("add", ORDERS, "customer", f"id={CUSTOMER}", "email=ada@example.org", "name=Ada")[0] == 0
     refused = {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from tests.contracts import contract_of, operator_of
@@ -19,6 +21,7 @@ from ninefold.diff.finding import Difference
 from ninefold.diff.meaning import felt, meaning
 from ninefold.language.key import Kind
 from ninefold.pipeline import Loaded, compile_tree
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, scalars
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,100 @@ def pairs(of: Whole, facts: list[Written]) -> Iterator[Pair]:
         found = [each for each in asked_of(of, less.plan) if not each.turns_on_a_tag]
         yield Pair(f"without {fact.address}", of.loaded, less, [_answered(each) for each in found])
         yield Pair(f"with {fact.address}", less, of.loaded, [_turned(each) for each in found])
+
+
+def changed(of: Whole, every: int = 1, part: int = 0) -> Iterator[Pair]:
+    """The contract and what it is with one value changed: a number, a time, a size, a word of an expression, a member
+    of `enum`, the name of a code or a state. Both ways round."""
+    document = of.loaded.document
+    for what, other in list(_otherwise(document))[part::every]:
+        new = compile_tree(other)
+        if new.plan is None:
+            continue
+        found = [each for each in asked_of(of, new.plan) if not each.turns_on_a_tag]
+        yield Pair(f"{what} changed", of.loaded, new, [_answered(each) for each in found])
+        yield Pair(f"{what} changed back", new, of.loaded, [_turned(each) for each in found])
+
+
+def _otherwise(document: Document) -> Iterator[tuple[str, Document]]:
+    for part in document.parts[1:8]:
+        for each in scalars(part.facts):
+            text = _other(each)
+            if text is not None:
+                place = document.source.place(each.span.start)
+                yield f"{place}: {each.text} to {text}", _with(document, partial(_instead, each, text))
+    for of, key in (("errors", "codes"), ("states", "states")):
+        for name in dict.fromkeys(_names(document.part(of).facts, key)):
+            yield f"{key} {name}", _with(document, partial(_called, name))
+
+
+def _instead(at: Scalar, text: str, each: Scalar) -> str | None:
+    return text if each is at else None
+
+
+def _called(name: str, each: Scalar) -> str | None:
+    return f"{name}_2" if each.text == name else None
+
+
+def _names(facts: Node, key: str) -> Iterator[str]:
+    """The names that stand under a key, wherever it is."""
+    for entry in facts.entries if isinstance(facts, Mapping) else ():
+        match entry.value:
+            case Mapping(entries=entries) if entry.name == key:
+                yield from (each.name for each in entries)
+            case Sequence(items=items) if entry.name == key:
+                yield from (each.text for each in items if isinstance(each, Scalar))
+            case _:
+                yield from _names(entry.value, key)
+
+
+_TIME = re.compile(r"(PT?)(\d+)([A-Z])")
+_SIZE = re.compile(r"(\d+) (B|KiB|MiB)")
+_NUMBER = re.compile(r"(?<![\w'.^{-])\d+(?![\w'.}])")
+
+
+def _other(scalar: Scalar) -> str | None:
+    if isinstance(scalar.value, int) and not isinstance(scalar.value, bool):
+        return str(scalar.value + 1)
+    if not isinstance(scalar.value, str):
+        return None
+    if (found := _TIME.fullmatch(scalar.text)) is not None:
+        return f"{found[1]}{int(found[2]) * 2}{found[3]}"
+    if (size := _SIZE.fullmatch(scalar.text)) is not None:
+        return f"{int(size[1]) * 2} {size[2]}"
+    number = _NUMBER.search(scalar.text)
+    if number is None:
+        return None
+    return f"{scalar.text[: number.start()]}{int(number[0]) + 1}{scalar.text[number.end() :]}"
+
+
+def _with(document: Document, said: Callable[[Scalar], str | None]) -> Document:
+    def changed(node: Node) -> Node:
+        match node:
+            case Mapping(entries=entries):
+                return replace(node, entries=tuple(map(entry, entries)))
+            case Sequence(items=items):
+                return replace(node, items=tuple(map(changed, items)))
+            case Scalar():
+                return scalar(node)
+
+    def entry(each: Entry) -> Entry:
+        return replace(each, key=scalar(each.key), value=changed(each.value))
+
+    def scalar(node: Scalar) -> Scalar:
+        text = said(node)
+        if text is None:
+            return node
+        value = int(text) if isinstance(node.value, int) else text
+        start = node.span.start
+        return replace(node, text=text, value=value, offsets=range(start, start + len(text) + 1))
+
+    parts = []
+    for part in document.parts:
+        facts = changed(part.facts)
+        assert isinstance(facts, Mapping)
+        parts.append(replace(part, facts=facts))
+    return replace(document, parts=tuple(parts))
 
 
 def _answered(change: Change) -> Answered:

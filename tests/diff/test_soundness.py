@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.contracts import SERVED, compiled, contract_of
-from tests.diff.soundness import facts_of, judged, pairs, whole
+from tests.diff.soundness import changed, facts_of, judged, pairs, whole
 from tests.slices import LONG, SLICES, TAKEN, some
 
 from ninefold.diff.compare import diff
@@ -25,6 +25,17 @@ def test_what_is_answered_otherwise_is_found(directory: Path, part: int) -> None
         return
     of = whole(directory)
     for pair in pairs(of, facts_of(of)[part::STRIDE]):
+        _, breaches = judged(pair)
+        assert breaches == []
+
+
+@pytest.mark.parametrize("part", TAKEN if LONG else [0])
+@pytest.mark.parametrize("directory", CASES, ids=lambda path: path.name)
+def test_what_is_answered_otherwise_for_another_value_is_found(directory: Path, part: int) -> None:
+    loaded = compiled(contract_of(directory))
+    if loaded.plan is None or loaded.open_questions:
+        return
+    for pair in changed(whole(directory), STRIDE if LONG else 20, part):
         _, breaches = judged(pair)
         assert breaches == []
 

@@ -22,6 +22,7 @@ from ninefold.cli.operator_values import operator_values
 from ninefold.cli.rows import given, masked, operations_of, pairs, rows_as_text
 from ninefold.cli.terminal import Unusable, complain, reason, remark, say
 from ninefold.diagnostics.render import visible
+from ninefold.operator.audit import Audit
 from ninefold.operator.rows import Adding, Caller, ShownRow, stated_rows
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
@@ -95,7 +96,8 @@ def add(
         _tell(read, visible(file), from_)
         return 1
     caller = Caller(given_values)
-    opening = open_sqlite(database_of(plan, file, database), plan.schema, stated_rows(plan, caller))
+    judge = Audit(plan.stored, contract=loaded.source)
+    opening = open_sqlite(database_of(plan, file, database), plan.schema, stated_rows(plan, caller), judge=judge)
     if isinstance(opening, Refused):
         raise _unusable(opening)
     try:

@@ -12,10 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network
+from math import inf
 from pathlib import Path
 from socket import socket
 from ssl import SSLContext
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
 
 from ninefold.cli import announcement, try_it
 from ninefold.cli.document import load
@@ -37,7 +38,7 @@ from ninefold.runtime.http import access_log, run
 from ninefold.runtime.http.access_log import Record
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.capacity import client_address
-from ninefold.runtime.http.switch import Switch
+from ninefold.runtime.http.switch import PATIENCE, Switch
 from ninefold.runtime.request.service import Service, ready
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Clock, Sources
@@ -48,6 +49,15 @@ from ninefold.runtime.store.whole import NotUpgraded
 
 if TYPE_CHECKING:
     from ninefold.development.identity import Identity
+
+
+PUT_OFF_SECONDS: Final = 5.0
+LONGEST_PUT_OFF: Final = 60.0
+"""After how long an exchange that was put off is tried again: at first, and at most; each time twice as long."""
+
+
+class PutOff(Unusable):
+    """Requests that are on their way take too long for an exchange: it is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,14 +228,20 @@ class Served:
             self.stop.hangup = hangup
 
     async def _follow(self) -> None:
-        watch = self.serving.watch
+        watch, wait, due = self.serving.watch, PUT_OFF_SECONDS, inf
+        now = asyncio.get_running_loop().time
         while True:
             await asyncio.sleep(reload.SECONDS)
             saved = watch is not None and watch.saved()
-            if (self.asked_anew or saved) and not self.stop.requested:
-                self.asked_anew = False
+            if (self.asked_anew or saved or now() >= due) and not self.stop.requested:
+                wait = min(2 * wait, LONGEST_PUT_OFF) if now() >= due else PUT_OFF_SECONDS
+                self.asked_anew, due = False, inf
                 try:
                     await self._renew()
+                except PutOff as error:
+                    complain(str(error))
+                    complain(f"what was served goes on; it is tried again in {wait:g} seconds")
+                    due = now() + wait
                 except Unusable as error:
                     complain(str(error), *error.help, details=error.details)
                     complain("what was served goes on")
@@ -275,7 +291,7 @@ class Served:
                 self.database = opening.database
                 self.metrics.follow(self.database, self.misfits)
             else:
-                why = Unusable("requests are on their way that take long", "try again when they are answered")
+                why = PutOff(f"requests are on their way that take longer than {PATIENCE:g} seconds")
             self.application = self._application()
             self.application.begin()
         before.close() if all_answered else asyncio.get_running_loop().call_later(run.STOPPING_SECONDS, before.close)

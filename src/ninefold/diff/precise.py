@@ -104,9 +104,22 @@ def _parameters(old: list[Any], new: list[Any], what: str, *, is_open: bool) -> 
             yield Met("takes", "more", "add an optional parameter", f"{called} may be given")
         else:
             yield from _steps("takes", steps(was[name]["schema"], now[name]["schema"], called))
+            yield from _read_otherwise(was[name], now[name], called)
             if was[name].get("required", False) is not is_required:
                 said = "has to be given" if is_required else "may be left out"
                 yield Met("takes", "less" if is_required else "more", None, f"{called} {said}")
+
+
+def _read_otherwise(old: dict[str, Any], new: dict[str, Any], called: str) -> Iterator[Met]:
+    """What a parameter gives where it is not given, and how several values are."""
+    was, now = old.get("default"), new.get("default")
+    if was != now:
+        told = "nothing" if now is None else f"`{now[0]}`"
+        said = f"{called} gives {told} where it is not given"
+        yield Met("takes", "unproved" if was is None else "other", None, said)
+    if "explode" in (old.keys() | new.keys()) and old.get("explode", True) != new.get("explode", True):
+        said = "has commas between its values" if new.get("explode") is False else "is repeated for each value"
+        yield Met("takes", "other", None, f"{called} {said}")
 
 
 def _responses(old: Any, new: Any) -> Iterator[Met]:
