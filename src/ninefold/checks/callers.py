@@ -114,6 +114,8 @@ def issued_scheme(endpoint: Endpoint, survey: Survey) -> Scheme | None:
 def granted_type(endpoint: Endpoint, survey: Survey) -> Object | None:
     """The root `granted` of a response: what comes with a credential that was just made. None: there is none."""
     scheme = issued_scheme(endpoint, survey)
+    if isinstance(endpoint.issues, Gap | Proposal):
+        return Object()  # nobody knows of which scheme it is, and the endpoint is blocked
     if scheme is None or scheme.issued_to is None:
         return None
     members: dict[str, Type] = {"expires_in": Integer(nullable=isinstance(scheme.lasts, StatedNone))}

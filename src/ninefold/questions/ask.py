@@ -9,7 +9,8 @@ from typing import Final
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.ast import reads_member
+from ninefold.expressions.ast import Name, every, reads_member
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import CODES
 from ninefold.language.expressions import Expression, expressions_in
 from ninefold.language.fact import Shown, StatedNone, value_of
@@ -266,8 +267,11 @@ PARAMETERS: Final = {"path": "path", "query": "query", "request headers": "heade
 
 
 def _reading(survey: Survey, part: Part, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The endpoints of which an expression reads what stands at a path, where it adds a parameter: nobody can say what
-    such an expression gives. What other parts say is asked of any request."""
+    """The endpoints of which an expression reads what stands at a path, where it adds a parameter or a credential:
+    nobody can say what such an expression gives. What other parts say is asked of any request."""
+    if part.name == "endpoints" and names[:1] != names[-1:] == ("issues",):
+        own_cases = [each for each in survey.endpoints if each.key == names[0]]
+        return (names[0],) if any(map(_tells_credential, own_cases)) else ()
     if part.name != "endpoints" or len(names) < 2 or names[0] not in survey.keys or names[1] not in PARAMETERS:
         return ()
     contract, group = survey.contract, PARAMETERS[names[1]]
@@ -275,6 +279,13 @@ def _reading(survey: Survey, part: Part, names: tuple[str, ...]) -> tuple[str, .
         return survey.keys
     own = [(endpoint, survey.admitted(endpoint)) for endpoint in survey.endpoints if endpoint.key == names[0]]
     return (names[0],) if _reads(tuple(own), group) else ()
+
+
+def _tells_credential(endpoint: Endpoint) -> bool:
+    """Whether it tells of a credential that it issues."""
+    told = [each.ast for each in expressions_in((endpoint.responses, endpoint.headers))]
+    granted = any(isinstance(node, Name) and node.name == "granted" for ast in told for node in every(ast))
+    return granted or any(reads_member(ast, "caller", {"credential"}) for ast in told)
 
 
 def _reads(facts: object, group: str) -> bool:
