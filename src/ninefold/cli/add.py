@@ -22,6 +22,7 @@ from ninefold.cli.operator_values import operator_values
 from ninefold.cli.rows import given, masked, operations_of, pairs, rows_as_text
 from ninefold.cli.terminal import Unusable, complain, reason, remark, say
 from ninefold.diagnostics.render import visible
+from ninefold.diagnostics.source import Source
 from ninefold.operator.audit import Audit
 from ninefold.operator.rows import Adding, Caller, ShownRow, stated_rows
 from ninefold.plan.operator import Adding as AddingPlan
@@ -95,11 +96,7 @@ def add(
     if isinstance(read, _Faults):
         _tell(read, visible(file), from_)
         return 1
-    caller = Caller(given_values)
-    judge = Audit(plan.stored, contract=loaded.source)
-    opening = open_sqlite(database_of(plan, file, database), plan.schema, stated_rows(plan, caller), judge=judge)
-    if isinstance(opening, Refused):
-        raise _unusable(opening)
+    opening = _opened(plan, database_of(plan, file, database), Caller(given_values), loaded.source)
     try:
         added = _added(read, opening.database, Caller(given_values, key=opening.database.key("cursors")))
     except Unavailable as error:
@@ -111,6 +108,15 @@ def add(
         return 1
     _print(read, added, opening, format)
     return 0
+
+
+def _opened(plan: ServicePlan, database: str, caller: Caller, contract: Source) -> Opened:
+    """The database, which keeps the contract from now on. Raises Unusable."""
+    judge = Audit(plan.stored, contract=contract)
+    opening = open_sqlite(database, plan.schema, stated_rows(plan, caller), judge=judge)
+    if isinstance(opening, Refused):
+        raise _unusable(opening)
+    return opening
 
 
 def _unusable(refused: Refused) -> Unusable:
