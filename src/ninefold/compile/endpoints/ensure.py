@@ -284,7 +284,7 @@ def _same(
             tests.append(left_out if made_of_nothing else same)
     if tests:
         condition = Condition("different", subject=resource.name, trace=traced(operation.place))
-        yield Requirement(condition, "(" + all_of(tests) + ")", Scope.EITHER)
+        yield Requirement(condition, "(" + all_of(tests) + ")", Scope.VALUES)
 
 
 def _is(field: Field, resource: Resource, made: Mapping[str, Fragment], perspective: Perspective) -> Fragment:

@@ -53,6 +53,7 @@ class Write:
         self._row = operation.resource
         self._is_new = isinstance(operation, plan.Create | plan.Ensure)
         self._makes = not isinstance(operation, plan.Ensure) or operation.makes
+        self._replaces = isinstance(operation, plan.Replace)
         self._grants = isinstance(operation, plan.Grant)
         self._statement = Prepared(operation.statement)
         self._key = operation.key
@@ -148,7 +149,8 @@ class Write:
             key = env[environment.SIGNING]["key"]
             env["issued"][SECRET] = signing.written(signing.secret(key, str(env[environment.NEW]["id"])))
         # What is made of a row that is not there says nothing; the judge says that it is not there.
-        if unfit and self._instead is None and (call.current is not None or not call.on_current):
+        is_sought = self._instead is not None or self._replaces or (call.on_current and call.current is None)
+        if unfit and not is_sought:
             raise Refusal(unfit)
         call.unfit = unfit
         if self._issues is not None:
@@ -266,11 +268,17 @@ class Write:
             if self._find is not None and (rows := session.run(*self._find.bound(env))):
                 return _Other(rows[0], refusal)
             if call.unfit:
-                raise _both(Refusal(call.unfit), refusal)
+                raise self._unfit(call.unfit, refusal)
             tries += 1
             if not isinstance(refusal, Taken) or refusal.anew <= (call.body or {}).keys() or tries == MOST_ANEW:
                 raise refusal or NothingFound
             self._make_anew(call)
+
+    def _unfit(self, unfit: Sequence[Failure], refusal: Refusal | None) -> Refusal:
+        """Of a row that is to be replaced, and is not there, nothing else is told."""
+        if self._replaces and refusal is not None and any(each.condition == "not found" for each in refusal.failures):
+            return refusal
+        return _both(Refusal(unfit), refusal)
 
     def _done_instead(self, session: Session, call: Call, other: _Other) -> tuple[Row, Shape, str | None]:
         """Change the row that is there, for the same request. Passwords are hashed already."""
