@@ -279,7 +279,9 @@ class Work:
         """A row that is there, where `put` replaces none."""
         if "unchanged" not in put.outcomes:
             return [Failure("conflict", self.resource.name)]
-        return [] if self.leaves_it(given) else [Failure("different", self.resource.name)]
+        # Of a value that is not valid nobody knows whether it is another.
+        is_known = not given.wrong.difference(put.known_by)
+        return [] if self.leaves_it(given) or not is_known else [Failure("different", self.resource.name)]
 
     def _is_gone(self, row: Row) -> bool:
         """A transition that leaves a state of `gone` acts on the row nevertheless (meaning "gone rows")."""

@@ -54,7 +54,7 @@ errors:
     unknown: {status: 401, for: unauthenticated}
     large: {status: 413, for: too large}
     cut: {status: 400, for: malformed}
-  precedence: [different, conflict, unsupported media type]
+  precedence: [different, conflict, invalid, unsupported media type]
 limits: {rates: none, timeout: none, body size: none, pages: none}
 versioning: none
 """
@@ -88,6 +88,13 @@ def test_whether_a_row_is_another_nobody_knows_where_the_body_was_not_read(
 ) -> None:
     answer = http.put(f"{path}/cup", content=b'{"owner": 1, "size": 5}', headers={"Content-Type": media_type})
     assert (answer.status_code, answer.json()) == (415, {"code": "unread"})
+
+
+@pytest.mark.parametrize(
+    ("body", "status"), [({"size": 2}, 409), ({"size": "x"}, 422), ({"owner": 99, "size": 2}, 409)]
+)
+def test_a_row_is_another_by_values_that_are_known(http: httpx.Client, body: dict[str, object], status: int) -> None:
+    assert http.put("/unchanged/cup", json=body).status_code == status
 
 
 @pytest.mark.parametrize("path", ["/replaced", "/either"])

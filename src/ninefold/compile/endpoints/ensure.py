@@ -265,10 +265,11 @@ def _same(
     sets = dict(operation.sets)
     given = pointers(operation)
     named = {(*name.through, name.field)[0] for name in operation.names}
-    tests = []
+    tests, compared = [], []
     for field in resource.fields.values():
         if field.name in operation.known_by or field.name in named:
             continue
+        compared.append(field.name)
         if field.secret is not None:
             is_left_out = "(" + bind(inputs.is_given(field.name)) + " IS NOT TRUE)"
             tests += [is_left_out] if field.name in given and not operation.kind.compares else []
@@ -284,7 +285,7 @@ def _same(
             tests.append(left_out if made_of_nothing else same)
     if tests:
         condition = Condition("different", subject=resource.name, trace=traced(operation.place))
-        yield Requirement(condition, "(" + all_of(tests) + ")", Scope.VALUES)
+        yield Requirement(condition, "(" + all_of(tests) + ")", Scope.VALUES, tuple(compared))
 
 
 def _is(field: Field, resource: Resource, made: Mapping[str, Fragment], perspective: Perspective) -> Fragment:

@@ -208,6 +208,12 @@ class Refusal(Exception):
         self.failures = tuple(failures)
         self.details = details or {}
 
+    def beside(self, other: Refusal | None) -> Refusal:
+        """Both, where there is another."""
+        if other is None:
+            return self
+        return Refusal(tuple(dict.fromkeys((*self.failures, *other.failures))), {**other.details, **self.details})
+
 
 class Taken(Refusal):
     """It is refused for values alone that are made at random, of these `anew`: others may do."""

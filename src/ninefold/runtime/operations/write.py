@@ -212,7 +212,7 @@ class Write:
         if self._represented is not None and self.is_conditional(call):
             self._represented.narrow(env, call.request.headers, session.run(*self._represented.asked(env)))
         if unmet := self.unmet(call):
-            raise _both(Refusal(unmet), self._judge.refusal(session.run(*self._judge.bound(env, True)), env))
+            raise Refusal(unmet).beside(self._judge.refusal(session.run(*self._judge.bound(env, True)), env))
         self._remember(session, env)
         if self._judge.holds:
             refusal = self._judge.refusal(session.run(*self._judge.bound(env, True)), env)
@@ -278,7 +278,7 @@ class Write:
         """Of a row that is to be replaced, and is not there, nothing else is told."""
         if self._replaces and refusal is not None and any(each.condition == "not found" for each in refusal.failures):
             return refusal
-        return _both(Refusal(unfit), refusal)
+        return Refusal(unfit).beside(refusal)
 
     def _done_instead(self, session: Session, call: Call, other: _Other) -> tuple[Row, Shape, str | None]:
         """Change the row that is there, for the same request. Passwords are hashed already."""
@@ -293,7 +293,7 @@ class Write:
         try:
             self._instead.prepare(own)
         except Refusal as refusal:
-            raise _both(refusal, other.refusal) from None
+            raise refusal.beside(other.refusal) from None
         if other.refusal is not None:
             raise other.refusal
         own.env[environment.NEW] |= {name: hash for name, hash in hashes.items() if name in own.env[environment.NEW]}
@@ -328,12 +328,6 @@ class _Other:
 
     row: Row
     refusal: Refusal | None
-
-
-def _both(one: Refusal, other: Refusal | None) -> Refusal:
-    if other is None:
-        return one
-    return Refusal(tuple(dict.fromkeys((*one.failures, *other.failures))), {**other.details, **one.details})
 
 
 def effects(planned: plan.Effects) -> Effects[Call]:
