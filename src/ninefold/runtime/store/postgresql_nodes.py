@@ -16,13 +16,17 @@ from hashlib import sha256
 from time import monotonic_ns
 from typing import Any, Final, Generic, TypeVar
 
+from ninefold.runtime.cache import Cache
 from ninefold.runtime.store.postgresql_link import LOST, Link, meaning
 from ninefold.runtime.store.protocol import Changes, Unavailable
 
 T = TypeVar("T")
 
 MOST: Final = 10_000
-"""What may wait for a round; and states that are remembered."""
+"""What may wait for a round."""
+
+KNOWN: Final = 100_000
+"""States that are remembered: more than those of a round, which could else push each other out for ever."""
 
 TURN_SECONDS: Final = 1.0
 """After so many a node asks again whether it may do what another does; and whether its connection is there."""
@@ -140,7 +144,7 @@ class Nodes:
         self._names: _Rounds[_Holding] | None = None
         self._ahead: int | None = None
         """Nanoseconds from this machine's monotonic clock to PostgreSQL's; None: nobody knows yet."""
-        self._known: dict[bytes, bytes] = {}
+        self._known: Cache[bytes, bytes | None] = Cache(KNOWN)
         self._holds: tuple[Link | None, set[int]] = (None, set())
 
     def close(self) -> None:
@@ -258,17 +262,13 @@ class Nodes:
         statement, _ = await link.prepare(_SWAP)
         found = await statement.fetchrow(list(before), list(before.values()), list(changed), values, untils)
         self._ahead = int(found["moment"]) * 1000 - monotonic_ns()
-        if len(self._known) + len(before) > MOST:
-            self._known.clear()
         if found["swapped"]:
-            self._known |= {name: value for name, (value, _) in changed.items()}
+            for name, (value, _) in changed.items():
+                self._known.keep(name, value)
             return True
         there = dict(zip(found["names"] or (), found["held"] or (), strict=True))
         for name in before:
-            if name in there:
-                self._known[name] = there[name]
-            else:
-                self._known.pop(name, None)
+            self._known.keep(name, there.get(name))
         return False
 
 
