@@ -9,7 +9,7 @@ from typing import Final
 
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Binary, Invocation, Member, Name, Unary, every
-from ninefold.expressions.functions import NEW_EACH_TIME
+from ninefold.expressions.terms import is_new_each_time
 from ninefold.language.effects import Effect
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Shown, is_stated, value_of
@@ -80,8 +80,4 @@ def _narrowed(effect: Effect, condition: Ast, text: str) -> Expression:
 
 
 def _is_new_each_time(ast: Ast) -> bool:
-    return any(
-        (isinstance(node, Name) and node.name == "now")
-        or (isinstance(node, Invocation) and node.function in NEW_EACH_TIME)
-        for node in every(ast)
-    )
+    return any((isinstance(node, Name) and node.name == "now") or is_new_each_time(node) for node in every(ast))

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ninefold.contract.rows import PAGE, graph_of
 from ninefold.contract.service import Contract
+from ninefold.contract.writes import acted_on
 from ninefold.diff.changes import Change
 from ninefold.diff.promise import Promise
 from ninefold.diff.schemas import steps
@@ -36,7 +37,7 @@ class _Shown:
             for view in value_of(resource.views) or ():
                 yield from self.template(view.template, dict(rows), resource.name)
         for endpoint in value_of(self.contract.endpoints.endpoints) or ():
-            of = next((each.subject for each in value_of(endpoint.does) or ()), None)
+            of = acted_on(endpoint)
             here = dict(rows) if of is None else {**rows, PAGE: of}
             for response in value_of(endpoint.responses) or ():
                 content = value_of(response.content)

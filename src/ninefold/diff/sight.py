@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from ninefold.contract.rows import PAGE, ReadAs, Rows, graph_of
 from ninefold.contract.service import Contract
+from ninefold.contract.writes import acted_on
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diff.normal import expression
@@ -182,7 +183,7 @@ class _Seeing:
             yield from self._of_record((*at, "transitions", one.name), one, one.span, each.resource.text)
 
     def _of_endpoint(self, endpoint: Endpoint) -> Iterator[tuple[Address, Piece]]:
-        of = next((action.subject for action in value_of(endpoint.does) or ()), None)
+        of = acted_on(endpoint)
         at: Address = ("4", endpoint.key)
         if endpoint.case is not None:
             at = ("4", endpoint.key, "cases", str(endpoint.called))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ninefold.contract.service import Contract
+from ninefold.contract.writes import acted_on
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.fact import value_of
@@ -195,5 +196,4 @@ def shown_value(contract: Contract, resource: str, own: Field) -> tuple[tuple[st
 def resource_of(contract: Contract, key: str) -> str | None:
     """What an endpoint acts on."""
     endpoint = contract.endpoints_by_key.get(key)
-    done = () if endpoint is None else value_of(endpoint.does) or ()
-    return next((each.subject for each in done), None)
+    return None if endpoint is None else acted_on(endpoint)

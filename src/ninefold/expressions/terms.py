@@ -127,7 +127,7 @@ class _Spelling:
         if self.made > 2 * MOST_NODES:
             raise _Wrong(_too_large(at))
         for parameter, each in bound.items():
-            new = next((node for node in every(each) if _is_new_each_time(node)), None)
+            new = next((node for node in every(each) if is_new_each_time(node)), None)
             if new is not None and _times(meaning.ast, parameter) > 1:
                 message = f"`{parameter}` of `{name}` is read more than once, and this is new each time"
                 raise _Wrong(Problem(NEW_EACH_TIME_BOUND, message, new.start, new.end))
@@ -135,7 +135,8 @@ class _Spelling:
         return _bound(meaning.ast, bound, around | read, at)
 
 
-def _is_new_each_time(node: Ast) -> bool:
+def is_new_each_time(node: Ast) -> bool:
+    """Whether it calls a function of which each call gives another value."""
     return isinstance(node, Invocation) and node.target is None and node.function in NEW_EACH_TIME
 
 

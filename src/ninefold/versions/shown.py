@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from ninefold.contract.rows import PAGE, Graph, ReadAs, Rows, graph_of
 from ninefold.contract.service import Contract
+from ninefold.contract.writes import acted_on
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import ast
 from ninefold.expressions.ast import Ast
@@ -55,7 +56,7 @@ def in_what_is_shown(
         return replace(each, payload=in_fact(each.payload, lambda template: shown(template, rows)))
 
     def endpoint(each: Endpoint) -> Endpoint:
-        resource = next((action.subject for action in value_of(each.does) or ()), None)
+        resource = acted_on(each)
         listed = rows if resource is None else {**rows, PAGE: resource}
 
         def response(one: Response) -> Response:
