@@ -41,6 +41,10 @@ serve: $(VENV)/.serve
 WORKERS ?= auto
 SUITE := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -p tests.progress
 
+# What is compiled of the sources and of the tests is kept, for the programs that tests start and for the next run,
+# whatever the environment says: without it each `ninefold` takes a second of CPU until it begins.
+test test-costs test-long agreement durability mutations honesty planted: export PYTHONDONTWRITEBYTECODE :=
+
 # Which sample, and which part of the long run: tests/slices.py.
 ifdef SLICE
 test test-costs: export NINEFOLD_SLICE := $(SLICE)

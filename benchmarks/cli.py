@@ -3,10 +3,10 @@
     python benchmarks/cli.py REV [--rounds N] [--sources]
 
 Checks REV out beside this one, in a temporary directory and with an environment of its own from its own lock, and has
-both do the same: `check` the example, `check` a contract of 300 resources, `explain` a code, and `serve` the example
-until its first answer has come. Each is done N times (9) by both in turn. Printed are the medians of the CPU seconds
-that the operating system accounts to the program, user and system together, and their ratio. `none` is a Python that
-does nothing, which no ratio can get below.
+both do the same: `check` the example, `check` a contract of 300 resources, `propose` to a sketch of 300, `explain` a
+code, and `serve` the example until its first answer has come. Each is done N times (9) by both in turn. Printed are the
+medians of the CPU seconds that the operating system accounts to the program, user and system together, and their ratio.
+`none` is a Python that does nothing, which no ratio can get below.
 
 Both run from bytecode, as an installed program does; with `--sources` neither finds nor keeps any (as with
 PYTHONDONTWRITEBYTECODE=1), and every module that is imported is compiled anew.
@@ -28,7 +28,7 @@ from statistics import median
 from typing import Final
 from urllib.request import Request, urlopen
 
-from families import business
+from families import business, sketch
 
 HERE: Final = Path(__file__).resolve().parent.parent
 EXAMPLE: Final = "examples/orders.md"
@@ -112,6 +112,8 @@ def main() -> None:
         base = checkout(asked.base, folder)
         large = folder / "large.yaml"
         large.write_text(business(LARGE))
+        drawn = folder / "sketch.yaml"
+        drawn.write_text(sketch(LARGE))
         sides = tuple(
             Side(where, python, environment(folder / name, asked.sources))
             for name, where, python in (
@@ -125,6 +127,7 @@ def main() -> None:
             "explain NF0601": ninefold("explain", "NF0601"),
             f"check, {LARGE} resources": ninefold("check", str(large)),
             f"plan, {LARGE} resources": ninefold("plan", str(large)),
+            f"propose, {LARGE} resources": ninefold("propose", str(drawn)),
             "serve until an answer": served,
         }
         print(f"{'CPU seconds, median':28} {asked.base[:12]:>12} {'now':>8} {'ratio':>6}")

@@ -71,6 +71,22 @@ def resources(n: int) -> str:
     )
 
 
+def sketch(n: int) -> str:
+    """Resources of a few fields and what is done with them, and nothing else: conventions say most of what is open."""
+    made = [line for i in range(n) for line in _resource(f"r{i}", ["name: {type: string}", "size: {type: integer}"])]
+    ends = [
+        line
+        for i in range(n)
+        for line in (
+            f"  POST /r{i}: {{does: create r{i}, body: [name, size]}}",
+            f"  GET /r{i}: {{does: list r{i}}}",
+            f"  GET /r{i}/{{id}}: {{does: read r{i}}}",
+        )
+    ]
+    permissions = "authentication: {schemes: none, permissions: {all others: anyone}}"
+    return "\n".join(["purpose: Grows.", "resources:", *made, "endpoints:", *ends, permissions]) + "\n"
+
+
 def business(n: int) -> str:
     """What a business keeps: resources with references to the ones before, states, lists, permissions, codes and
     events. Of each there are seven endpoints."""
@@ -99,7 +115,7 @@ def business(n: int) -> str:
             "    initial: draft",
             "    states: [draft, open, closed]",
             "    transitions:",
-            f"      open:  {{from: draft, to: open, when: '{name}.amount > 0', otherwise: empty_{name}}}",
+            f"      open:  {{from: draft, to: open, check: {{that: '{name}.amount > 0', else: empty_{name}}}}}",
             "      close: {from: open, to: closed}",
         ]
         written = "[title, note, amount, rate, kind, email, code]"
@@ -114,8 +130,9 @@ def business(n: int) -> str:
             "    sort: [-created_at]",
             "    responses: {200: {data: page.items, next: page.next}}",
             f"  GET {path}: {{does: read {name}, etag: true, responses: {{200: {name}}}}}",
-            f"  PATCH {path}: {{does: update {name}, body: {written}, patch: merge, when: \"{name}.status == 'draft'\","
-            f" otherwise: not_a_draft, etag: true, responses: {{200: {name}}}}}",
+            f"  PATCH {path}: {{does: update {name}, body: {written}, patch: merge,"
+            f" check: {{that: \"{name}.status == 'draft'\", else: not_a_draft}},"
+            f" etag: true, responses: {{200: {name}}}}}",
             f"  DELETE {path}: {{does: delete {name}, responses: {{204: none}}}}",
             f"  POST {path}/open: {{does: open {name}, body: none, responses: {{200: {name}}}}}",
             f"  POST {path}/close: {{does: close {name}, body: none, responses: {{200: {name}}}}}",
@@ -161,7 +178,7 @@ def business(n: int) -> str:
         "\n  rates: {calls: {of: caller, allow: 600, per: PT1M, algorithm: token bucket, burst: 600}}"
         "\n  rate headers: [RateLimit-Policy, RateLimit, Retry-After]"
         "\n  body size: 64 KiB"
-        "\n  pages: {default: 20, largest: 100, by: cursor, parameters: {size: limit, next: cursor}}"
+        "\n  pages: {default: 20, maximum: 100, by: cursor, size: limit, at: cursor}"
         "\n  timeout: PT10S",
         "\n  kinds:\n" + "\n".join(kinds) + "\n  delivery: {stream: server-sent events, envelope: none}\n  kept: P1D",
     )
@@ -217,7 +234,7 @@ def large(types: int = 861, endpoints: int = 452, depth: int = 6, seed: int = 1)
                 of = f'{{$ref: "#/types/t{random.choice(levels[random.randrange(level)])}"}}'
                 listed = random.random() < 0.4
                 members.append(f"x{k}: " + (f"{{type: array, maxItems: 20, items: {of}}}" if listed else of))
-            made.append(f"    t{i}: {{fields: {{{', '.join(members)}}}}}")
+            made.append(f"    t{i}: {{type: object, properties: {{{', '.join(members)}}}}}")
     ends = []
     for i in range(endpoints // 4):
         made += _resource(
@@ -311,7 +328,7 @@ def cascades(n: int) -> str:
     made = _resource("r0", ["name: {type: string}"])
     for i in range(1, n):
         up = [f"{name}: {{references: r{i - 1}, inverse: {name}s, on delete: cascade}}" for name in ("a", "b")]
-        made += _resource(f"r{i}", up, ["invariants:", f"- {{when: 'r{i}.leaves.size() < 5'}}"])
+        made += _resource(f"r{i}", up, ["check:", f"- {{that: 'r{i}.leaves.size() < 5'}}"])
     to = [f"x{i}: {{references: r{i}, inverse: leaves, on delete: cascade}}" for i in range(1, n)]
     return contract(
         [*made, *_resource("leaf", to)], (), ["  DELETE /r0/{id}: {does: delete r0, responses: {204: none}}"]
@@ -322,7 +339,7 @@ def states(n: int) -> str:
     """States of one resource, each left by a transition to the next, with an endpoint."""
     listed = ", ".join(f"s{i}" for i in range(n + 1))
     moves = [f"      go{i}: {{from: s{i}, to: s{i + 1}}}" for i in range(n)]
-    machine = ["  item:", "    field: s", "    initial: s0", f"    states: [{listed}]", "    transitions:", *moves]
+    machine = ["  item:", "    initial: s0", f"    states: [{listed}]", "    transitions:", *moves]
     ends = [f"  POST /items/{{id}}/go{i}: {{does: go{i} item, body: none, responses: {{200: item}}}}" for i in range(n)]
     return contract(_resource("item", ["s: {state: true}"]), machine, ends)
 
@@ -388,7 +405,7 @@ def codes(n: int) -> str:
     """Many guards of many endpoints, each with a code of its own."""
     made = [f"    c{i}: {{status: 409, title: No {i}}}" for i in range(n)]
     ends = [
-        f"  DELETE /items{i}/{{id}}: {{does: delete item, when: item.n != {i}, otherwise: c{i},"
+        f"  DELETE /items{i}/{{id}}: {{does: delete item, check: {{that: item.n != {i}, else: c{i}}},"
         " responses: {204: none}}"
         for i in range(n)
     ]
@@ -453,6 +470,7 @@ def _listing(where: str) -> str:
 
 FAMILIES: Final[Mapping[str, tuple[Family, int]]] = {
     "resources": (resources, 250),
+    "a sketch": (sketch, 250),
     "business": (business, 64),
     "references": (references, 100),
     "types in types": (types_in_types, 30),

@@ -54,7 +54,7 @@ resources:
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /people: {does: create person, body: [role], responses: {201: {token: issued.token}}}
   POST /notes:  {does: create note, body: [title], responses: {201: note}}
   GET /events:  {does: stream event, responses: {200: stream}}

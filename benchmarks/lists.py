@@ -61,7 +61,7 @@ resources:
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /customers: {does: create customer, body: none, responses: {201: {id: customer.id, token: issued.token}}}
   POST /orders: {does: create order, body: [status, note, paid, amount], responses: {201: {id: order.id}}}
   GET /own:
@@ -89,7 +89,7 @@ limits:
   rates: none
   body size: none
   timeout: none
-  pages: {default: 20, largest: 100, by: cursor, parameters: {size: size, next: after}}
+  pages: {default: 20, maximum: 100, by: cursor, size: size, at: after}
 versioning: none
 """
 

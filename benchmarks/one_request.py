@@ -86,7 +86,7 @@ States: none.
 
 ```yaml
 requests:  {media type: application/json, unknown members: %s, unknown parameters: refused}
-responses: {media type: application/json}
+produces: application/json
 PUT /documents/{document.id}:
   does: put document
   body: [texts, few, numbers, unique, free, rows, note, at, ahead, named, host, hosts, rule, rules, mail, place,
@@ -122,7 +122,7 @@ GET /documents/{document.id}: {does: read document, responses: {200: document}}
 GET /pages:
   does: list document
   sort: [id]
-  pages: {default: 10, largest: 100, by: offset, parameters: {size: limit, start: offset}}
+  pages: {default: 10, maximum: 100, by: offset, size: limit, at: offset, first: 0}
   responses: {200: {documents: page.items}}
 POST /documents:
   does: create document
@@ -136,7 +136,7 @@ GET /documents:
     n:     {type: array, items: {type: integer}, explode: true}
     id:    document.id == value
   sort: [id]
-  pages: {default: 10, largest: 100, by: offset, parameters: {size: limit, start: offset}}
+  pages: {default: 10, maximum: 100, by: offset, size: limit, at: offset, first: 0}
   responses: {200: {documents: "page.items.map(d, d.id)"}}
 ```
 

@@ -39,7 +39,7 @@ resources:
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
-  responses: {media type: application/json}
+  produces: application/json
   POST /users:    {does: create user, body: [email, password], responses: {201: {id: user.id}}}
   POST /sessions:
     does: sign in user

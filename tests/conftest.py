@@ -14,7 +14,7 @@ from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
-from tests import refusals_met
+from tests import hashes, refusals_met
 from tests.slices import LONG, SLICES, TAKEN, examples
 
 settings.register_profile(
@@ -39,6 +39,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 refusals_met.install()
+hashes.make_cheap()
+
+
+@pytest.fixture
+def hashes_that_cost() -> Iterator[None]:
+    with hashes.in_earnest():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -26,6 +26,7 @@ from ninefold.syntax.nodes import TITLES
 from ninefold.tools import reference
 from ninefold.tools.blank import EXAMPLES
 from ninefold.tools.propose.conventions import CONVENTIONS
+from ninefold.tools.reference import first_sentence
 
 DOCS = Path("docs")
 
@@ -104,7 +105,8 @@ def conditions() -> str:
 
 def verbs() -> str:
     """What an endpoint may do."""
-    return _table(("`does`", "which row"), (row[:1] + row[2:3] for row in verbs_table()))
+    rows = ((written, first_sentence(told), which) for written, told, which, *_ in verbs_table())
+    return _table(("`does`", "", "which row"), rows)
 
 
 def keys_of(part: int) -> Callable[[], str]:
@@ -124,7 +126,7 @@ def shape_keys() -> str:
 
 def _keys_on(page: str, begin: str = "") -> str:
     found = ((each, each.key) for each in reference.on(page) if each.name.startswith(begin))
-    rows = ((_link(each), key.kind_in_words, each.says) for each, key in found if key is not None)
+    rows = ((_link(each), key.kind_in_words, each.line) for each, key in found if key is not None)
     return _table(("key", "kind", ""), rows)
 
 

@@ -9,21 +9,23 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tests.agreement.service import Fate, Fields, RealService
+from tests.agreement.versions import compiled, served
 from tests.agreement.writing import written
-from tests.reference.interpreter import Interpreter
 from tests.reference.messages import NOTHING, Request, Response
 from tests.reference.rows import Row, Rows
 from tests.reference.values import broken_rules
 
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.diagnostic import has_errors
-from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.service import ServicePlan
 
 OPAQUE: Final = re.compile("⟦([^⟧]*)⟧")
 """In a request: an entity tag or a cursor, as the interpreter calls it."""
 
-COMPARED: Final = ("allow", "content-type", "etag", "location", "www-authenticate", "x-told")
+COMPARED: Final = (
+    *("allow", "content-type", "etag", "location", "www-authenticate", "x-told"),
+    *("deprecation", "sunset", "vary"),
+)
 """The headers that are compared."""
 
 
@@ -74,24 +76,21 @@ def _told(response: Response) -> str:
     return f"{response.status} {headers} {'(empty)' if response.body is NOTHING else json.dumps(response.body)}"
 
 
-def compiled(contract: Mapping[str, Any]) -> Loaded:
-    return compile_document("random.yaml", written(contract).encode())
-
-
 @dataclass
 class Pair:
     """The service and the interpreter over the same contract, rows and fate. `real` are the service's words for what
-    the interpreter calls otherwise, `model` the other way round."""
+    the interpreter calls otherwise, `model` the other way round in each version."""
 
     checked: Checked
     plan: ServicePlan
     scenario: Scenario
     real: dict[str, str] = field(default_factory=dict)
-    model: dict[str, str] = field(default_factory=dict)
+    model: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.fate = Fate()
-        self.interpreter = Interpreter(self.checked, seeded(self.checked, self.scenario.rows))
+        self.interpreter = served(self.scenario.contract, self.checked)
+        self.interpreter.begin(seeded(self.checked, self.scenario.rows))
         self.service = RealService(self.plan, self.scenario.rows, self.fate)
         self.told: list[Asked] = []
 
@@ -156,7 +155,10 @@ class Pair:
     def _alike(self, one: str, other: str) -> bool:
         """Whether what each made up stands for the same: from now on it does."""
         one, other = one.strip('"'), other.strip('"')
-        return self.real.setdefault(other, one) == one and self.model.setdefault(one, other) == other
+        return (
+            self.real.setdefault(other, one) == one
+            and self.model.setdefault((one, other.rpartition("|")[0]), other) == other
+        )
 
 
 def seeded(checked: Checked, rows: Sequence[tuple[str, Fields]]) -> Rows:

@@ -12,7 +12,9 @@ from random import Random
 from typing import Any, Final
 
 from tests.agreement.conditions import Conditions, Kind, Made
+from tests.agreement.functions import CODE, by_calls
 from tests.agreement.schemas import schema
+from tests.agreement.versions import Versioned
 from tests.agreement.writing import NONE
 
 SCALARS: Final = ("integer", "number", "string", "boolean", "date-time", "choice")
@@ -52,6 +54,8 @@ class Maker:
         self.cases = Random(f"cases {random.getstate()}")
         self.forms = Random(f"forms {random.getstate()}")
         self.effects = Random(f"effects {random.getstate()}")
+        self.versions = Random(f"versions {random.getstate()}")
+        self.calls = Random(f"calls {random.getstate()}")
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}
         self.codes: dict[str, dict[str, Any]] = {}
@@ -90,7 +94,9 @@ class Maker:
         self._by_path_values(endpoints)
         self._by_cases(endpoints)
         self._by_forms(endpoints)
-        return {
+        if by_calls(self.calls, endpoints, self.made):
+            self.codes.update(CODE)
+        stated = {
             "purpose": "A service made at random.",
             "resources": resources,
             "states": states if has_states else NONE,
@@ -107,6 +113,7 @@ class Maker:
             },
             "versioning": NONE,
         }
+        return Versioned(self.versions, stated, self.made).stated() if self.versions.random() < 0.25 else stated
 
     # ── Resources ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -426,7 +433,7 @@ class Maker:
                 made,
                 {
                     "does": f"put {name}",
-                    "body": self._body(made, changeable),
+                    "body": self._body(made, given or changeable),
                     **etag,
                     "responses": {outcomes: {status: content()} for outcomes, status in stated.items()},
                 },

@@ -6,13 +6,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from tests.agreement.comparing import Asked
 from tests.agreement.contracts import FORM
 from tests.reference.interpreter import Interpreter
 from tests.reference.messages import NOTHING, Request, Response
@@ -40,7 +38,6 @@ BROKEN: Final[tuple[Any, ...]] = (
     *(None, True, 5, "5", 1.5, -7, 2**63, "abcdefgh", "\0", "blue"),
     *([], ["a", "a", "toolong"], {}, {"w": -1}),
 )
-BEGIN: Final = datetime(2026, 1, 1)
 
 TO_VALUES: Final = 3
 """Requests to each endpoint with a value in its path."""
@@ -140,9 +137,9 @@ class Asker:
         self.random, self.checked, self.interpreter = random, checked, interpreter
         self._beside = Random(0)
         """Throws that leave the other ones as they are."""
-        self.now = BEGIN
         values = {each.key for each in checked.endpoints if any(isinstance(one, PathValue) for one in each.segments)}
         values |= {each.key for each in checked.endpoints if each.case is not None}
+        values |= {each.key for each in checked.endpoints if each.call is not None}
         values |= {each.key for each in checked.endpoints if FORM in checked.requests_of(each).media_types}
         self.by_name = [each for each in checked.endpoints if each.key not in values]
         self.by_value = [each for each in checked.endpoints if each.key in values]
@@ -151,18 +148,15 @@ class Asker:
         self._last: tuple[str, Request] | None = None
         self._kept: list[tuple[str, Request]] = []
 
-    def requests(self, count: int) -> Iterator[Asked]:
-        """So many, and then some to endpoints with values in their paths, or with cases: they leave the other throws as
-        they are."""
-        for _ in range(count):
-            yield self._asked(self._request)
+    def any(self) -> Request:
+        """A request to any endpoint."""
+        return self._request()
+
+    def to_values(self) -> Iterator[Callable[[], Request]]:
+        """Some to endpoints with values in their paths, or with cases: they leave the other throws as they are."""
         for endpoint in self.by_value:
             for _ in range(TO_VALUES):
-                yield self._asked(partial(self._of, endpoint))
-
-    def _asked(self, request: Callable[[], Request]) -> Asked:
-        self.now += timedelta(seconds=self.random.choice([0, 1, 60, 4000]), microseconds=1)
-        return Asked(self.now.isoformat(timespec="microseconds") + "Z", request())
+                yield partial(self._of, endpoint)
 
     def told(self, response: Response) -> None:
         """What an answer teaches: entity tags, and where the next page begins."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from tests.agreement.comparing import Pair, Scenario, compiled
+from tests.agreement.asking import Askers
+from tests.agreement.comparing import Pair, Scenario
 from tests.agreement.contracts import contract
-from tests.agreement.requests import Asker, rows
+from tests.agreement.requests import rows
+from tests.agreement.versions import compiled
 
 from ninefold.diagnostics.diagnostic import has_errors
 
@@ -22,7 +24,7 @@ def run(seed: int, requests: int, to_all: bool = False) -> int:
     random = Random(f"requests {seed}")
     scenario = replace(scenario, rows=tuple(rows(random, loaded.checked)))
     with Pair(loaded.checked, loaded.plan, scenario) as pair:
-        asker = Asker(random, loaded.checked, pair.interpreter)
+        asker = Askers(random, pair.interpreter)
         for asked in asker.requests(requests):
             asker.told(pair.tell(asked))
     return requests

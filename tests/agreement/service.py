@@ -1,4 +1,5 @@
-"""The real service in process: the plan, the server and SQLite as they are, called over ASGI without a socket."""
+"""The real service in process: the plan, the server and SQLite as they are, called without a socket. What has no body
+is asked again without the steps, where it can be."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tests.agreement.functions import SERVED
 from tests.reference.messages import NOTHING, Request, Response
 
 from ninefold.diagnostics import frozen
@@ -20,7 +22,14 @@ from ninefold.expressions.operations import Sources as ChanceOfExpressions
 from ninefold.expressions.operations import new_token, new_uuid, random_text
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.cache import Cache
 from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.body import Whole
+from ninefold.runtime.http.capacity import LITTLE_BYTES
+from ninefold.runtime.http.cycle import Receive, Send
+from ninefold.runtime.messages.message import NOTES, Notes, joined
+from ninefold.runtime.messages.message import Request as Asked
+from ninefold.runtime.request.likewise import Likewise
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Session
@@ -31,6 +40,8 @@ from ninefold.values import to_sqlite
 Fields = Mapping[str, Any]
 
 IN_MEMORY = Path("/dev/shm")
+ADDRESS = "192.0.2.1"
+"""The client's (RFC 5737)."""
 
 
 @dataclass
@@ -78,6 +89,9 @@ class RealService:
     def __init__(self, plan: ServicePlan, rows: Sequence[tuple[str, Fields]], fate: Fate) -> None:
         self._plan, self._rows, self._fate = plan, rows, fate
         self._loop = asyncio.new_event_loop()
+        self._notes: dict[object, Notes] = {}
+        self.settled = 0
+        """Requests that were answered without the steps."""
 
     def __enter__(self) -> RealService:
         within = str(IN_MEMORY) if IN_MEMORY.is_dir() else None
@@ -86,7 +100,8 @@ class RealService:
         assert isinstance(opened, Opened), opened
         self._database = opened.database
         sources = _Sources(self._fate.clock, self._fate.bytes_for_revisions, lambda: 0, self._fate)
-        self._application = Application(ready(self._plan, b"k" * 32, {}, sources), self._database)
+        self._application = Application(ready(self._plan, b"k" * 32, {}, sources, functions=SERVED), self._database)
+        self._likewise = Likewise(self._application.service, self._application.works.at_once, LITTLE_BYTES)
         return self
 
     def __exit__(
@@ -131,7 +146,7 @@ class RealService:
             "raw_path": path.encode("ascii"),
             "query_string": query.encode("ascii"),
             "headers": headers,
-            "client": ("192.0.2.1", 1),
+            "client": (ADDRESS, 1),
         }
         sent: list[Any] = []
         to_come = [{"type": "http.request", "body": request.body or b"", "more_body": False}]
@@ -142,7 +157,10 @@ class RealService:
         async def send(message: Any) -> None:
             sent.append(message)
 
-        await self._application(scope, receive, send)
+        if request.body is None:
+            await self._without_asgi(scope, receive, send)
+        else:
+            await self._application(scope, receive, send)
         body = b"".join(message.get("body", b"") for message in sent[1:])
         named: dict[str, str] = {}
         for raw, value in sent[0]["headers"]:
@@ -151,3 +169,30 @@ class RealService:
         if named.get("content-length", "0") != "0" and not body and request.method != "HEAD":
             raise AssertionError("a length without content")
         return Response(sent[0]["status"], named, json.loads(body) if body else NOTHING)
+
+    async def _without_asgi(self, scope: Any, receive: Receive, send: Send) -> None:
+        """The same of a request without a body. What is answered well is asked again: to what is like it the answer
+        takes no steps, and is the same."""
+        application, fields = self._application, scope["headers"]
+        notes = self._notes.setdefault((scope["method"], tuple(fields)), Cache(NOTES))
+        request = Asked(scope["method"], scope["raw_path"], scope["query_string"], joined(fields), ADDRESS, notes=notes)
+        rates = application.service.rates
+        before = [each.counts() for each in rates]
+        asking = application.asking(request, Whole(b"", application.capacity, kept=False))
+        asking.begin()
+        if not asking.over:
+            await asking.waited()
+        response = asking.response()
+        assert response is not None
+        after = [each.counts() for each in rates]
+        for rate, counted in zip(rates, before, strict=True):
+            rate.resume(counted)
+        given = self._likewise.given(request)
+        if given is None:
+            for rate, counted in zip(rates, after, strict=True):
+                rate.resume(counted)
+        else:
+            self.settled += 1
+            assert given.response == response, f"{given.response} likewise, and {response} by the steps"
+            assert [each.counts() for each in rates] == after, "it counts otherwise"
+        await application.go_on(asking, response, receive, send)

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 import pytest
-from tests.agreement.comparing import Asked, Pair, Scenario, compiled
+from tests.agreement.comparing import Asked, Pair, Scenario
+from tests.agreement.versions import compiled
 from tests.agreement.writing import NONE
 from tests.reference.messages import Request, Response
 

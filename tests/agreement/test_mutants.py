@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 import pytest
+from tests.agreement import functions
 from tests.agreement.comparing import Disagreement
 from tests.agreement.runs import run
 
@@ -18,7 +19,7 @@ from ninefold.expressions.sql_rows import Parts
 from ninefold.language import conditions
 from ninefold.plan.problems import Condition
 from ninefold.runtime.messages import decode, parameters
-from ninefold.runtime.request import admit
+from ninefold.runtime.request import admit, routes
 from ninefold.runtime.request.schemes import Scheme
 from ninefold.runtime.sources import Sources
 from ninefold.sql.fragment import Fragment
@@ -27,10 +28,22 @@ MOST: Final = 200
 """Contracts after which a defect has gone unnoticed."""
 
 FIRST: Final = {
-    "a row rule is dropped where a request says which rows": 45,
+    "a row rule is dropped where a request says which rows": 46,
     "nulls come first": 33,
     "what is computed is narrowed where it is shown": 27,
+    "a name may be given twice": 55,
+    "ties are left to the database": 20,
     "what a request leaves out is expanded": 12,
+    "a filter has the newer name of what was renamed": 10,
+    "what came later is shown in an older version": 22,
+    "what an older version gives is stored as it came": 4,
+    "a row rule is dropped where other rows are shown": 10,
+    "what is not seen is told apart from what is not there": 6,
+    "what refers does not refuse a deletion": 6,
+    "a reference may point at rows that are not seen": 3,
+    "a row rule is dropped": 5,
+    "a function is called with whatever there is": 4,
+    "a function refuses in vain": 4,
 }
 """The seeds that noticed what few do: they are tried first, to save time; where contracts are made otherwise now, the
 search goes on."""
@@ -42,6 +55,9 @@ create, delete, lists, read, update, writes = (
     import_module(f"ninefold.compile.endpoints.{name}")
     for name in ("create", "delete", "list", "read", "update", "writes")
 )
+
+versions_of_fields = import_module("ninefold.versions.fields")
+fields_of_bodies = import_module("ninefold.runtime.messages.fields")
 
 MUTANTS: dict[str, Callable[[Patch], None]] = {}
 
@@ -217,9 +233,9 @@ def an_entity_tag_outlives_a_write(patch: Patch) -> None:
 def a_null_in_a_merge_patch_is_passed_over(patch: Patch) -> None:
     valid = decode.Body.valid
 
-    def passing(self: Any, document: Any) -> Any:
+    def passing(self: Any, document: Any, *more: Any) -> Any:
         given = {n: v for n, v in document.items() if v is not None} if isinstance(document, dict) else document
-        return valid(self, given)
+        return valid(self, given, *more)
 
     patch.setattr(decode.Body, "valid", passing)
 
@@ -263,6 +279,39 @@ def a_name_may_be_given_twice(patch: Patch) -> None:
     patch.setattr(
         parameters, "_several", lambda type_, schemas, texts: several(type_, schemas, [*dict.fromkeys(texts)])
     )
+
+
+@mutant
+def a_filter_has_the_newer_name_of_what_was_renamed(patch: Patch) -> None:
+    patch.setattr(versions_of_fields, "_filter", lambda each, *of: each)
+
+
+@mutant
+def what_came_later_is_shown_in_an_older_version(patch: Patch) -> None:
+    patch.setattr(versions_of_fields, "_remove", lambda *of: None)
+
+
+@mutant
+def what_an_older_version_gives_is_stored_as_it_came(patch: Patch) -> None:
+    patch.setattr(fields_of_bodies.Field, "kept", lambda self, value: value)
+
+
+@mutant
+def an_unknown_version_is_the_default(patch: Patch) -> None:
+    patch.setattr(routes.Versions, "_named", lambda self, stated, request, query: None)
+
+
+@mutant
+def a_function_is_called_with_whatever_there_is(patch: Patch) -> None:
+    patch.setattr(import_module("ninefold.runtime.operations.call"), "_broken", lambda *of: [])
+
+
+@mutant
+def a_function_refuses_in_vain(patch: Patch) -> None:
+    def gives(n: int) -> dict[str, int]:
+        return {"n": n * 7}
+
+    patch.setitem(functions.SERVED, "weigh", gives)
 
 
 @pytest.mark.slow

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pytest
-from tests.agreement.comparing import Asked, Pair, Scenario, compiled
+from tests.agreement.comparing import Asked, Pair, Scenario
 from tests.agreement.service import Fate, RealService
 from tests.agreement.test_found import KEYED, NOW, contract, give
+from tests.agreement.versions import compiled
 from tests.agreement.writing import NONE
 from tests.reference.messages import Request, Response
 

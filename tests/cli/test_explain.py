@@ -78,7 +78,7 @@ def test_what_is_neither_a_file_nor_a_code(said: pytest.CaptureFixture[str]) -> 
     [
         ("on delete", "RESOURCE.fields.FIELD.on delete: docs/reference/2-resources.md#", "one deletion"),
         ("Sign In", "sign in R: docs/reference/4-endpoints.md#sign-in-r", "RFC 9106"),
-        ("paths", "Paths: docs/language.md#paths", "resolved from the left"),
+        ("truth", "Truth: docs/language.md#truth", "is not true, and stays so"),
         ("gone", "gone: docs/reference/7-errors.md#gone", "410"),
     ],
 )

@@ -29,6 +29,9 @@ OF_ERRORS = FIRST.replace("does: read note", "does: reed note")
 ASKED = source("{type: integer}")
 
 
+NOT_TAKEN = "ninefold_contract_not_taken"
+
+
 class Service:
     """One that is run; what it says is read until a word comes."""
 
@@ -43,6 +46,7 @@ class Service:
             start_new_session=True,
         )
         self.port = int(self.until("service ")[-1].rpartition(":")[2])
+        self.operator = int(self.until("operator ")[-1].split("/health")[0].rpartition(":")[2])
 
     def until(self, word: str) -> list[str]:
         assert self.process.stdout
@@ -58,6 +62,17 @@ class Service:
         self.document.write_text(contract, encoding="utf-8")
         self.process.send_signal(signal.SIGHUP)
         return self.until(word)
+
+    def renewed(self) -> dict[str, float]:
+        """What the metrics say of contracts that were read anew, by outcome, and whether one is not taken."""
+        connection = HTTPConnection("127.0.0.1", self.operator, timeout=60)
+        connection.request("GET", "/metrics")
+        lines = connection.getresponse().read().decode().splitlines()
+        connection.close()
+        told = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+        names = ("taken", "refused", "put off")
+        counted = {each: f'ninefold_contracts_read_anew_total{{outcome="{each}"}}' for each in names}
+        return {each: float(told[name]) for each, name in {**counted, "not taken": NOT_TAKEN}.items()}
 
     def end(self) -> None:
         self.process.send_signal(signal.SIGTERM)
@@ -99,11 +114,13 @@ def goes_on(service: Service) -> None:
         told = service.takes(contract, "error: what was served goes on")
         assert any(why in line for line in told), told
         assert asked(connection, "GET", "/notes/b") == (200, {"id": "b", "more": "x", "text": "two"})
+    assert service.renewed() == {"taken": 1, "refused": 2, "put off": 0, "not taken": 1}
     # The contract of before hides what the other added, and a later one has it again.
     service.takes(FIRST, "served anew")
     assert asked(connection, "GET", "/notes/b") == (200, {"id": "b", "text": "two"})
     service.takes(SECOND, "served anew")
     assert asked(connection, "GET", "/notes/b")[1]["more"] == "x"
+    assert service.renewed() == {"taken": 3, "refused": 2, "put off": 0, "not taken": 0}
     assert connection.sock is through and through is not None, "the connection is the same"
     connection.close()
 
@@ -159,6 +176,7 @@ def test_what_requests_put_off_is_tried_again(tmp_path: Path) -> None:
         connection.endheaders(body[:5])
         told = service.takes(SECOND, "error: what was served goes on")
         assert any("requests are on their way that take longer" in line for line in told), told
+        assert service.renewed() == {"taken": 0, "refused": 0, "put off": 1, "not taken": 1}
         connection.send(body[5:])
         assert connection.getresponse().status == 201
         service.until("served anew")

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from tests.docs.reader import ROOT
+from tests.contracts import ROOT, compiled
 from tests.server.conftest import running
 
 from ninefold.cli.try_it import Where, caller_lines, lines
@@ -112,7 +112,7 @@ CONTRACTS = sorted((*ROOT.glob("examples/*.md"), *ROOT.glob("tests/cases/*/contr
 def test_no_line_of_any_contract_reads_what_no_line_has_put_there(given: bool) -> None:
     read = 0
     for path in CONTRACTS:
-        found = compile_document(path.name, path.read_bytes()).plan
+        found = compiled(path).plan
         if found is None:
             continue
         values = {value.name: "x" for value in found.operator} if given else {}

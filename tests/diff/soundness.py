@@ -10,17 +10,17 @@ from pathlib import Path
 
 from tests.contracts import contract_of, operator_of
 
-from ninefold.ablate.ablate import Work, asked_of
+from ninefold.ablate.ablate import asked_of
 from ninefold.ablate.compare import is_less, refuses, says_the_same
 from ninefold.ablate.facts import Written, without, written
-from ninefold.ablate.fixed import Whole
+from ninefold.ablate.fixed import Whole, rehearse, scripts
 from ninefold.ablate.law import Change
 from ninefold.ablate.rehearsal import Seen
 from ninefold.diff.compare import diff
 from ninefold.diff.finding import Difference
 from ninefold.diff.meaning import felt, meaning
 from ninefold.language.key import Kind
-from ninefold.pipeline import Loaded, compile_tree
+from ninefold.pipeline import Loaded, compile_document, compile_tree
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, scalars
 
 
@@ -42,9 +42,11 @@ def _said(seen: Seen) -> str:
 
 
 def whole(directory: Path) -> Whole:
+    """With what the operator gives to the case: its requests are written for that, and for nobody who stands in."""
     contract = contract_of(directory)
     files = tuple((path.name, path.read_text(encoding="utf-8")) for path in sorted((directory / "http").glob("*.http")))
-    return Work(contract.name, contract.read_bytes(), files, operator_of(directory)).whole()
+    loaded = compile_document(contract.name, contract.read_bytes())
+    return rehearse(loaded, scripts(files), operator_of(directory), stands_in=False)
 
 
 @dataclass(frozen=True)

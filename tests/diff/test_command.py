@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,11 +48,25 @@ def test_what_breaks_is_told_with_a_request_that_shows_it(tmp_path: Path, capsys
     assert told.endswith("1 breaking\n")
 
 
+def test_a_request_is_made_that_shows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", str(ORDERS), changed(tmp_path, LOST_EDGE), "--seek", "600"]) == 1
+    told = capsys.readouterr().out
+    assert re.search(r"= shown by: POST /orders/[^/ ]+/cancel   \(key customer [^ ]+, the order is placed\)\n", told)
+    assert "      was 200 {" in told and "      is  409 {" in told
+
+
+def test_that_no_request_shows_it_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["diff", str(ORDERS), changed(tmp_path, ("attempts: 8", "attempts: 4")), "--seek", "600"])
+    assert re.search(r"= no request shows it, of [\d,]+ that were told to both contracts\n", capsys.readouterr().out)
+    main(["diff", str(ORDERS), changed(tmp_path, ("attempts: 8", "attempts: 4")), "--seek", "0"])
+    assert "shows it" not in capsys.readouterr().out
+
+
 def test_the_status_is_that_of_the_bar(tmp_path: Path) -> None:
     larger = changed(tmp_path, LARGER)
-    assert main(["diff", str(ORDERS), larger]) == 1
-    assert main(["diff", str(ORDERS), larger, "--fail-on", "breaking"]) == 0
-    assert main(["diff", str(ORDERS), larger, "--for", "receivers"]) == 0
+    assert main(["diff", "--seek", "0", str(ORDERS), larger]) == 1
+    assert main(["diff", "--seek", "0", str(ORDERS), larger, "--fail-on", "breaking"]) == 0
+    assert main(["diff", "--seek", "0", str(ORDERS), larger, "--for", "receivers"]) == 0
 
 
 def test_a_side_with_errors_has_no_clean_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,7 +83,7 @@ def test_where_nobody_says_what_is_compatible_there_is_no_verdict(
     line = next(each for each in text.splitlines() if each.startswith("compatible:"))
     silent = tmp_path / "old.md"
     silent.write_text(text.replace(line, "compatible: not shown"), encoding="utf-8")
-    assert main(["diff", str(silent), changed(tmp_path, LOST_EDGE)]) == 2
+    assert main(["diff", "--seek", "0", str(silent), changed(tmp_path, LOST_EDGE)]) == 2
     told = capsys.readouterr().out
     assert "effect: `order > transitions" in told
     assert told.splitlines()[-1].startswith("no verdict: `compatible` of part 9 is not shown")
@@ -76,17 +91,17 @@ def test_where_nobody_says_what_is_compatible_there_is_no_verdict(
 
 def test_each_format_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = changed(tmp_path, LOST_EDGE, LARGER)
-    main(["diff", str(ORDERS), new, "--format", "json"])
+    main(["diff", "--seek", "0", str(ORDERS), new, "--format", "json"])
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [each["verdict"] for each in lines] == ["breaking", "look"]
     assert lines[0]["old"]["text"].startswith("cancel:") and lines[0]["new"] is None
-    main(["diff", str(ORDERS), new, "--format", "sarif"])
+    main(["diff", "--seek", "0", str(ORDERS), new, "--format", "sarif"])
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     assert [each["level"] for each in run["results"]] == ["error", "warning"]
     assert [each["partialFingerprints"] for each in run["results"]] == [
         {"meaning/v1": each["fingerprint"]} for each in lines
     ]
-    main(["diff", str(ORDERS), new, "--format", "markdown"])
+    main(["diff", "--seek", "0", str(ORDERS), new, "--format", "markdown"])
     told = capsys.readouterr().out
     assert told.startswith("### Contract: 1 breaking, 1 look") and "| **breaking** |" in told
 
@@ -98,7 +113,7 @@ def test_a_database_is_a_side_as_it_was_served(tmp_path: Path, capsys: pytest.Ca
     assert isinstance(opening, Opened)
     # Also while it is served.
     assert main(["diff", "--database", database, str(ORDERS), "--fail-on", "any"]) == 0
-    assert main(["diff", "--database", database, changed(tmp_path, LOST_EDGE)]) == 1
+    assert main(["diff", "--seek", "0", "--database", database, changed(tmp_path, LOST_EDGE)]) == 1
     assert f"was {database}:{ORDERS.name}:" in capsys.readouterr().out
     opening.database.close()
     assert main(["diff", "--database", str(tmp_path / "other.db"), str(ORDERS)]) == 2
@@ -109,7 +124,7 @@ def test_a_database_is_a_side_as_it_was_served(tmp_path: Path, capsys: pytest.Ca
 def test_what_is_accepted_stands_in_nobodys_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new, accepted = changed(tmp_path, LOST_EDGE, LARGER), tmp_path / "accepted.yaml"
     accepted.write_text("[]\n", encoding="utf-8")
-    call = ["diff", str(ORDERS), new, "--accepted", str(accepted)]
+    call = ["diff", "--seek", "0", str(ORDERS), new, "--accepted", str(accepted)]
     assert main(call) == 1
     fingerprints = [each.split()[-1] for each in capsys.readouterr().out.splitlines() if "= finding: " in each]
     assert len(fingerprints) == 2
@@ -143,7 +158,7 @@ def test_a_commit_of_git_is_a_side(
     changed(below, LOST_EDGE)
     monkeypatch.chdir(below)
     for old in ("main:new.md", "main:below/new.md"):
-        assert main(["diff", old, "new.md"]) == 1
+        assert main(["diff", "--seek", "0", old, "new.md"]) == 1
         assert f"was {old}:" in capsys.readouterr().out
     driver = f'f() {{ {sys.executable} -m ninefold diff --fail-on never "$2" "$5" || true; }}; f'
     git(tmp_path, "config", "diff.ninefold.command", driver)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ def edited(text: str, edits: list[list[str]]) -> str:
     return text
 
 
+@lru_cache(4)  # most pairs change the same contract
 def loaded(name: str, text: str) -> Loaded:
     found = compile_document(name, text.encode())
     assert found.plan is not None, found.diagnostics[0].message

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 
 import ninefold
 from ninefold.pipeline import load
-from ninefold.runtime.http.app import Application, Asking
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.asking import Asking, Settled
 from ninefold.runtime.http.framing import Head
 from ninefold.runtime.http.run import Asgi, Stop, serve
 from ninefold.runtime.request.service import ready
@@ -56,7 +57,7 @@ class SeenWithoutAsgi(Seen):
         self._core = application
         self.direct = 0
 
-    def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking:
+    def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking | Settled:
         self.paths.append(head.path.decode("latin-1"))
         self.direct += 1
         return self._core.asked(head, content, peer, certificate)

@@ -47,7 +47,7 @@ def test_what_a_front_sends_is_what_is_seen(front: tuple[Address, Seen, Tap], wh
     for attack in ATTACKS:
         with httpx.Client(base_url=f"http://{address[0]}:{address[1]}", timeout=60) as http:
             victim(http)
-            told(address, [attack.sent + LAST] if whole else _head_and_body(attack), pause=0.01, patience=0.7)
+            told(address, [attack.sent + LAST] if whole else _head_and_body(attack), pause=0.01, patience=0.3)
             victim(http)
         asked = seen.taken()
         assert "/smuggled" not in asked, attack.name

@@ -13,6 +13,7 @@ import pytest
 from tests.door.doors import CONTRACT
 
 import ninefold
+from ninefold.runtime.http import protocol
 from ninefold.runtime.http.run import Stop, serve
 
 pytestmark = pytest.mark.serves
@@ -69,7 +70,8 @@ def test_no_client_is_cut(tmp_path: Path) -> None:
     assert set(answered) == {201} and len(answered) > CLIENTS
 
 
-def test_idle_connections_do_not_hold_it_up(tmp_path: Path) -> None:
+def test_idle_connections_do_not_hold_it_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "IDLE_SECONDS", 0.5)
     service = ninefold.application(CONTRACT, database=str(tmp_path / "a.db"))
     listening = socket.create_server(("127.0.0.1", 0), backlog=100)
     stop = Stop()

@@ -18,6 +18,7 @@ from tests.events.service import Running, running
 from tests.events.stream import Event, listening, over
 from tests.server.identity import ec, signed
 
+from ninefold.runtime.http import streams
 from ninefold.runtime.http.capacity import STREAMS_OF_ONE
 from ninefold.runtime.sources import Sources
 
@@ -245,7 +246,10 @@ ENDS: dict[str, tuple[Known, Callable[[Notes, int, Mapping[str, str]], None]]] =
 
 @pytest.mark.parametrize("name", ENDS)
 @pytest.mark.parametrize("happens", [True, False], ids=["with events", "without events"])
-def test_a_credential_that_has_ended_ends_its_streams(notes: Notes, name: str, happens: bool) -> None:
+def test_a_credential_that_has_ended_ends_its_streams(
+    notes: Notes, name: str, happens: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "CHECK_SECONDS", 0.1)
     known, end = ENDS[name]
     id, secret = notes.person("Ann", "desk")
     headers = known(notes, "Ann", secret)

@@ -271,7 +271,7 @@ def test_the_type_of_a_filters_value_is_what_it_is_compared_with(text: str, type
             "NF0411",
             "the type of `value` cannot be told from this expression",
             "value",
-            "compare it with a field",
+            "compare it with a field, or say its `type` beside `where`",
         ),
         (
             "order.total == value || order.status == value",

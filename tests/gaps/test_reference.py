@@ -24,7 +24,7 @@ from ninefold.language.verbs import VERBS
 from ninefold.language.versioning import Versioning
 from ninefold.meanings import meaning_named, meanings
 from ninefold.pipeline import compile_document
-from ninefold.tools.reference import anchor, asked_for, entries, entry_at, entry_of, names
+from ninefold.tools.reference import anchor, as_text, asked_for, entries, entry_at, entry_of, names, on, on_page
 
 ROOT = Path(__file__).parents[2]
 TEXTS = {page: (ROOT / "docs" / page).read_text(encoding="utf-8") for page in PAGES}
@@ -72,12 +72,39 @@ def test_few_meanings_hold_everywhere() -> None:
     assert len([each for each in meanings().values() if each.is_global]) <= 20
 
 
+def test_the_language_is_read_in_forty_minutes() -> None:
+    """About 200 words a minute, tables and their lines and all."""
+    assert len(LANGUAGE.split()) <= 8100
+
+
+def test_the_line_of_a_key_is_the_beginning_of_what_the_reference_says() -> None:
+    for each in entries():
+        if each.key is not None:
+            sentence = each.line if each.line in each.says else each.line.rpartition(" (")[0]
+            assert sentence and each.says.startswith(sentence) and each.says in each.paragraphs[1]
+
+
 def test_every_meaning_is_told_in_full_where_it_is_linked_to() -> None:
     for meaning in meanings().values():
         entry = entry_of(meaning)
         sections = re.split(r"^#+ (.+)$", TEXTS[entry.page], flags=re.MULTILINE)
         told = [text for heading, text in zip(sections[1::2], sections[2::2], strict=True) if heading == entry.heading]
         assert len(told) == 1 and meaning.text in told[0]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_explain_prints_is_what_the_page_says(page: str) -> None:
+    for each in on(page):
+        heading, *told = as_text(each)
+        begin, *said = (text for text in on_page(each).split("\n\n") if "**: at [" not in text)
+        assert (heading, begin) == (f"{each.heading.replace(chr(96), '')}: docs/{each.link}", f"### {each.heading}")
+        assert told[: len(each.paragraphs)] == [bare(text) for text in said[: len(each.paragraphs)]]
+        assert set(map(bare, said)) <= set(told), "what stands here in full is printed, word by word"
+
+
+def bare(text: str) -> str:
+    """Without the marks around words: code keeps its own."""
+    return re.sub(r"(`[^`]*`)|\*+|\[([^\]]+)\]\([^)]+\)", r"\1\2", text)
 
 
 def test_all_that_is_named_is_found() -> None:

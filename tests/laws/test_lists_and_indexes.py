@@ -12,8 +12,8 @@ from pathlib import Path
 import apsw
 import msgspec
 import pytest
-from tests.agreement.comparing import compiled as random_contract
 from tests.agreement.contracts import contract
+from tests.agreement.versions import compiled as random_contract
 from tests.contracts import ALL, ROOT, compiled
 from tests.slices import TAKEN, share, some
 

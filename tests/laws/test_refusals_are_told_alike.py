@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.contracts import compiled
 
 from ninefold.language.authentication import ANYONE
 from ninefold.language.conditions import BY_NAME, NO_ENDPOINT, Step
 from ninefold.language.fact import value_of
-from ninefold.pipeline import Loaded, compile_document
+from ninefold.pipeline import Loaded
 from ninefold.plan.problems import Condition
 from ninefold.plan.routes import Served
 from ninefold.questions.errors import arising
@@ -53,7 +54,7 @@ def names(found: tuple[Refusal, ...]) -> set[tuple[str, str | None, str | None]]
 
 @pytest.mark.parametrize("path", CONTRACTS, ids=title)
 def test_what_may_refuse_a_request_is_told_alike(path: Path) -> None:
-    loaded = compile_document(path.name, path.read_bytes())
+    loaded = compiled(path)
     if loaded.plan is None:
         return
     g, wrong = Grounds(loaded), []

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 import msgspec
 import pytest
+from tests.contracts import compiled
 
 from ninefold.ablate.facts import row_of_entry, row_of_item
 from ninefold.diagnostics.diagnostic import has_errors
@@ -32,7 +33,7 @@ from ninefold.language import shapes
 from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, Kind
 from ninefold.language.table import VOCABULARY, keys_under
-from ninefold.pipeline import Loaded, compile_document, compile_tree
+from ninefold.pipeline import Loaded, compile_tree
 from ninefold.plan.places import Place as PlanPlace
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
 
@@ -73,7 +74,7 @@ class Place:
 @cache
 def _contracts() -> dict[Path, Loaded]:
     """All without errors: those in which no question is open first, and of these the shortest."""
-    found = {path: compile_document(path.name, path.read_bytes()) for path in CONTRACTS}
+    found = {path: compiled(path) for path in CONTRACTS}
     sound = {path: each for path, each in found.items() if not has_errors(each.diagnostics)}
     order = sorted(sound, key=lambda path: (bool(sound[path].open_questions), len(sound[path].source.text), path))
     return {path: sound[path] for path in order}

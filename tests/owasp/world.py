@@ -10,14 +10,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import itertools
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
 import apsw
@@ -28,7 +26,7 @@ from tests.server.identity import Provider
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.development.claims import kinds
-from ninefold.development.samples import admits, sample
+from ninefold.development.samples import admits, of_pattern, sample
 from ninefold.expressions.evaluate import EvaluationError
 from ninefold.operator.rows import Adding, Caller, look, stated_rows
 from ninefold.plan.authentication import Issued, LookedUp, Password, Scheme
@@ -430,47 +428,3 @@ def marked(schema: Any, root: Any, resource: str, name: str, number: int) -> Any
             if admits(whole, other):
                 return other
     return usual
-
-
-def of_pattern(pattern: str, number: int) -> Iterator[str]:
-    """Texts that a pattern matches, if it is a plain one: what varies has the digit or the letter of the number."""
-    try:
-        parsed = _parser.parse(pattern)
-    except re.error:
-        return
-    for turn in range(number, number + 3):
-        yield "".join(_of_part(operator, argument, turn) for operator, argument in parsed)
-
-
-def _of_part(operator: Any, argument: Any, number: int) -> str:
-    match str(operator):
-        case "LITERAL":
-            return chr(argument)
-        case "IN":
-            return _of_set(argument, number)
-        case "MAX_REPEAT" | "MIN_REPEAT":
-            least, most, part = argument
-            count = max(least, min(int(most), 2))
-            return "".join(_of_part(each[0], each[1], number) for _ in range(count) for each in part)
-        case "SUBPATTERN":
-            return "".join(_of_part(each[0], each[1], number) for each in argument[3])
-        case "BRANCH":
-            return "".join(_of_part(each[0], each[1], number) for each in argument[1][number % len(argument[1])])
-        case "ANY":
-            return chr(97 + number)
-        case _:
-            return ""
-
-
-def _of_set(items: Any, number: int) -> str:
-    for operator, argument in items:
-        match str(operator):
-            case "LITERAL":
-                return chr(argument)
-            case "RANGE":
-                return chr(min(argument[0] + number, argument[1]))
-            case "CATEGORY":
-                return str(number) if "DIGIT" in str(argument) else chr(97 + number)
-            case _:
-                continue
-    return "a"

@@ -130,37 +130,8 @@ def main(where: Path) -> None:
 
 
 def _live(where: Path) -> None:
-    found = programs()
-    assert found is not None
-    data = where / "data"
-    data.mkdir(mode=0o700)
-    if UNPRIVILEGED:
-        shutil.chown(data, "nobody", "nogroup")
-        shutil.chown(where, "nobody", "nogroup")
-    # An order of texts that is the database's own may be any: what is by code point says so.
-    locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"] if VERSION != "16" else []
-    made = [
-        str(found / "initdb"),
-        "-D",
-        str(data),
-        "-U",
-        "ninefold",
-        "-A",
-        "trust",
-        "-N",
-        "-E",
-        "UTF8",
-        "--locale=C",
-        *locale,
-    ]
-    subprocess.run(made, check=True, cwd="/", **UNPRIVILEGED)
-    options = [f"--{name}={value}" for name, value in SETTINGS.items()]
-    command = [str(found / "postgres"), "-D", str(data), "-k", str(where), *options]
-    server = subprocess.Popen(command, cwd="/", **UNPRIVILEGED)
-    asked = [str(found / "pg_isready"), "-q", "-h", str(where)]
-    while subprocess.run(asked).returncode != 0:
-        assert server.poll() is None
-        time.sleep(0.02)
+    make(where)
+    server = begin(where)
     (where / "ready").touch()
     while True:
         with (where / "users").open("rb") as users:
@@ -179,6 +150,40 @@ def _live(where: Path) -> None:
             shutil.rmtree(where)
             Path(f"{where}.lock").unlink()
             return
+
+
+# ── Its programs ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _program(name: str) -> str:
+    found = programs()
+    assert found is not None
+    return str(found / name)
+
+
+def make(where: Path) -> None:
+    """An empty cluster in a directory, for the user `ninefold`."""
+    data = where / "data"
+    data.mkdir(mode=0o700)
+    if UNPRIVILEGED:
+        shutil.chown(data, "nobody", "nogroup")
+        shutil.chown(where, "nobody", "nogroup")
+    # An order of texts that is the database's own may be any: what is by code point says so.
+    locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"] if VERSION != "16" else []
+    options = ["-U", "ninefold", "-A", "trust", "-N", "-E", "UTF8", "--locale=C", *locale]
+    subprocess.run([_program("initdb"), "-D", str(data), *options], check=True, cwd="/", **UNPRIVILEGED)
+
+
+def begin(where: Path) -> subprocess.Popen[bytes]:
+    """Its server, once it takes connections."""
+    options = [f"--{name}={value}" for name, value in SETTINGS.items()]
+    command = [_program("postgres"), "-D", str(where / "data"), "-k", str(where), *options]
+    server = subprocess.Popen(command, cwd="/", **UNPRIVILEGED)
+    asked = [_program("pg_isready"), "-q", "-h", str(where)]
+    while subprocess.run(asked).returncode != 0:
+        assert server.poll() is None
+        time.sleep(0.02)
+    return server
 
 
 if __name__ == "__main__":

@@ -6,74 +6,26 @@ from __future__ import annotations
 import random
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from itertools import count, cycle
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from tests.contracts import SERVED, compiled, contract_of, operator_of
-from tests.events.receiver import Receiver, receiving
+from tests.events.receiver import receiving
 from tests.events.stream import listening
 from tests.http_cases import serving, tell
 from tests.postgresql import server
+from tests.postgresql.nodes import CONTRACT, Load, Node, delivered, hall, judge, nodes, numbers, person
 from tests.slices import many, some
 
 from ninefold.ablate.requests import Known, read_exchanges
 
-CONTRACT = Path(__file__).parent / "contract.md"
-
 pytestmark = pytest.mark.serves
-
-_numbers = count(1)
-
-
-class Node:
-    """A process of `ninefold serve`."""
-
-    def __init__(self, url: str) -> None:
-        command = [sys.executable, "-m", "ninefold", "serve", str(CONTRACT), "--database", url]
-        command += ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--allow-private", "127.0.0.0/8"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-    def begun(self) -> Node:
-        """Once it serves."""
-        assert self.process.stdout is not None
-        said = ""
-        for line in self.process.stdout:
-            said += line
-            if found := re.match(r"service +(\S+)", line):
-                self.client = httpx.Client(base_url=found[1], timeout=60)
-                return self
-        raise AssertionError(said)
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-    def close(self) -> None:
-        self.client.close()
-        self.process.kill()
-        self.process.wait()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
-
-
-@contextmanager
-def nodes(url: str, number: int) -> Iterator[list[Node]]:
-    """They begin together."""
-    with ExitStack() as stack:
-        found = [Node(url) for _ in range(number)]
-        for each in found:
-            each.begun()
-            stack.callback(each.close)
-        yield found
 
 
 @pytest.fixture(scope="module")
@@ -82,17 +34,6 @@ def both() -> Iterator[tuple[httpx.Client, httpx.Client]]:
     assert plan is not None
     with serving(plan, url, {}) as one, serving(plan, url, {}) as other:
         yield one, other
-
-
-def person(client: httpx.Client) -> dict[str, str]:
-    made = client.post("/people", json={"name": f"p{next(_numbers)}"})
-    assert made.status_code == 201, made.text
-    return {"Authorization": f"Bearer {made.json()['token']}"}
-
-
-def hall(client: httpx.Client, most: int) -> int:
-    found: int = client.post("/halls", json={"most": most}).json()["id"]
-    return found
 
 
 def at_once(number: int, ask: Callable[[int], httpx.Response]) -> list[httpx.Response]:
@@ -109,7 +50,7 @@ def statuses(responses: list[httpx.Response]) -> dict[int, int]:
 
 def test_of_those_that_come_to_both_as_many_are_taken_as_there_may_be(both: tuple[httpx.Client, httpx.Client]) -> None:
     """One value is of one row, a hall holds no more than its seats, and numbers have no holes."""
-    who, name = person(both[0]), f"s{next(_numbers)}"
+    who, name = person(both[0]), f"s{next(numbers)}"
     one, few = hall(both[0], 100), hall(both[1], 5)
     same = at_once(16, lambda n: both[n % 2].post("/seats", json={"hall": one, "name": name}, headers=who))
     assert statuses(same) == {201: 1, 409: 15}
@@ -124,8 +65,8 @@ def test_of_those_that_come_to_both_as_many_are_taken_as_there_may_be(both: tupl
 def test_what_comes_to_both_with_one_key_is_done_once(both: tuple[httpx.Client, httpx.Client]) -> None:
     who, where = person(both[0]), hall(both[1], 100)
     for _ in range(3):
-        key = {**who, "Idempotency-Key": f"k{next(_numbers)}"}
-        body = {"hall": where, "name": f"s{next(_numbers)}"}
+        key = {**who, "Idempotency-Key": f"k{next(numbers)}"}
+        body = {"hall": where, "name": f"s{next(numbers)}"}
         made = at_once(8, lambda n, body=body, key=key: both[n % 2].post("/seats", json=body, headers=key))  # type: ignore[misc]
         codes = {each.json()["code"] for each in made if each.status_code != 201}
         assert codes <= {"key_busy"} and statuses(made).get(201, 0) >= 1, [each.text for each in made]
@@ -159,7 +100,7 @@ def test_a_stream_tells_at_one_what_is_written_at_both_in_its_order(both: tuple[
     who, where = person(both[0]), hall(both[0], 100)
     with listening(both[1], who) as told:
         made = at_once(
-            20, lambda n: both[n % 2].post("/seats", json={"hall": where, "name": f"s{next(_numbers)}"}, headers=who)
+            20, lambda n: both[n % 2].post("/seats", json={"hall": where, "name": f"s{next(numbers)}"}, headers=who)
         )
         ids = sorted(each.json()["id"] for each in made)
         came = [each for each in told.take(20) if each.kind == "seat.made"]
@@ -175,7 +116,7 @@ def test_what_is_due_is_never_seen_as_it_was(both: tuple[httpx.Client, httpx.Cli
     """A row is made at one node, and falls due while the other is asked for it again and again."""
     who, where = person(both[0]), hall(both[0], 100)
     for client, other in (both, both[::-1]):
-        made = client.post("/seats", json={"hall": where, "name": f"s{next(_numbers)}"}, headers=who)
+        made = client.post("/seats", json={"hall": where, "name": f"s{next(numbers)}"}, headers=who)
         began, path = time.monotonic(), f"/seats/{made.json()['id']}"
         seen = [(time.monotonic() - began, other.get(path, headers=who).json()["status"])]
         while seen[-1][1] == "held" and seen[-1][0] < 60:
@@ -200,7 +141,7 @@ def test_a_node_that_dies_leaves_its_work_to_the_other() -> None:
         def write(node: Node) -> None:
             for _ in range(40):
                 try:
-                    made = node.client.post("/seats", json={"hall": where, "name": f"s{next(_numbers)}"}, headers=who)
+                    made = node.client.post("/seats", json={"hall": where, "name": f"s{next(numbers)}"}, headers=who)
                 except httpx.HTTPError:
                     return
                 if made.status_code == 201:
@@ -214,10 +155,10 @@ def test_a_node_that_dies_leaves_its_work_to_the_other() -> None:
                 each.result()
         there = {each["id"] for each in other.client.get("/seats", headers=who).json()["data"]}
         assert set(answered) <= there and len(there) <= len(answered) + 1
-        _delivered(receiver, there)
+        delivered(receiver, there)
         # It does what it did, and what the other did, and in time.
-        made = other.client.post("/seats", json={"hall": where, "name": f"s{next(_numbers)}"}, headers=who).json()
-        _delivered(receiver, there | {made["id"]})
+        made = other.client.post("/seats", json={"hall": where, "name": f"s{next(numbers)}"}, headers=who).json()
+        delivered(receiver, there | {made["id"]})
 
 
 def _by_delivery(url: str, both: list[Node]) -> tuple[Node, Node]:
@@ -237,48 +178,10 @@ def _by_delivery(url: str, both: list[Node]) -> tuple[Node, Node]:
     return sender, other
 
 
-def _delivered(receiver: Receiver, ids: set[int]) -> None:
-    end = time.monotonic() + 60
-    while {each.json["data"]["id"] for each in receiver.good()} != ids:
-        assert time.monotonic() < end, (ids, [each.json["data"]["id"] for each in receiver.good()])
-        time.sleep(0.05)
-    # Who died may have sent what it could not note any more: its identifier is the same.
-    firsts = dict.fromkeys(each.id for each in receiver.good())
-    assert len(firsts) == len(ids)
-
-
 CUT = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
     " WHERE datname = current_database() AND pid <> pg_backend_pid()"
 )
-
-
-class Load:
-    """Clients that send each seat with a key of its own, to any node, until it is answered."""
-
-    def __init__(self, among: list[Node], who: dict[str, str], where: int) -> None:
-        self.among, self.who, self.where = among, who, where
-        self.answered: list[tuple[int, str]] = []
-        self.ended = False
-
-    def write(self, _: int) -> None:
-        while not self.ended:
-            name = f"s{next(_numbers)}"
-            while (made := self._sent(name)) is None:
-                time.sleep(0.05)
-            self.answered.append((made, name))
-
-    def _sent(self, name: str) -> int | None:
-        body, headers = {"hall": self.where, "name": name}, {**self.who, "Idempotency-Key": name}
-        try:
-            made = random.choice(self.among).client.post("/seats", json=body, headers=headers)
-        except (httpx.HTTPError, RuntimeError):
-            return None
-        if made.status_code == 503 or made.json().get("code") == "key_busy":
-            return None
-        assert made.status_code == 201, made.text
-        found: int = made.json()["id"]
-        return found
 
 
 @pytest.mark.long
@@ -307,15 +210,7 @@ def test_nothing_is_lost_or_done_twice_while_nodes_die_hang_and_lose_their_conne
                 load.ended = True
             for each in writing:
                 each.result()
-        rows = [(each[0], each[1]) for each in server.run(url, "SELECT id, name FROM seat ORDER BY id")]
-        assert len(set(load.answered)) == len(load.answered) and sorted(load.answered) == rows
-        assert [id for id, _ in rows] == list(range(1, len(rows) + 1))
-        log = server.run(url, 'SELECT seq, kind, row FROM "$event" ORDER BY seq')
-        assert [each[0] for each in log] == list(range(1, len(log) + 1))
-        happened = [(each[1], each[2]) for each in log]
-        assert len(set(happened)) == len(happened), "each was made once, and has lapsed once"
-        assert sum(kind == "seat.made" for kind, _ in happened) == len(rows)
-        _delivered(receiver, {id for id, _ in rows})
+        judge(url, load, receiver)
         for node in among:
             node.close()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ninefold.pipeline import compile_document
@@ -35,6 +37,8 @@ versioning: none
 """
 
 
+CASES = Path(__file__).parent.parent / "cases"
+
 TELLING = (
     "{expires_in: granted.expires_in}",
     "{scope: \"has(granted.scope) ? granted.scope : ''\"}",
@@ -57,3 +61,14 @@ def test_what_tells_of_the_credential_is_blocked(issues: str, shown: str, blocke
     (question,) = loaded.open_questions
     assert loaded.source.text[question.span.start :].startswith(issues.removeprefix("!proposed "))
     assert question.blocks == (("POST /token",) if blocked else ())
+
+
+@pytest.mark.parametrize("open_one", ["issued to: not shown", "issued to: !proposed client"])
+def test_that_the_service_makes_a_credential_may_be_a_gap_beside_what_it_is_granted(open_one: str) -> None:
+    text = (CASES / "clients-of-oauth" / "contract.md").read_text()
+    assert "issued to: client" in text
+    loaded = compile_document("contract.md", text.replace("issued to: client", open_one, 1).encode())
+    assert [each.message for each in loaded.diagnostics if each.code.severity.value == "error"] == []
+    assert [each.text for each in loaded.open_questions] == [
+        "how a credential of `app` is recognised: looked up, issued, or signed"
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import Any
@@ -127,9 +127,11 @@ def given(
     checked: Checked,
     was: Mapping[str, Any] | None,
     by_form: bool,
+    becomes: Mapping[tuple[str, str], Callable[[Any], Any]],
 ) -> Given:
     """What a document gives. `was`: the row as it is, for merge patches of objects; None: there is none to be had.
-    `by_form`: it is what a form stands for."""
+    `by_form`: it is what a form stands for. `becomes`: of fields that are stored otherwise, what is shown of a
+    value."""
     assert endpoint.takes.body is not None
     document = copy.deepcopy(document)
     fields = {leaf.field: resource.fields[leaf.field] for leaf in endpoint.takes.body}
@@ -164,6 +166,13 @@ def given(
                 result.values[leaf.field] = read(_given_type(field_), value, leaf.pointer)
             except BrokenValue as rule:
                 rules.append((rule.path, rule.rule))
+        stored_as = becomes.get((resource.name, leaf.field))
+        if not rules and stored_as is not None and result.values[leaf.field] is not None:
+            try:
+                result.values[leaf.field] = stored_as(result.values[leaf.field])
+            except Fails:
+                rules.append((leaf.pointer, "stored"))
+                del result.values[leaf.field]
         if rules:
             result.wrong.add(leaf.field)
         broken += [Broken("body", path, rule) for path, rule in rules]

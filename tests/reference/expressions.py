@@ -170,7 +170,8 @@ class Reading:
         if field.computed is not None:
             # A value is the same for everyone who may see it (meaning "row rules").
             inner = replace(self, names={**self.names, row.resource.name: at_hand(row)}, sees=all_rows)
-            return inner.holds(field.computed) if isinstance(field.type, Boolean) else inner.value(field.computed)
+            is_condition = isinstance(field.type, Boolean)
+            return inner.holds(field.computed) if is_condition else inner.value_or_none(field.computed)
         value = row.fields[name]
         if value is None and field.serial:
             raise Fails(f"the row has no {name} until it is stored")
@@ -248,6 +249,8 @@ class Reading:
                 return same(self.value(arguments[0]), self.value(arguments[1]))
             case "!=":
                 return not same(self.value(arguments[0]), self.value(arguments[1]))
+            case "is true":
+                return self.holds(arguments[0])
             case "has":
                 return self._has(arguments[0])
             case "in":

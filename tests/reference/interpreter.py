@@ -7,14 +7,14 @@ decided at the end. Rows are dicts, a query is a loop over them, and a transacti
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 from urllib.parse import quote, unquote
 
-from tests.reference import bodies, callers, cases, chosen, lists, routes, shows, writes
+from tests.reference import bodies, callers, calls, cases, chosen, lists, routes, shows, writes
 from tests.reference.callers import ANYONE, Caller
 from tests.reference.expressions import Chance, Reading, TooLarge, all_rows, at_hand, moment
 from tests.reference.failures import Failure, error_value, in_written_order, invalid, refusal
@@ -54,16 +54,23 @@ class Kept:
 @dataclass
 class Interpreter:
     """`cursors`: what each cursor that was given stands for. `kept`: what was done under idempotency keys, by caller,
-    endpoint and key (meaning "idempotency keys")."""
+    endpoint and key (meaning "idempotency keys"). Of an older version, `becomes`: what is shown of what clients give
+    for a field; `version_parameter` names the version. `functions`: the operator's."""
 
     checked: Checked
     rows: Rows = field(default_factory=Rows)
     cursors: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     kept: dict[tuple[Any, ...], Kept] = field(default_factory=dict)
+    becomes: Mapping[tuple[str, str], Callable[[Any], Any]] = field(default_factory=dict)
+    version_parameter: str | None = None
+    functions: Mapping[str, calls.Function] = field(default_factory=dict)
 
-    def answer(self, request: Request, now: str, chance: Chance) -> Response:
-        """The response; `rows` become what the request makes of them."""
-        response = _Asking(self, request, now, chance).answer()
+    def answer(
+        self, request: Request, now: str, chance: Chance, sent: str | None = None, *besides: Failure
+    ) -> Response:
+        """The response; `rows` become what the request makes of them. `sent`: the target as it came, if another.
+        `besides`: what is wrong with it already."""
+        response = _Asking(self, request, now, chance, sent, besides).answer()
         return replace(response, body=NOTHING) if request.method == "HEAD" else response
 
 
@@ -83,7 +90,16 @@ def _decoded(text: str) -> str:
 class _Asking:
     """One request."""
 
-    def __init__(self, of: Interpreter, request: Request, now: str, chance: Chance) -> None:
+    def __init__(
+        self,
+        of: Interpreter,
+        request: Request,
+        now: str,
+        chance: Chance,
+        sent: str | None,
+        besides: Sequence[Failure],
+    ) -> None:
+        self.sent, self.besides = sent or request.target, besides
         self.of, self.checked, self.request, self.chance, self.now = of, of.checked, request, chance, now
         self.rows = of.rows
         self.path, _, query = request.target.partition("?")
@@ -126,14 +142,15 @@ class _Asking:
     def _answer(self) -> Response:
         found = routes.find(self.checked, self.request.method, self.path)
         if isinstance(found, routes.NoSuchPath):
-            return self.refused(Failure("no such path"))
+            return self.refused(Failure("no such path"), *self.besides)
         if isinstance(found, routes.NotAllowed):
             if self.request.method == "OPTIONS":
                 return Response(204, {"allow": found.allow})
-            response = self.refused(Failure("method not allowed"))
+            response = self.refused(Failure("method not allowed"), *self.besides)
             return replace(response, headers={**response.headers, "allow": found.allow})
         if not found.cases:
             return Response(501)
+        self.failures += self.besides
         endpoint = self.endpoint = cases.whole(found.cases)
         values = self._path_values(found.texts)
         self._accept(found.cases)
@@ -177,6 +194,11 @@ class _Asking:
             self.told_of = work.told_of
         if self.failures:
             return self.refused(*self.failures)
+        if endpoint.call is not None:
+            result = calls.called(endpoint, given, self.all(), self.of.functions)
+            if isinstance(result, Failure):
+                return self.refused(result)
+            self.names["result"] = result
         if is_of_all(endpoint) and admission is not None:
             response = self._done_to_all(endpoint, admission, work, page, given)
         else:
@@ -315,6 +337,7 @@ class _Asking:
         endpoint = every[0]
         known = {each.name for each in endpoint.takes.query}.union(*map(lists.names, every))
         known |= {scheme.parameter for scheme in self.checked.schemes if scheme.where == "query"}
+        known |= set() if self.of.version_parameter is None else {self.of.version_parameter}
         if self.checked.requests_of(endpoint).unknown_parameters == "refused":
             self.failures += [invalid("query", name, "unknown") for name in self.query if name not in known]
         for place, declared in (("query", endpoint.takes.query), ("headers", endpoint.takes.headers)):
@@ -401,7 +424,7 @@ class _Asking:
             return bodies.Given(readable=False)
         resource = self.checked.resources[endpoint.resource]
         by_form = bodies.is_form(self.request, endpoint, self.checked)
-        given = bodies.given(document, endpoint, resource, self.checked, work.mergeable, by_form)
+        given = bodies.given(document, endpoint, resource, self.checked, work.mergeable, by_form, self.of.becomes)
         self.failures += given.failures
         return given
 
@@ -639,7 +662,7 @@ class _Asking:
             "$count": len(found),
             "size": page.size,
             "start": page.start,
-            "at": lambda text: lists.linked(self.request.target, lists.page_parameter(endpoint), text),
+            "at": lambda text: lists.linked(self.sent, lists.page_parameter(endpoint), text),
         }
         return self.respond(endpoint, self.seen(), found)
 

@@ -153,8 +153,6 @@ class Work:
         replaces = self.put is None or "replaced" in self.put.outcomes
         for each in self.resource.fields.values():
             is_given = each.name in given.values
-            if each.secret is not None and not replaces:
-                continue
             if each.secret is not None and is_given:
                 return False
             source = change._source(each, self.row) if not is_given else None
@@ -470,7 +468,7 @@ class Change:
         if old is None:
             fields |= {each.name: None for each in stored}
         if self.endpoint.verb == "put replaced":
-            fields |= {leaf.field: None for leaf in self.endpoint.takes.body or ()}
+            fields |= {leaf.field: None for leaf in self.endpoint.takes.body or () if not self._is_kept(leaf.field)}
         fields |= values
         fields |= {name: parent.key for name, parent in self.work.parents.items() if self.endpoint.verb == "create"}
         if self.endpoint.verb == "create" and self.work.values is not None:
@@ -556,8 +554,14 @@ class Change:
         if each.on_change is not None:
             return each.on_change
         if endpoint.verb == "put replaced" and any(leaf.field == each.name for leaf in endpoint.takes.body or ()):
-            return each.on_create
+            if each.on_create is None or not _is_new_each_time(each.on_create):
+                return None if self._is_kept(each.name) else each.on_create
         return None
+
+    def _is_kept(self, name: str) -> bool:
+        """Of what `put` leaves out, what `on create` makes new each time is as it was."""
+        made = self.work.resource.fields[name].on_create
+        return made is not None and _is_new_each_time(made)
 
     def _give(self, each: Field, source: Typed) -> None:
         # What is stated of a row that is there reads nothing else that is stated; what is made of it comes after.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from tests.events.service import Running, running
-from tests.parts import LIMITS_AND_VERSIONS
+from tests.parts import CALLERS_AND_EVENTS, LIMITS_AND_VERSIONS
 
 pytestmark = pytest.mark.serves
 
@@ -81,19 +81,9 @@ POST /plain/{name}/also:
 POST /plain/{name}/then: {does: [shut leaf, open leaf], body: none, responses: {200: leaf}}
 ```
 
-## 5. Authentication
-
-```yaml
-schemes: none
-permissions: {all others: anyone}
-rows: all
-```
-
-## 6. Events
-
-Events: none.
-
-## 7. Errors
+"""
+    + CALLERS_AND_EVENTS
+    + """## 7. Errors
 
 ```yaml
 error shape: {media type: application/json, body: {code: error.code}}

@@ -341,6 +341,7 @@ def test_another_password_is_refused(service: Running, password: str) -> None:
 # ── Under load ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.usefixtures("hashes_that_cost")
 def test_passwords_are_verified_beside_everything_else(tmp_path: Path) -> None:
     """Many who sign in at once: some are told that there are too many, and others are answered meanwhile."""
     opened = open_sqlite(str(tmp_path / "a.db"), plan().schema)

@@ -257,6 +257,7 @@ def locked(path: Path) -> Iterator[Callable[[], object]]:
         other.close()
 
 
+@pytest.mark.usefixtures("hashes_that_cost")
 def test_a_password_is_hashed_outside_of_the_transaction_and_once(service: Running) -> None:
     key = {"Idempotency-Key": new_key()}
 

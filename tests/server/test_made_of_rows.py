@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.events.service import Running, running
-from tests.parts import LIMITS_AND_VERSIONS
+from tests.parts import CALLERS_AND_EVENTS, LIMITS_AND_VERSIONS
 
 pytestmark = pytest.mark.serves
 
@@ -87,19 +87,9 @@ PUT /products/{product.id}/tags/{text}:
   responses: {created: {201: tag}, unchanged: {200: tag}}
 ```
 
-## 5. Authentication
-
-```yaml
-schemes: none
-permissions: {all others: anyone}
-rows: all
-```
-
-## 6. Events
-
-Events: none.
-
-## 7. Errors
+"""
+    + CALLERS_AND_EVENTS
+    + """## 7. Errors
 
 ```yaml
 error shape: {media type: application/problem+json, body: {code: error.code, fields: error.fields}}

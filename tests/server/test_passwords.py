@@ -9,6 +9,7 @@ import pytest
 from ninefold.runtime.operations.credentials import NOBODYS, UserAndPassword, basic, hashed, is_password
 
 
+@pytest.mark.usefixtures("hashes_that_cost")
 def test_a_hash_is_argon2id_and_salted() -> None:
     one, other = hashed("a long secret"), hashed("a long secret")
     # RFC 9106, section 4: the second recommended option is 64 MiB, three passes, four lanes.
@@ -17,6 +18,7 @@ def test_a_hash_is_argon2id_and_salted() -> None:
     assert not is_password(one, "a long secre") and not is_password(one, "")
 
 
+@pytest.mark.usefixtures("hashes_that_cost")
 def test_nobody_has_the_password_of_nobody() -> None:
     assert not is_password(None, "a long secret") and not is_password(None, "")
     assert not is_password(NOBODYS, "a long secret")

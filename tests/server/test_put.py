@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.events.service import Running, running
-from tests.parts import LIMITS_AND_VERSIONS
+from tests.parts import CALLERS_AND_EVENTS, LIMITS_AND_VERSIONS, told
 
 pytestmark = pytest.mark.serves
 
@@ -74,19 +74,9 @@ PUT /changed/{name}:
   responses: {replaced: {200: {grade: sheet.grade}}}
 ```
 
-## 5. Authentication
-
-```yaml
-schemes: none
-permissions: {all others: anyone}
-rows: all
-```
-
-## 6. Events
-
-Events: none.
-
-## 7. Errors
+"""
+    + CALLERS_AND_EVENTS
+    + """## 7. Errors
 
 ```yaml
 error shape: {media type: application/json, body: {code: error.code}}
@@ -115,10 +105,6 @@ def service(tmp_path: Path) -> Iterator[Running]:
 
 def put(service: Running, path: str, **body: object) -> httpx.Response:
     return service.http.put(path, json=body)
-
-
-def told(response: httpx.Response) -> object:
-    return response.status_code if response.status_code < 400 else response.json()["code"]
 
 
 def test_checks_read_the_row_as_it_becomes_and_before_as_it_was(service: Running) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.events.service import Running, running
-from tests.parts import LIMITS_AND_VERSIONS
+from tests.parts import CALLERS_AND_EVENTS, LIMITS_AND_VERSIONS
 
 from ninefold.pipeline import compile_document
 
@@ -94,19 +94,9 @@ GET /config: {does: read config, responses: {200: config}}
 PUT /config: {does: put config, body: [colour, note], responses: {replaced: {200: config}}}
 ```
 
-## 5. Authentication
-
-```yaml
-schemes: none
-permissions: {all others: anyone}
-rows: all
-```
-
-## 6. Events
-
-Events: none.
-
-## 7. Errors
+"""
+    + CALLERS_AND_EVENTS
+    + """## 7. Errors
 
 ```yaml
 error shape: {media type: application/json, body: {code: error.code}}
@@ -201,10 +191,10 @@ def test_the_one_row_that_there_is_is_replaced(service: Running) -> None:
             "the row is always there: state `replaced` alone",
         ),
         (
-            "PUT /one: {does: put label, where: label.text == 'a', body: [text, count], "
+            "PUT /one: {does: put label, where: label.count == 1, body: [text, count], "
             "responses: {created or replaced: {200: label}}}",
-            "NF0535",
-            "the row is known by a key, which it has too where it is made: `sets` gives it, as `sets: {KEY: …}`",
+            "NF0505",
+            "a `label` is known by `text`: name it in the path, or in `where`",
         ),
         (
             "DELETE /all: {does: delete all label, responses: {deleted or absent: {204: none}}}",

@@ -415,7 +415,7 @@ def test_what_happens_by_itself_is_told(tmp_path: Path) -> None:
     ]
 
 
-DUE: Final = 100_000 if LONG else 30_000
+DUE: Final = 100_000 if LONG else 10_000
 """Rows that fall due at one time."""
 
 

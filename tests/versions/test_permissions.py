@@ -13,6 +13,7 @@ from ninefold.cli import main
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.routes import Served
+from ninefold.tools.gaps import blocked_in_words
 from ninefold.versions.derive import derive
 
 CONTRACT = """purpose: Keeps notes.
@@ -221,3 +222,17 @@ def test_diff_says_who_may_call_it(
     assert told in page
     assert new or "admitted" not in page  # nobody is, until it is said who
     assert "GET /notes" not in page
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("{all others: anyone}", "1 endpoint that only an older version has is blocked"),
+        ("{GET /notes: anyone}", "1 of 2 endpoints and 1 that only an older version has are blocked"),
+        ("{GET /old: anyone, GET /notes: anyone}", "1 of 2 endpoints is blocked"),
+        ("{GET /old: anyone, all others: anyone}", ""),
+    ],
+)
+def test_what_is_counted_as_blocked_is_of_the_newest_version_or_said_to_be_older(lines: str, told: str) -> None:
+    whole = loaded(contract(lines))
+    assert blocked_in_words(whole.open_questions, ("POST /users", "GET /notes")) == told

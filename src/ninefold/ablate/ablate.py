@@ -17,7 +17,7 @@ import msgspec
 from ninefold.ablate.facts import REMOVALS, Removal, Written, without, written
 from ninefold.ablate.fixed import Asked, Whole, rehearse, scripts
 from ninefold.ablate.law import Change, Found, failing, judge
-from ninefold.ablate.rehearsal import Seen, Told
+from ninefold.ablate.rehearsal import Rehearsal, Seen, Told
 from ninefold.pipeline import Loaded, compile_document, compile_tree
 from ninefold.plan.service import ServicePlan
 from ninefold.syntax.nodes import Document
@@ -73,10 +73,15 @@ def asked_of(whole: Whole, plan: ServicePlan) -> tuple[Change, ...]:
 
 def _asked_of(whole: Whole, pieces: _Pieces, plan: ServicePlan) -> tuple[tuple[Change, ...], tuple[Any, ...]]:
     """The same, and the rows that the other one states."""
-    asked = _concerned(whole.asked, pieces, _pieces(plan))
     rehearsal = whole.rehearsal(plan)
     opened = rehearsal.opened()
-    changes = []
+    changes = tuple(changes_of(_concerned(whole.asked, pieces, _pieces(plan)), rehearsal))
+    rehearsal.close()
+    return changes, opened
+
+
+def changes_of(asked: Iterable[Asked], rehearsal: Rehearsal) -> Iterator[Change]:
+    """The requests that another plan, which has been opened, answers in another way, one after another."""
     tags: dict[str, str] = {}
     lost: set[str] = set()
     for each in asked:
@@ -89,9 +94,7 @@ def _asked_of(whole: Whole, pieces: _Pieces, plan: ServicePlan) -> tuple[tuple[C
         if (tag := _tag(each.seen)) is not None and _tag(new) is None:
             lost.add(tag)
         if new != each.seen:
-            changes.append(Change(each, new))
-    rehearsal.close()
-    return tuple(changes), opened
+            yield Change(each, new)
 
 
 def _with_tags(told: Told, tags: Mapping[str, str]) -> Told:

@@ -65,13 +65,14 @@ class Whole:
         return Unreachable("nobody is there") if body is None else Fetched(body, None)
 
 
-def rehearse(loaded: Loaded, scripts: Iterable[Script], operator: Mapping[str, str]) -> Whole:
+def rehearse(loaded: Loaded, scripts: Iterable[Script], operator: Mapping[str, str], stands_in: bool = True) -> Whole:
     """Tell a contract its requests. The rows go on from file to file; rates begin anew, as they do in a new process.
+    `stands_in`: somebody is the issuer of tokens where the operator names none; else what needs one is not served.
     Raises Unreadable where a request cannot be told, or is not answered with the status that its file expects."""
     assert loaded.plan is not None, "a contract with errors answers nothing"
     passed = 0
     identity = Identity(ISSUER, lambda: BEGINNING + timedelta(microseconds=passed))
-    given = identity.take_over(loaded.plan, operator)
+    given = identity.take_over(loaded.plan, operator) if stands_in else dict(operator)
     whole = Whole(loaded, loaded.plan, given, identity, (), ())
     rehearsal = whole.rehearsal(loaded.plan)
     opened = rehearsal.opened()

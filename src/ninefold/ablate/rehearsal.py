@@ -138,29 +138,30 @@ class Rehearsal:
         self.plan = plan
         self._fetch = fetch
         self._sources = _Sources()
-        self._database = Memory(plan.schema)
+        self.database = Memory(plan.schema)
         self._shape = encode_shape(plan.schema)
-        self._fixed = sources = Sources(self._sources.clock, self._sources.random_bytes, self._sources.elapsed)
-        self._service = ready(plan, self._database.key("cursors"), given, sources)
-        self._rates = {rate.name: rate for rate in self._service.rates}
+        self.sources = sources = Sources(self._sources.clock, self._sources.random_bytes, self._sources.elapsed)
+        self.service = ready(plan, self.database.key("cursors"), given, sources)
+        self._rates = {rate.name: rate for rate in self.service.rates}
         self._tracer = Tracer(plan)
         self._given = given
         self._carried: dict[int, State] = {}
         self._there: tuple[int, int] | None = None
+        self._known: tuple[int, frozenset[tuple[str, str]]] | None = None
 
     def opened(self) -> tuple[tuple[str, str], ...]:
         """The rows that are there before any request: those that the contract states."""
-        begin = stated_rows(self.plan, Caller(dict(self._given), self._fixed))
+        begin = stated_rows(self.plan, Caller(dict(self._given), self.sources))
         if begin is not None:
             try:
-                self._database.transact(begin)
+                self.database.transact(begin)
             except NotBegun as refused:
                 return (("", str(refused)),)
         return tuple(sorted(self._rows()))
 
     def moment(self, number: int, passed: int) -> Moment:
         """As it is now."""
-        return Moment(number, passed, self._database.state(), self.plan.schema, self.counted())
+        return Moment(number, passed, self.database.state(), self.plan.schema, self.counted())
 
     def counted(self) -> dict[str, Any]:
         """What each rate has counted, by its name."""
@@ -173,16 +174,23 @@ class Rehearsal:
     def put(self, moment: Moment) -> None:
         """Be as it was at a moment of this service, or of another one of much the same contract."""
         state = id(moment.state)
-        if self._there != (state, self._database.changes):
+        if self._there != (state, self.database.changes):
             if moment.schema is not self.plan.schema and encode_shape(moment.schema) != self._shape:
                 if state not in self._carried:
-                    self._database.carry(moment.state, moment.schema)
-                    self._carried[state] = self._database.state()
+                    self.database.carry(moment.state, moment.schema)
+                    self._carried[state] = self.database.state()
                 else:
-                    self._database.restore(self._carried[state])
+                    self.database.restore(self._carried[state])
             else:
-                self._database.restore(moment.state)
-            self._there = (state, self._database.changes)
+                self.database.restore(moment.state)
+            self._there = (state, self.database.changes)
+        self.at(moment)
+        if self.service.timers is not None:
+            self.service.timers.wake()
+
+    def at(self, moment: Moment) -> None:
+        """The same time, the same bytes by chance, and the same counts: the next request comes then."""
+        self._sources.at(moment.number, moment.passed)
         for name, rate in self._rates.items():
             rate.resume(moment.counted.get(name))
 
@@ -190,12 +198,12 @@ class Rehearsal:
         """Put a request at a moment, as which everything already is (`put`). `notes`: what was noted of requests with
         the same head (`ninefold.runtime.request.precedents`)."""
         self._sources.at(moment.number, moment.passed)
-        if self._service.timers is not None:
-            self._service.timers.wake()
-        before, changes = self._rows(), self._database.changes
+        if self.service.timers is not None:
+            self.service.timers.wake()
+        before, changes = self._rows(), self.database.changes
         first = self._begun(told) if told.happening == "in progress" else None
         headers = dict(told.headers)
-        x = arrived(self._service, Request(told.method, told.path, told.query, headers, ADDRESS, notes=notes))
+        x = arrived(self.service, Request(told.method, told.path, told.query, headers, ADDRESS, notes=notes))
         try:
             response = open_to_origins(x, finished(x, self._answer(x, told, told.happening)))
             if isinstance(response, Follow):
@@ -207,7 +215,7 @@ class Rehearsal:
         head, content = (response.head, self._stream(response)) if isinstance(response, Follow) else (response, None)
         traced = self._tracer.traced(x, head)
         assert isinstance(traced, Response)
-        after = before if self._database.changes == changes else self._rows()
+        after = before if self.database.changes == changes else self._rows()
         return Seen(
             status=head.status,
             headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in head.headers),
@@ -219,7 +227,7 @@ class Rehearsal:
         )
 
     def close(self) -> None:
-        self._database.close()
+        self.database.close()
 
     # The loop of `ninefold.runtime.http.app`, where nothing is waited for.
 
@@ -228,7 +236,7 @@ class Rehearsal:
         while isinstance(step, Wait):
             if isinstance(step.work, Select | Recall | Transact | Sweep):
                 match happening:
-                    case "timed out" if self._service.seconds is not None:
+                    case "timed out" if self.service.seconds is not None:
                         return timed_out(x)
                     case "internal":
                         return only(x, "internal")
@@ -246,11 +254,11 @@ class Rehearsal:
     def _done(self, work: Work, told: Told) -> Any:
         match work:
             case Select(text, binds):
-                return self._database.select(text, binds)
+                return self.database.select(text, binds)
             case Recall(read=read, make=make):
-                return make(self._database.select(*read()))
+                return make(self.database.select(*read()))
             case Transact(function) | Sweep(function, _):
-                return self._database.transact(function)
+                return self.database.transact(function)
             case ReadBody(limit):
                 return told.body if len(told.body) <= limit else TooLarge.TOO_LARGE
             case Compute(function) | Beside(function):
@@ -268,7 +276,7 @@ class Rehearsal:
 
     def _begun(self, told: Told) -> Exchange:
         """The same request, which has come as far as its idempotency key and no further."""
-        x = arrived(self._service, Request(told.method, told.path, told.query, dict(told.headers), ADDRESS))
+        x = arrived(self.service, Request(told.method, told.path, told.query, dict(told.headers), ADDRESS))
         step: Next = taken(x, lambda: start(x))
         while isinstance(step, Wait) and not (x.asked is not None and x.asked.holds):
             step = step.resume(self._done(step.work, told))
@@ -284,12 +292,18 @@ class Rehearsal:
             if not isinstance(standing, Holds):
                 return content
             select = response.read(standing.env, position)
-            chunk = response.show(self._database.select(select.text, select.binds), position)
+            chunk = response.show(self.database.select(select.text, select.binds), position)
             content, position, more = content + b"".join(chunk.events), chunk.position, chunk.more
         return content
 
     def _rows(self) -> frozenset[tuple[str, str]]:
-        return frozenset(_written(self._database.tables()))
+        """Those of a moment are known from the last time that it was put back, as long as nothing is written."""
+        if self._there is None or self._there[1] != self.database.changes:
+            return frozenset(_written(self.database.tables()))
+        state = self._there[0]
+        if self._known is None or self._known[0] != state:
+            self._known = state, frozenset(_written(self.database.tables()))
+        return self._known[1]
 
 
 _NOTHING = Told("", b"", b"", {}, b"")

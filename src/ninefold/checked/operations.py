@@ -307,7 +307,7 @@ class Update(_Mutation):
     """An update, a replacement or a transition. `of_all`: it acts on all the rows that its path, `where` and these
     filters leave, and shows them as a list does. `ends`: which credentials that were issued to the row end. `follows`:
     of what is done with a row that an operation has just written, whether that has left it in a state from which the
-    transition leads."""
+    transition leads. `each`: of an effect, the array that has an item for each row."""
 
     patch: Literal["merge", "json-patch"] = "merge"
     transition: Transition | None = None
@@ -317,6 +317,7 @@ class Update(_Mutation):
     further: tuple[Transition, ...] = ()
     of_all: tuple[Filter, ...] | None = None
     follows: Literal["in its state", "in any state"] | None = None
+    each: Typed | None = None
 
 
 @dataclass(frozen=True)
@@ -343,7 +344,7 @@ class Ensure(_Mutation):
 
 @dataclass(frozen=True, kw_only=True)
 class Remove(_Mutation):
-    """`outcomes`, `known_by`: as of `ensure`; `()`: `where` says which row is meant."""
+    """`outcomes`, `known_by`: as of `put`; `()`: `where` says which row is meant."""
 
     outcomes: Mapping[str, Response]
     known_by: tuple[str, ...] = ()

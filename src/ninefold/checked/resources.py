@@ -35,6 +35,11 @@ class Seen:
     schema: Mapping[str, Any] | None = None
     given: Type | None = None
     stored: Typed | None = None
+    schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def held_to(self, unknown: str) -> Mapping[str, Any] | None:
+        """The schema of what a body gives, by what is said of its unknown members."""
+        return self.schemas.get(unknown, self.schema)
 
 
 @dataclass(frozen=True)
@@ -49,8 +54,9 @@ class Anew:
 class Field:
     """`on_create` is what gives it its value in a new row, unless `on_change` does, at every write; `anew`: what does
     where a write changes others, in written order. `schema` is the JSON Schema that a given value must meet, with
-    everything that it refers to inside it; that of a reference is its target's primary key's. `null_shown`: the schema
-    admits null."""
+    everything that it refers to inside it; that of a reference is its target's primary key's. `schemas`: what it is in
+    bodies of whose unknown members something else is said than for all, by the word. `null_shown`: the schema admits
+    null."""
 
     name: str
     type: Type
@@ -73,7 +79,12 @@ class Field:
     sensitive: bool = False
     serial: bool = False
     seen: Seen | None = None
+    schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rules: tuple[Rule, ...] = field(default=(), repr=False, compare=False)
+
+    def held_to(self, unknown: str) -> Mapping[str, Any]:
+        """The schema of what a body gives, by what is said of its unknown members."""
+        return self.schemas.get(unknown, self.schema)
 
     @property
     def called(self) -> str | None:
@@ -113,8 +124,10 @@ class Transition:
 @dataclass(frozen=True)
 class Effect:
     """What changes of other rows: `verb` is `create`, `update`, `delete`, or a transition's name. `where`: which
-    rows, `of_one`: there is one at most; of a row that is made, whether it is. `each`: one is made for each item of
-    this array. All of these and what is set read the row acted on, too, as `this`."""
+    rows, `of_one`: there is one at most, by the fields `known_by`; of a row that is made, whether it is. `each`: one is
+    made for each item of this array. A `put` is two effects, one on rows that are there, and one that makes rows; with
+    `each`, a row is changed `unless` it is as it is wanted. All of these and what is set read the row acted on, too, as
+    `this`."""
 
     verb: str
     resource: str
@@ -123,6 +136,8 @@ class Effect:
     of_one: bool = False
     each: Typed | None = None
     sets: tuple[tuple[str, Typed], ...] = ()
+    unless: Typed | None = None
+    known_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -175,9 +190,8 @@ class Resource:
 
     @property
     def keys_of_one(self) -> tuple[tuple[str, ...], ...]:
-        """Those of them by which equal values name one row at most: of one field alone, several rows may have none."""
-        certain = (self.primary_key, *self.unique)
-        return tuple(key for key in self.keys if key in certain or self.fields[key[0]].required)
+        """The same, those before others of which no row may lack a value: of these, `where` has to ask for one."""
+        return tuple(sorted(self.keys, key=lambda key: any(not self.fields[name].required for name in key)))
 
     def is_state(self, name: str) -> bool:
         return self.machine is not None and self.machine.field == name

@@ -154,8 +154,10 @@ def _every_member(endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyMe
     if name is None or name in types.open:
         return () if name is None else None
     needed = {each.text: each.span for each in types.needed(name)}
+    unknown = value_of(findings.contract.endpoints.requests_of(endpoint).unknown_members)
+    schemas = findings.schemas if unknown is None else findings.schemas.where(unknown.text)
     for field, schema in types.members(name):
-        inlined, own, key = findings.schemas.inlined(schema.json), rules.of_parameter(schema), field.text
+        inlined, own, key = schemas.inlined(schema.json), rules.of_parameter(schema), field.text
         if key in needed:
             own += (Rule((), "required", findings.place(needed[key])),)
         place = findings.place(field.span)

@@ -30,6 +30,7 @@ from ninefold.expressions.ast import (
     Name,
     Unary,
     every,
+    is_condition,
     parts,
 )
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
@@ -183,7 +184,7 @@ def _is_for_anyone_alone(admitted: Iterable[Admission]) -> bool:
 
 def not_shown_to_all(findings: Findings) -> None:
     """Notes each expression of what is shown that has no value for some of those who may call, since it reads a member
-    of `caller` that they have not. One that is such a member alone says so itself."""
+    of `caller` that they have not. One that is such a member alone says so itself, and a condition is false then."""
     survey = findings.survey
     known = {ANYONE: frozenset[str]()} | {
         scheme.name: frozenset(members_of(scheme, survey.graph.resources))
@@ -197,7 +198,7 @@ def not_shown_to_all(findings: Findings) -> None:
             continue  # what reads `caller` there is an error
         for expression in (*expressions_in(endpoint.responses), *_shown(endpoint, survey)):
             for who in (each.who for each in admitted if each.who.text in known):
-                if not _is_of_caller(expression.ast):
+                if not (_is_of_caller(expression.ast) or is_condition(expression.ast)):
                     for member in sorted(_missed(expression.ast, known[who.text])):
                         found.setdefault((expression.span, member), {}).setdefault(who.text, who.span)
     for (span, member), whom in found.items():

@@ -22,6 +22,7 @@ from ninefold.checks.findings import Findings
 from ninefold.checks.limits import check_limits
 from ninefold.checks.lists import growth
 from ninefold.checks.model import Vocabulary, known_resources, model
+from ninefold.checks.numbers import before_their_numbers
 from ninefold.checks.parameters import check_cors
 from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
@@ -32,7 +33,7 @@ from ninefold.checks.without_effect import without_effect
 from ninefold.contract.service import Contract
 from ninefold.contract.writes import verbs
 from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
-from ninefold.diagnostics.source import Span
+from ninefold.diagnostics.source import Span, Spans
 from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
 from ninefold.language.expressions import expressions_in
@@ -109,6 +110,7 @@ def _checked(contract: Contract, open_questions: tuple[OpenQuestion, ...], findi
     served, stopped = check_endpoints(open_questions, resources, vocabulary, events, findings)
     narrowed(served, resources, rules, vocabulary.model, findings)
     disclosed(served, resources, rules, findings)
+    before_their_numbers(served, resources, vocabulary.model, findings)
     growth(served, resources, rules, findings)
     versions = check_versioning(vocabulary, findings)
     limits = check_limits(vocabulary, findings)
@@ -168,9 +170,9 @@ def _text(fact: Fact[Name] | None) -> str | None:
 def _accepted(contract: Contract) -> Iterator[Accepted]:
     """The proposals that are in force, as they are written."""
     proposed = proposals(contract.document)
-    spans = tuple(accepted_proposals(contract)) if proposed else ()
+    spans = Spans(accepted_proposals(contract) if proposed else ())
     for written in proposed:
-        if any(written.span.meets(span) for span in spans):
+        if spans.meet(written.span):
             yield Accepted(written.path, contract.document.source.place(written.key.start))
 
 

@@ -32,6 +32,7 @@ from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, Literal, MapLiteral, Name, is_items
 from ninefold.expressions.check import check
 from ninefold.expressions.codes import NAME_TAKEN
+from ninefold.expressions.reads import as_shown
 from ninefold.expressions.rows import is_as_it_was
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Variable
@@ -108,7 +109,7 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing) -> Con
             NOT_SHOWABLE, f"`{expression.text}` is a secret", Label(expression.span, "can be shown to nobody")
         )
         return None
-    return Leaf(found, null_shown(found, showing))
+    return Leaf(as_shown(found), null_shown(found, showing))
 
 
 def say_rows_are_shown(expression: stated.Expression, instead: str, findings: Findings) -> None:

@@ -102,17 +102,36 @@ def _case(endpoint: stated.Endpoint) -> str | None:
 
 
 def _say(what: str, first: Label, learnt: _Learnt, uses: list[Label], findings: Findings) -> None:
+    """One note of one thing, whatever it tells of and whom."""
+    if not learnt.of:
+        return
+    by_callers: dict[tuple[str, ...], list[str]] = {}
     for resource, callers in learnt.of.items():
-        whom = [f"`{who}`" for who in callers]
-        listed = " and ".join(filter(None, (", ".join(whom[:-1]), whom[-1])))
-        spans = dict.fromkeys(span for who in callers if (span := _rule(findings.contract, resource, who)) is not None)
-        findings.say(
-            LEARNS,
-            f"{what} tells {listed} of rows of `{resource}` that {'it' if len(whom) == 1 else 'they'} may not see",
-            first,
-            *uses,
-            *(Label(span, f"which rows of `{resource}` are seen") for span in spans),
-        )
+        by_callers.setdefault(tuple(callers), []).append(resource)
+    told = [f"{_listed(callers)} of rows of {_listed(of)}" for callers, of in by_callers.items()]
+    alone = len(by_callers) == 1 and len(next(iter(by_callers))) == 1
+    rules = ((resource, who) for resource, callers in learnt.of.items() for who in callers)
+    spans: dict[Span, str] = {}
+    for resource, who in rules:
+        if (span := _rule(findings.contract, resource, who)) is not None:
+            spans.setdefault(span, resource)
+    labels = [Label(span, f"which rows of `{resource}` are seen") for span, resource in spans.items()]
+    more = len(labels) - MOST_USES
+    findings.say(
+        LEARNS,
+        f"{what} tells {', and '.join(told)} that {'it' if alone else 'they'} may not see",
+        first,
+        *uses,
+        *labels[:MOST_USES],
+        help=(f"{more} more {'line of `rows` hides' if more == 1 else 'lines of `rows` hide'} some",)
+        if more > 0
+        else (),
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    *before, last = [f"`{name}`" for name in names]
+    return " and ".join(filter(None, (", ".join(before), last)))
 
 
 # ── What is asked for, and what refuses ───────────────────────────────────────────────────────────────────────

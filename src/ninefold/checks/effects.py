@@ -21,9 +21,10 @@ from ninefold.checks.codes import (
 from ninefold.checks.effects_of_effects import without_an_end
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.contract.effects import each_alone, known_by
+from ninefold.checks.paths import with_values
+from ninefold.contract.effects import as_wanted, each_alone, known_by
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.expressions.ast import Name, held_equal, reads_row
+from ninefold.expressions.ast import Name, held_equal, named_by, reads_row
 from ninefold.expressions.check import check
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rows import BEFORE, before
@@ -112,8 +113,9 @@ def check_effects(
         return None
     graph, found = findings.survey.graph, list[Effect | None]()
     for stated_one in value_of(fact) or ():
-        if not _can_be_put(stated_one, graph.resources, findings):
-            return None
+        if not _can_be_done(stated_one, graph.resources, findings):
+            found.append(None)  # what else is wrong with the others is told
+            continue
         # What makes a row is looked at first: of the same fault that is told once.
         alone = tuple(each_alone((stated_one,), graph.resources))
         made: list[Effect | None] = []
@@ -169,21 +171,46 @@ def _effect(
     check_made_with(dict(sets), Shown(effect.sets, effect.span), resource, inserts, vocabulary, findings)
     if inserts and not _is_complete(effect, resource, dict(sets), findings):
         return None
-    of_one = effect.is_of_one(resource.keys_of_one) or not resource.primary_key
-    return Effect(effect.verb, resource.name, findings.place(effect.span), where, of_one, each, sets)
+    key = None if effect.where is None else named_by(effect.where.ast, resource.name, resource.keys_of_one)
+    of_one = key is not None or not resource.primary_key
+    if where is not None and effect.where is not None:
+        where = findings.stands(with_values(where, key or (), resource), effect.where.span)
+    unless = None
+    if each is not None and not inserts and (same := as_wanted(effect)) is not None:
+        unless = _given(same, scope, Boolean(), rows, findings)
+        if unless is None or _is_made_by_the_database(effect, sets, resource, scope, findings):
+            return None
+    place = findings.place(effect.span)
+    return Effect(effect.verb, resource.name, place, where, of_one, each, sets, unless, key or ())
 
 
-def _can_be_put(effect: stated.Effect, resources: Mapping[str, declared.Resource], findings: Findings) -> bool:
-    """Whether an effect that may make a row says which one it is."""
-    own = resources.get(effect.subject)
+def _is_made_by_the_database(
+    effect: stated.Effect,
+    sets: tuple[tuple[str, Typed], ...],
+    resource: Resource,
+    scope: Scope,
+    findings: Findings,
+) -> bool:
+    """Whether what an item gives a row that is there is looked up: of several rows, each would have its own."""
+    spans = {each.name: each.value for each in effect.sets}
+    for name, value in sets:
+        if EACH in free_variables(value) and needs_database(value, (resource.name,), scope.model):
+            message = f"`{spans[name].text}` is looked up in the database for each item"
+            label = Label(spans[name].span, f"`{effect.does.written}` of each item is given what the item holds")
+            findings.say(PUT_OF_SEVERAL, message, label)
+            return True
+    return False
+
+
+def _can_be_done(effect: stated.Effect, resources: Mapping[str, declared.Resource], findings: Findings) -> bool:
+    """Whether an effect that may make a row says which one it is, and only what makes rows is done for `each` item."""
+    own, done = resources.get(effect.subject), f"`{effect.does.written}`"
+    if own is not None and effect.each is not None and not kind_of(effect.verb).makes:
+        label = Label(effect.each.span, "the rows are there already")
+        findings.say(EFFECT_ON_NO_ROW, f"`each` says nothing of {done}", label)
+        return False
     if own is None or not kind_of(effect.verb).may_make:
         return True
-    done = f"`{effect.does.written}`"
-    if effect.each is not None:
-        help = ("`create` with `each` makes rows, and its `where` says of which items",)
-        message, label = f"{done} is of one row, and `each` of several", Label(effect.each.span, "one for each item")
-        findings.say(PUT_OF_SEVERAL, message, label, help=help)
-        return False
     if not known_by(effect, own):
         key = " and ".join(f"`{name.text}`" for name in value_of(own.primary_key) or ())
         help = (
@@ -200,10 +227,6 @@ def _can_be_put(effect: stated.Effect, resources: Mapping[str, declared.Resource
 def _says_which(effect: stated.Effect, resource: Resource, findings: Findings) -> bool:
     """Whether it says which row, or which rows, it is about."""
     inserts, done = kind_of(effect.verb).makes, f"`{effect.does.written}`"
-    if effect.each is not None and not inserts:
-        label = Label(effect.each.span, "the rows are there already")
-        findings.say(EFFECT_ON_NO_ROW, f"`each` says nothing of {done}", label)
-        return False
     if effect.where is None and resource.primary_key and not inserts:
         name = resource.name
         help = (f"all rows of which something holds: `where: …`; one row: `where: {name} == this.…`",)

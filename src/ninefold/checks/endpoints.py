@@ -23,7 +23,7 @@ from ninefold.checks.lists import check_filters, check_pages, check_parameters, 
 from ninefold.checks.model import Vocabulary, request_type
 from ninefold.checks.operations import Chosen, Doing, Given, doing_of, one_after_another, operation_of
 from ninefold.checks.parameters import check_form, check_own_requests
-from ninefold.checks.paths import check_addressing, check_path, known_by
+from ninefold.checks.paths import check_addressing, check_path, known_by, of_one_row
 from ninefold.checks.responses import check_responses
 from ninefold.checks.showing import Showing
 from ninefold.checks.sign_in import check_grant, check_sign_in
@@ -114,7 +114,8 @@ def _given(doing: Doing, plain: Vocabulary, showing: Showing) -> Given:
     if resource is not None:
         sets = tuple(check_sets(endpoint.sets, resource, showing.vocabulary, findings, request))
         check_made_with(dict(sets), endpoint.sets, resource, kind.makes, showing.vocabulary, findings)
-        if kind.makes and segments is not None:
+        is_made = kind.makes and not (kind.may_make and "created" not in endpoint.outcomes)
+        if is_made and segments is not None:
             check_required(endpoint, resource, body, segments, dict(sets), findings)
         if kind.may_be_absent and segments is not None:
             known = known_by(endpoint, kind, resource, segments, body or (), dict(sets), findings)
@@ -156,6 +157,8 @@ def _endpoint(
     resource, verb, given = doing.resource, doing.kind.name, _given(doing, plain, showing)
     scope = plain.scope(*doing.rows, request=given.request)
     where = None if (stated_where := value_of(endpoint.where)) is None else condition(stated_where, scope, findings)
+    if where is not None and resource is not None and not (doing.is_list or doing.action.all):
+        where = of_one_row(where, endpoint, given.segments or (), resource, findings)
     filters, sorts, pages = _page(doing, plain, findings)
     known = ways(given.segments or (), resources)
     ends = check_responses(endpoint, "list" if doing.action.all else verb, resource, known, showing)

@@ -12,14 +12,14 @@ from ninefold.checks.parameters import is_never_sent
 from ninefold.checks.resources import is_key
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions.ast import held_equal
-from ninefold.expressions.functions import NEW_EACH_TIME
-from ninefold.expressions.tree import Call, Select, Typed, Variable, free_variables, walk
+from ninefold.expressions import ast
+from ninefold.expressions.reads import is_new_each_time
+from ninefold.expressions.tree import Call, Select, Typed, Variable, free_variables
 from ninefold.language import endpoints as stated
 from ninefold.language import routes
 from ninefold.language.fact import value_of
 from ninefold.language.verbs import Verb, kind_of
-from ninefold.values import Row, from_schema, required
+from ninefold.values import Boolean, Row, from_schema, required
 
 
 def check_path(
@@ -248,7 +248,7 @@ def check_addressing(
         return
     elif verb == "sign out" and not names and endpoint.where is None:
         return
-    elif not is_one_row(endpoint, names, resource):
+    elif named_by(endpoint, names, resource) is None:
         identifier = " and ".join(f"`{{{each}}}`" for each in resource.primary_key)
         all_of = kind_of(verb).of_all
         findings.say(
@@ -256,24 +256,47 @@ def check_addressing(
             f"`{endpoint.key}` does not say which `{resource.name}`",
             Label(endpoint.span, "may be several rows" if names else "names no row"),
             help=(
-                f"put its identifier into the path, as {identifier}, or say it by `where: {resource.name} == …`",
+                f"put its primary key into the path, as {identifier}, or say it by `where: {resource.name} == …`",
                 *((f"to act on all of which `where` holds: `{verb} all {resource.name}`",) if all_of else ()),
             ),
         )
 
 
-def is_one_row(endpoint: stated.Endpoint, names: Sequence[PathName], resource: Resource) -> bool:
-    """Whether what the path names, with what `where` holds equal, belongs to one row at most: a unique field, or all
-    fields of a primary key or of a `unique` of several. `{item.sku}` names the field `item`, since it is a unique
-    field of that."""
-    named = {(*name.through, name.field)[0] for name in names if len(name.through) <= 1}
+def named_by(endpoint: stated.Endpoint, names: Sequence[PathName], resource: Resource) -> tuple[str, ...] | None:
+    """By which fields what the path names, with what `where` holds equal, belongs to one row at most: a unique field,
+    or all fields of a primary key or of a `unique` of several; `()`: `where` says that it is another row, or there is
+    but one. None: it does not."""
+    if not resource.primary_key:
+        return ()  # there is one
     where = value_of(endpoint.where)
-    held = {name for name, _ in held_equal(where.ast, resource.name)} if where is not None else set[str]()
-    # Nulls are distinct in `unique`, and equal in `where`.
-    certain = named | {name for name in held & resource.fields.keys() if resource.fields[name].required}
-    alone = "" in held or any(resource.fields[name].unique for name in certain)
-    together = named | held
-    return alone or any(together.issuperset(fields) for fields in (resource.primary_key, *resource.unique))
+    return ast.named_by(None if where is None else where.ast, resource.name, resource.keys_of_one, in_path(names))
+
+
+def in_path(names: Sequence[PathName]) -> set[str]:
+    """The fields of the row itself that names in the path give. `{item.sku}` names the field `item`, since it is a
+    unique field of that."""
+    return {(*name.through, name.field)[0] for name in names if len(name.through) <= 1}
+
+
+def of_one_row(
+    where: Typed, endpoint: stated.Endpoint, segments: Sequence[Segment], resource: Resource, findings: Findings
+) -> Typed:
+    """What says which rows there are; where it says which one, that is a row that has a value in each of the fields by
+    which it does, since in these a null is none, equal to no other."""
+    names = [segment for segment in segments if isinstance(segment, PathName)]
+    key = named_by(endpoint, names, resource)
+    if key is None:
+        return where
+    return findings.stands(with_values(where, set(key) - in_path(names), resource), findings.span(where))
+
+
+def with_values(condition: Typed, key: Collection[str], resource: Resource) -> Typed:
+    """A condition, and that a row has a value in each of these fields."""
+    row = Variable(resource.name, Row(resource=resource.name))
+    for field in (each for each in resource.fields.values() if each.name in key and each.type.nullable):
+        has = Call("has", [Select(row, field.name, field.type, "field")], Boolean())
+        condition = Call("&&", [has, condition], Boolean())
+    return condition
 
 
 # ── put, and delete where there may be none ──────────────────────────────────────────────────────────────────────
@@ -290,8 +313,9 @@ def known_by(
 ) -> tuple[str, ...] | None:
     """The first of the primary key, the unique fields and the lists of them whose values are all at hand: those of the
     path, those that the body or `sets` give, and those that the contract makes of the caller. One that the path names
-    a field of comes before one that it does not. `()`: `where` says which row; None: nothing does, and that
-    has been said."""
+    a field of comes before one that it does not. `()`: `where` says which row, with the path; None: nothing does, and
+    that has been said."""
+    is_put, is_said = kind.may_make, endpoint.where is not None
     names = [segment for segment in segments if isinstance(segment, PathName)]
     in_path = {(*name.through, name.field)[0] for name in names}
     for name in names:
@@ -300,9 +324,11 @@ def known_by(
             message = f"`{resource.name}.{field.name}` {resource.made_otherwise(field, numbers=not name.through)}"
             findings.say(NOT_THE_CLIENTS, message, Label(endpoint.span, "no client can set it"))
             return None
+    if is_put and is_said and named_by(endpoint, names, resource) is not None:
+        return ()
     given: set[str] = set()
     if kind.may_make:
-        given = {leaf.field for leaf in body} | {name for name, made in sets.items() if not _is_new_each_time(made)}
+        given = {leaf.field for leaf in body} | {name for name, made in sets.items() if not is_new_each_time(made)}
     at_hand = in_path | {
         name
         for name, field in resource.fields.items()
@@ -310,9 +336,9 @@ def known_by(
     }
     whole = [group for group in resource.keys if at_hand.issuperset(group)]
     whole.sort(key=lambda group: in_path.isdisjoint(group))
-    if whole and not (in_path and in_path.isdisjoint(whole[0])):
+    if whole and not (is_put and is_said) and not (in_path and in_path.isdisjoint(whole[0])):
         return whole[0]
-    if kind.removes and is_one_row(endpoint, names, resource):
+    if kind.removes and named_by(endpoint, names, resource) is not None:
         return ()
     clients = (group for group in resource.keys if not any(resource.fields[name].serial for name in group))
     key = " and ".join(f"`{name}`" for name in next(clients, resource.primary_key))
@@ -322,7 +348,7 @@ def known_by(
         Label(endpoint.span, "is known by no field of the request"),
         help=(
             f"a `{resource.name}` is known by {key}: name it in the path"
-            + (", or give it in the body" if kind.may_make else ""),
+            + (", or give it in the body" if is_put and not is_said else ", or in `where`" if is_put else ""),
         ),
     )
     return None
@@ -333,9 +359,4 @@ def _made_of_the_request(field: Field, resource: Resource, given: Collection[str
     made = field.on_create
     if made is None or field.serial or field.name in given:
         return False
-    return not _is_new_each_time(made) and (kind.may_make or resource.name not in free_variables(made))
-
-
-def _is_new_each_time(made: Typed) -> bool:
-    at_random = any(isinstance(node, Call) and node.function in NEW_EACH_TIME for node in walk(made))
-    return at_random or "now" in free_variables(made)
+    return not is_new_each_time(made) and (kind.may_make or resource.name not in free_variables(made))

@@ -120,7 +120,7 @@ def _is_a_row(record: _Stated, findings: Findings) -> bool:
         if record.nodes or record.resource.primary_key:
             message = f"a record of `{record.resource.name}` has no {names}"
             keys = all(name in record.resource.primary_key for name in missing)
-            label = Label(record.span, f"has to state {'an identifier' if keys else 'a value for it'}")
+            label = Label(record.span, f"has to state {'a primary key' if keys else 'a value for it'}")
         else:
             message = f"the one row of `{record.resource.name}` begins without {names}"
             label = Label(record.span, "there from the start")

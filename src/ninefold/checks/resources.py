@@ -189,7 +189,7 @@ def _field(
 ) -> Field:
     shape = vocabulary.model[resource.name]
     type_ = shape.fields[field.name]
-    schema = schema_of(field, findings.schemas)
+    schema, schemas = schema_of(field, findings.schemas), _in_bodies(field.schema, findings)
     target, secret = value_of(field.references), value_of(field.secret)
     null_shown = admits_null(schema)
     if target is not None:
@@ -214,6 +214,7 @@ def _field(
         name=field.name,
         type=type_,
         schema=schema,
+        schemas=schemas,
         place=findings.place(field.span),
         null_shown=null_shown,
         required=field.name in needed or field.name in shape.primary_key,
@@ -232,7 +233,7 @@ def _field(
         # What is left open may be sensitive, and is taken to be.
         sensitive=field.sensitive is not None and value_of(field.sensitive) is not False,
         serial=serial,
-        seen=None if field.seen is None else seen(field.seen, resource.name, schema, type_, findings),
+        seen=None if field.seen is None else seen(field.seen, resource.name, (schema, schemas), type_, findings),
         rules=Rules(findings).of_field(field, resource),
     )
     for stated_one, _, made in ((value_of(field.on_create), None, on_create), *changes):
@@ -299,11 +300,11 @@ def _typed(expression: Expression, scope: Scope, expected: Type | None, findings
 def seen(
     field: stated.Seen,
     resource: str,
-    schema: Mapping[str, Any],
+    own: tuple[dict[str, Any], dict[str, dict[str, Any]]],
     type_: Type,
     findings: Findings,
 ) -> Seen:
-    """`schema` and `type_` are those of what is stored."""
+    """`own`, the schema and what it is in bodies, and `type_` are those of what is stored."""
     older = None if field.schema is None else findings.schemas.inlined(field.schema.json)
     given = required(type_) if older is None else required(from_schema(older))
     if field.instead is None and older is not None and type(given) is not type(required(type_)):
@@ -318,4 +319,14 @@ def seen(
     stored = None
     if field.stored is not None:
         stored = typed(field.stored, Scope({"value": given}), optional(type_), findings, in_sql=False)
-    return Seen(field.called, field.instead, older or (schema if stored is not None else None), given, stored)
+    if older:
+        schema, schemas = older, _in_bodies(field.schema, findings)
+    else:
+        schema, schemas = own if stored is not None else (None, {})
+    return Seen(field.called, field.instead, schema, given, stored, schemas)
+
+
+def _in_bodies(schema: Fact[Schema] | Schema | None, findings: Findings) -> dict[str, dict[str, Any]]:
+    """What a schema asks of bodies of whose unknown members something else is said than for all, by the word."""
+    written = schema if isinstance(schema, Schema) else value_of(schema)
+    return {} if written is None else findings.schemas.apart(written.json)

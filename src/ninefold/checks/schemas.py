@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import PREFIX
@@ -26,16 +26,36 @@ _OF_SCALARS = frozenset(
 )  # fmt: skip
 
 
+UNKNOWN: Final = ("refused", "ignored")
+"""What may be said of unknown members."""
+
+
 class SharedSchemas:
     """JSON Schemas with the shared types of part 2 in the place of their `$ref`. One whose values have no bound, which
-    is an error, stays open."""
+    is an error, stays open. `unknown`: what is said of the unknown members of what is held to them; None: what part 4
+    says for all."""
 
-    def __init__(self, contract: Contract) -> None:
+    def __init__(self, contract: Contract, unknown: str | None = None) -> None:
+        self._contract = contract
         self._types = contract.shared_types.bounded
         self._made: dict[str, dict[str, Any]] = {}
+        self._others: dict[str, SharedSchemas] = {}
         exchange = value_of(contract.endpoints.requests)
-        unknown = None if exchange is None else value_of(exchange.unknown_members)
-        self._refused = unknown is not None and unknown.text == "refused"
+        of_all = None if exchange is None else value_of(exchange.unknown_members)
+        self._refused = (unknown or (None if of_all is None else of_all.text)) == "refused"
+
+    def where(self, unknown: str) -> SharedSchemas:
+        """The same of the bodies of which this is said of unknown members."""
+        if self._refused == (unknown == "refused"):
+            return self
+        if unknown not in self._others:
+            self._others[unknown] = SharedSchemas(self._contract, unknown)
+        return self._others[unknown]
+
+    def apart(self, schema: Any) -> dict[str, dict[str, Any]]:
+        """By what may be said of unknown members, the same schema where it is another than for all."""
+        own = self.inlined(schema)
+        return {each: other for each in UNKNOWN if (other := self.where(each).inlined(schema)) != own}
 
     def all(self) -> dict[str, dict[str, Any]]:
         """Each shared type by its name, but those that only say of which type values are."""

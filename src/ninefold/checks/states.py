@@ -3,7 +3,7 @@ nothing of it may read one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ninefold.checked.contents import expressions_of
@@ -34,10 +34,7 @@ def check_states(
     findings: Findings,
 ) -> dict[str, Resource]:
     """The resources with their machines, where these are complete enough to take transitions."""
-    found = {
-        name: replace(resource, creation_stopped=tuple(_creation_stopped(name, open_questions, findings)))
-        for name, resource in resources.items()
-    }
+    found = _creation_told(resources, open_questions, findings)
     for each in value_of(findings.contract.states.machines) or ():
         machine = value_of(each.machine)
         if machine is None or each.resource.text not in resources:
@@ -61,12 +58,23 @@ def check_states(
     return effects_of_transitions(found, vocabulary, findings)
 
 
-def _creation_stopped(resource: str, open_questions: tuple[OpenQuestion, ...], findings: Findings) -> Iterator[str]:
-    """The open questions of this part without whose answers nobody knows the state of a new row."""
+def _creation_told(
+    resources: Mapping[str, Resource], open_questions: tuple[OpenQuestion, ...], findings: Findings
+) -> dict[str, Resource]:
+    """The resources, each with the open questions of this part without whose answers nobody knows the state of a new
+    row."""
+    stopped: dict[str, list[str]] = {name: [] for name in resources}
     for question in open_questions:
-        of_the_part = question.question is STATES
-        if of_the_part or (question.question in (MACHINE, INITIAL) and question.subject == resource):
-            yield f"not shown: {question.text} (line {findings.place(question.span).line})"
+        if question.question is STATES:
+            concerned: Iterable[str] = stopped
+        elif question.question in (MACHINE, INITIAL) and question.subject in stopped:
+            concerned = (question.subject,)
+        else:
+            continue
+        said = f"not shown: {question.text} (line {findings.place(question.span).line})"
+        for name in concerned:
+            stopped[name].append(said)
+    return {name: replace(each, creation_stopped=tuple(stopped[name])) for name, each in resources.items()}
 
 
 def _transition(

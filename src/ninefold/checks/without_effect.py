@@ -16,11 +16,11 @@ from ninefold.diagnostics.source import Span
 from ninefold.language.authentication import ALL, Scheme
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Assignment
-from ninefold.language.fact import Fact, Shown, StatedNone, is_stated, value_of
+from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_stated, value_of
 from ninefold.language.parameters import Parameter
 from ninefold.language.resources import Field, Resource
 from ninefold.language.states import Machine
-from ninefold.language.verbs import GRANT, KINDS, TRANSITION, Verb, kind_of
+from ninefold.language.verbs import GRANT, TRANSITION, Verb, kind_of
 from ninefold.language.versioning import Versioning
 
 
@@ -38,9 +38,6 @@ def _of_lists(verb: Verb) -> bool:
     return verb.row == "all"
 
 
-_PUT = tuple(name for name, verb in KINDS.items() if verb.may_make)
-_KNOWN_BY_ITS_KEY = "the row is known by a key, which it has too where it is made: `sets` gives it, as `sets: {KEY: …}`"
-
 WHICH_ARE_LISTED = "which rows are listed is said by `where`"
 USES: Mapping[str, Use] = {
     "body": Use(
@@ -51,9 +48,9 @@ USES: Mapping[str, Use] = {
     "sort": Use(_of_lists, "orders a list"),
     "pages": Use(_of_lists, "bounds a list"),
     "where": Use(
-        lambda verb: verb.is_of_found,
+        lambda verb: verb.is_of_found or verb.may_make,
         "says which rows are listed or acted on",
-        {"create": "what has to hold of the new row is said by `check`", **dict.fromkeys(_PUT, _KNOWN_BY_ITS_KEY)},
+        {"create": "what has to hold of the new row is said by `check`"},
     ),
     "check": Use(lambda verb: verb.guarded, "judges what is done", {"list": WHICH_ARE_LISTED}),
     "sets": Use(lambda verb: verb.sets, "gives values to a row"),
@@ -348,9 +345,9 @@ def _scheme(scheme: Scheme, findings: Findings) -> None:
     elif isinstance(scheme.issued_to, Shown):
         for key, fact in (("audience", scheme.audience), ("algorithms", scheme.algorithms)):
             idle.append((key, fact, "the service makes its credentials itself"))
-    if not isinstance(scheme.issued_to, Shown):
+    if not isinstance(scheme.issued_to, Shown | Gap | Proposal):
         idle.append(("granted", scheme.granted, "is of credentials that the service issues"))
-    elif scheme.scopes is None:
+    elif isinstance(scheme.issued_to, Shown) and scheme.scopes is None:
         idle.append(("granted", scheme.granted, "there are no scopes"))
     for key, fact, reason in idle:
         if isinstance(fact, Shown):

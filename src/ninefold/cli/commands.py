@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "dev": Command("dev", "Serve a contract while it is written."),
     "serve": Command("serve", "Serve a contract."),
     "upgrade": Command("upgrade", "Move the rows of a database to a contract that has changed."),
+    "move": Command("move", "Move a database from SQLite to PostgreSQL, or back."),
     "rows": Command("rows", "Look at the rows of a resource."),
     "add": Command("add", "Add rows under the contract's own rules."),
     "events": Command("events", "Look at events, and have them delivered again."),

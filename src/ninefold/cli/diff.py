@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Annotated, Literal, TypeAlias
 
 from ninefold.ablate.fixed import rehearse, scripts
@@ -22,7 +23,7 @@ from ninefold.diff.compare import diff as compared
 from ninefold.diff.finding import Difference, Finding
 from ninefold.diff.report import of_audience, results, summary, to_json, to_markdown, to_text
 from ninefold.diff.verdicts import VERDICTS
-from ninefold.diff.witness import showing
+from ninefold.diff.witness import made, showing, until
 from ninefold.pipeline import Loaded
 from ninefold.runtime.store.whole import NotUpgraded, contract_of
 from ninefold.syntax.parser import read
@@ -47,6 +48,12 @@ Accepted: TypeAlias = Annotated[
               "then.", show_default=False),
 ]  # fmt: skip
 
+Seek: TypeAlias = Annotated[
+    float,
+    Parameter(help="Seconds of work in which requests are made of both contracts and told to them, in process, so that "
+              "each finding has one that shows it. 0: none are made."),
+]  # fmt: skip
+
 
 def diff(
     old: Old,
@@ -62,6 +69,7 @@ def diff(
     part: int | None = None,
     accepted: Accepted = None,
     fail_on: Literal["breaking", "look", "opens", "any", "never"] = "look",
+    seek: Seek = 20,
     propose: Flag = False,
 ) -> int:
     """Say what a change of a contract does to those who rely on it.
@@ -85,8 +93,7 @@ def diff(
     database
         A database in place of OLD: the contract that it was last served with. A service may run meanwhile.
     requests
-        A file of requests, or a directory of `.http` files; may come several times. They are told to OLD in order, and
-        the first that a difference answers otherwise shows it.
+        A file of requests, or a directory of `.http` files, told in order; may come several times. They count first.
     format
         `json` gives one object a finding, each on a line of its own; `sarif` is for tools that show findings at their
         lines; `markdown` is for a pull request.
@@ -99,18 +106,20 @@ def diff(
     propose
         Write the changes for part 9 of NEW that keep OLD served, tried by deriving it, and what cannot be kept.
     """
+    known = _accepted(accepted)
     before, after = _sides(old, new, database)
-    if before.plan is None or after.plan is None:
-        return _no_verdict(before, after)
-    if propose:
-        return _propose(before, after, format, fail_on)
-    difference = compared(before, after, _showing(before, requests, settings))
-    found = _open(of_audience(difference.findings, audience, part), accepted)
-    _say(difference, found, format, everything=all, named=accepted is not None)
+    if before.plan is None or after.plan is None or propose:
+        return _proposed(before, after, format, fail_on)
+    difference = _difference(before, after, requests, settings, seek)
+    found = _open(of_audience(difference.findings, audience, part), known, f"accepted in {accepted}")
+    _say(difference, found, format, everything=all, named=known is not None)
     return 2 if difference.promise.is_open and fail_on != "never" else _status(found, fail_on)
 
 
-def _propose(old: Loaded, new: Loaded, format: str, fail_on: str) -> int:
+def _proposed(old: Loaded, new: Loaded, format: str, fail_on: str) -> int:
+    """Where both sides can be served; else it is said why there is no verdict either."""
+    if old.plan is None or new.plan is None:
+        return _no_verdict(old, new)
     if format not in ("text", "json"):
         raise Unusable(f"a proposal is told as text or as JSON, not as {format}")
     from ninefold.diff.older import NoWay, proposal, to_json, to_yaml
@@ -158,28 +167,50 @@ def _served(database: str) -> Loaded:
     return compiled(f"{database}:{name}", text.encode())
 
 
-def _open(found: tuple[Finding, ...], accepted: str | None) -> tuple[Finding, ...]:
-    """Those that nobody has accepted; the others are counted. Raises Unusable."""
-    if accepted is None:
-        return found
+def _accepted(name: str | None) -> Collection[str] | None:
+    """Raises Unusable."""
+    if name is None:
+        return None
     try:
-        known = acceptances(read(accepted, read_bytes(accepted)).value)
+        return acceptances(read(name, read_bytes(name)).value)
     except NotAccepted as error:
         raise Unusable(str(error)) from None
+
+
+def _open(found: tuple[Finding, ...], known: Collection[str] | None, words: str) -> tuple[Finding, ...]:
+    """Those that nobody has accepted; the others are counted."""
+    if known is None:
+        return found
     there = {each.fingerprint for each in found}
-    remark(f"{len(there & known.keys())} accepted in {accepted}")
-    for each in known.keys() - there:
-        remark(f"{each} is accepted and not found: its line can go")
+    remark(f"{len(there.intersection(known))} {words}")
+    for each in known:
+        if each not in there:
+            remark(f"{each} is accepted and not found: its line can go")
     return tuple(each for each in found if each.fingerprint not in known)
 
 
-def _showing(old: Loaded, requests: Sequence[str], settings: Sequence[str]) -> Showing | None:
-    if not requests:
+def _difference(
+    before: Loaded, after: Loaded, requests: Sequence[str], settings: Sequence[str], seek: float
+) -> Difference:
+    is_over = until(seek)
+    difference = compared(before, after, _showing(before, after, requests, settings, is_over if seek > 0 else None))
+    if seek > 0 and is_over():
+        remark(f"{seek:g} seconds were over before all requests were told; --seek gives more")
+    return difference
+
+
+def _showing(
+    old: Loaded, new: Loaded, requests: Sequence[str], settings: Sequence[str], is_over: Callable[[], bool] | None
+) -> Showing | None:
+    """`is_over` None: none are made."""
+    if not requests and is_over is None:
         return None
-    assert old.plan is not None
+    assert old.plan is not None and new.plan is not None
     operator = operator_values([value.name for value in old.plan.operator], settings, None, os.environ)
     try:
-        return showing(rehearse(old, scripts(request_files(requests)), operator))
+        recorded = rehearse(old, scripts(request_files(requests)), operator) if requests else None
+        make = None if is_over is None else partial(made, old, new, operator, is_over)
+        return showing(new.plan, recorded, make, is_over or (lambda: False))
     except Unreadable as error:
         first, *rest = str(error).split("\n")
         raise Unusable(first, details=rest) from None

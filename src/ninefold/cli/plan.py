@@ -22,6 +22,7 @@ from ninefold.plan.authentication import (
     Scheme,
     Signed,
 )
+from ninefold.plan.likewise import takes_steps
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.problems import Condition, Judge
 from ninefold.plan.responses import Response
@@ -78,12 +79,12 @@ def listing(plan: ServicePlan) -> str:
     lines = [f"{plan.title} ({plan.name})", "", *_tables(plan)]
     lines += ["Callers", "", *_callers(plan), ""]
     for route in plan.routes:
-        lines += [*_route(route), ""]
+        lines += [*_route(route, plan.dialect), ""]
     for version in () if plan.versions is None else plan.versions.versions:
         if version.problems is not None:
             lines += [f"Version {version.name}", ""]
             for route in version.routes:
-                lines += [*_route(route), ""]
+                lines += [*_route(route, plan.dialect), ""]
     for title, notes in (
         ("Given by the operator", [f"operator.{value.name}" for value in plan.operator]),
         ("Stated, and not in force in this build", [f"{each.what}: {each.consequence}" for each in plan.not_in_force]),
@@ -160,7 +161,7 @@ def _added(scheme: Scheme) -> Iterator[str]:
     yield from (f"    caller.{name}: {words(value)}" for name, value in scheme.adds)
 
 
-def _route(route: Route) -> Iterator[str]:
+def _route(route: Route, dialect: str) -> Iterator[str]:
     yield route.key
     match route:
         case Blocked(reasons=reasons):
@@ -173,14 +174,14 @@ def _route(route: Route) -> Iterator[str]:
             if not route.admissions:
                 yield "  nobody is admitted"
             for admission in route.admissions if route.cases is None else ():
-                yield from _indent(_admission(admission), 1)
+                yield from _indent(_admission(admission, takes_steps(route, admission, dialect)), 1)
             if route.cases is not None:
-                yield from _indent(_cases(route, route.cases), 1)
+                yield from _indent(_cases(route, route.cases, dialect), 1)
         case _:
             assert_never(route)
 
 
-def _cases(route: Served, cases: Cases) -> Iterator[str]:
+def _cases(route: Served, cases: Cases, dialect: str) -> Iterator[str]:
     by = f"request.body.{cases.member}" if cases.by is None else words(cases.by)
     yield f"the case is chosen by {by}"
     for number, case in enumerate(cases.cases, 1):
@@ -189,7 +190,7 @@ def _cases(route: Served, cases: Cases) -> Iterator[str]:
             yield "  body: " + _body(case.body)
         for admission in route.admissions:
             if admission.case == number:
-                yield from _indent(_admission(admission), 1)
+                yield from _indent(_admission(admission, takes_steps(route, admission, dialect)), 1)
 
 
 def _body(body: Body) -> str:
@@ -198,10 +199,14 @@ def _body(body: Body) -> str:
     return f"{' or '.join(body.media_types)} with {fields}{merge}; other members are {body.unknown}"
 
 
-def _admission(admission: Admission) -> Iterator[str]:
+def _admission(admission: Admission, why: str | None) -> Iterator[str]:
     only = f", if {words(admission.condition)}" if admission.condition is not None else ""
     yield f"{admission.who}{only}:"
     yield from _indent(_operation(admission.operation), 1)
+    if why is None:
+        yield "  one function answers who is kept, where a request is like an earlier one"
+    elif isinstance(admission.operation, Read | List | Compute):
+        yield f"  all requests take the steps: {why}"
 
 
 def _operation(operation: Operation) -> Iterator[str]:

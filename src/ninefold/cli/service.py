@@ -238,14 +238,18 @@ class Served:
                 self.asked_anew, due = False, inf
                 try:
                     await self._renew()
+                    self.metrics.renewed("taken")
                 except PutOff as error:
+                    self.metrics.renewed("put off")
                     complain(str(error))
                     complain(f"what was served goes on; it is tried again in {wait:g} seconds")
                     due = now() + wait
                 except Unusable as error:
+                    self.metrics.renewed("refused")
                     complain(str(error), *error.help, details=error.details)
                     complain("what was served goes on")
                 except Exception:
+                    self.metrics.renewed("refused")
                     # A fault of the program. The next time may not meet it; silence would look like success.
                     logging.exception("the contract could not be taken anew")
                 sys.stdout.flush()

@@ -252,7 +252,7 @@ def _credential(scheme: Scheme) -> list[str]:
         return ["-u", f'"${_variable(scheme)}"']
     match scheme.where:
         case "authorization":
-            return ["-H", _before_variable(f"Authorization: {_auth_scheme(scheme)} ", scheme)]
+            return ["-H", _before_variable(f"Authorization: {scheme.auth_scheme} ", scheme)]
         case "header":
             return ["-H", _before_variable(f"{scheme.name}: ", scheme)]
         case "cookie":
@@ -269,7 +269,7 @@ def _with(scheme: Scheme, credential: str) -> list[str]:
         return ["-u", shlex.quote(credential)]
     match scheme.where:
         case "authorization":
-            return ["-H", shlex.quote(f"Authorization: {_auth_scheme(scheme)} {credential}")]
+            return ["-H", shlex.quote(f"Authorization: {scheme.auth_scheme} {credential}")]
         case "header":
             return ["-H", shlex.quote(f"{scheme.name}: {credential}")]
         case "cookie":
@@ -278,11 +278,6 @@ def _with(scheme: Scheme, credential: str) -> list[str]:
             return ["-G", "--data-urlencode", shlex.quote(f"{scheme.name}={credential}")]
         case "certificate":
             return ["--cert", shlex.quote(credential)]
-
-
-def _auth_scheme(scheme: Scheme) -> str:
-    """As the challenge writes it, `Bearer`, however the contract does: case does not count (RFC 9110, 11.1)."""
-    return scheme.challenge.partition(" ")[0]
 
 
 def _before_variable(text: str, scheme: Scheme) -> str:

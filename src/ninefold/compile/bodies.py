@@ -44,6 +44,7 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
     if not takes.body and not takes.members and not takes.constants:
         return Body(media_types, {"type": "object"}, unknown=requests.unknown_members, optional=True)
     resource = checked.resources[operation.resource]
+    unknown = requests.unknown_members
     edits = isinstance(operation, Update) and operation.patch == "json-patch"
     merge = operation.verb == "update" and not edits
     fields = tuple(
@@ -67,12 +68,15 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
         media_types=(*media_types, MERGE_PATCH) if merge else (*media_types, JSON_PATCH) if edits else media_types,
         schema=_with_constants(
             _with_members(
-                _schema(takes.body, resource, operation.kind) | _naming(operation, case, resource), operation, checked
+                _schema(takes.body, resource, operation.kind, unknown) | _naming(operation, case, resource, unknown),
+                operation,
+                checked,
+                unknown,
             ),
             operation,
         ),
         fields=fields,
-        unknown=requests.unknown_members,
+        unknown=unknown,
         merge=merge,
         edits=edits,
         chosen_by=None if case is None else case.member,
@@ -115,21 +119,21 @@ def _of_members(operation: Operation, requests: Requests, checked: Checked) -> B
     """A body of which no member is a field."""
     return Body(
         media_types=requests.media_types,
-        schema=_with_members({"type": "object", "properties": {}}, operation, checked),
+        schema=_with_members({"type": "object", "properties": {}}, operation, checked, requests.unknown_members),
         unknown=requests.unknown_members,
         members=_types(operation),
         beside=tuple(_beside(operation, checked)),
     )
 
 
-def _with_members(schema: dict[str, Any], operation: Operation, checked: Checked) -> dict[str, Any]:
+def _with_members(schema: dict[str, Any], operation: Operation, checked: Checked, unknown: str) -> dict[str, Any]:
     """With the members that are no fields. What the items of an array give the fields of rows is held to the schemas
     of these fields as well: what is wrong is told at its place, before anything is written."""
     properties = {**schema["properties"], **{each.name: dict(each.schema) for each in operation.takes.members}}
     for effect in _effects(operation):
         array = None if effect.each is None else member_of_body(effect.each)
         if array in properties:
-            held = _of_items(effect, checked.resources[effect.resource])
+            held = _of_items(effect, checked.resources[effect.resource], unknown)
             own = properties[array].get("items", {})
             properties[array] = {**properties[array], "items": {"allOf": [own, held]} if own else held}
     needed = [
@@ -154,12 +158,12 @@ def _with_constant(schema: dict[str, Any], pointer: tuple[str, ...], value: obje
     return {**schema, "properties": properties} | ({"required": needed} if needed else {})
 
 
-def _of_items(effect: Effect, resource: Resource) -> dict[str, Any]:
+def _of_items(effect: Effect, resource: Resource, unknown: str) -> dict[str, Any]:
     """What each item has to be for a row that is made of it."""
     found: dict[str, Any] = {}
     for leaf in given_by_items(effect):
         field = resource.fields[leaf.field]
-        schema: dict[str, Any] = {**field.schema}
+        schema: dict[str, Any] = {**field.held_to(unknown)}
         for name in reversed(leaf.pointer[2:]):
             schema = {"type": "object", "properties": {name: schema}} | ({"required": [name]} if field.required else {})
         found = _both(found, schema)
@@ -177,11 +181,11 @@ def _both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     return {**first, "properties": properties} | ({"required": needed} if needed else {})
 
 
-def _naming(operation: Operation, case: Case | None, resource: Resource) -> dict[str, Any]:
+def _naming(operation: Operation, case: Case | None, resource: Resource, unknown: str) -> dict[str, Any]:
     """The member that chooses the case has the case's name as its value; otherwise, no case's."""
     if case is None or case.member is None:
         return {}
-    schema = _schema(operation.takes.body or (), resource, operation.kind)
+    schema = _schema(operation.takes.body or (), resource, operation.kind, unknown)
     named = {"const": case.name} if case.name is not None else {"not": {"enum": list(case.all)}}
     own = schema["properties"].get(case.member, {})
     needed = [*schema.get("required", ())]
@@ -208,12 +212,13 @@ def _given_type(field: Field) -> Type:
     return Text(nullable=field.type.nullable) if field.secret is not None else field.type
 
 
-def _held_to(field: Field) -> dict[str, Any]:
+def _held_to(field: Field, unknown: str) -> dict[str, Any]:
     """The schema of what is given. Beside its own, what an older version asks is what the rows are held to."""
-    if field.seen is None or field.seen.schema is None:
-        return dict(field.schema)
-    older = dict(field.seen.schema)
-    return older if field.seen.stored is not None else {"allOf": [older, dict(field.schema)]}
+    own = dict(field.held_to(unknown))
+    older = None if field.seen is None else field.seen.held_to(unknown)
+    if field.seen is None or older is None:
+        return own
+    return dict(older) if field.seen.stored is not None else {"allOf": [dict(older), own]}
 
 
 def _with_type(schema: dict[str, Any], said: BodyMember | None) -> dict[str, Any]:
@@ -222,7 +227,7 @@ def _with_type(schema: dict[str, Any], said: BodyMember | None) -> dict[str, Any
     return {"allOf": [schema, more]} if more and schema else schema | more
 
 
-def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, depth: int = 0) -> dict[str, Any]:
+def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, unknown: str, depth: int = 0) -> dict[str, Any]:
     """The JSON Schema of an object that holds these leaves. In a merge patch nothing is required of it, and of who
     signs in everything."""
     properties: dict[str, Any] = {}
@@ -231,7 +236,7 @@ def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, depth: i
         within = [leaf for leaf in leaves if leaf.pointer[depth] == name]
         if len(within) == 1 and len(within[0].pointer) == depth + 1:
             field = resource.fields[within[0].field]
-            properties[name] = _with_type(_held_to(field), within[0].beside)
+            properties[name] = _with_type(_held_to(field, unknown), within[0].beside)
             made = (
                 field.on_create is not None
                 or field.on_change is not None
@@ -241,7 +246,7 @@ def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, depth: i
             if of_type or verb.name == "sign in" or (field.required and not made and verb.name != "update"):
                 required.append(name)
         else:
-            properties[name] = _schema(within, resource, verb, depth + 1)
+            properties[name] = _schema(within, resource, verb, unknown, depth + 1)
             if properties[name].get("required"):
                 required.append(name)
     schema: dict[str, Any] = {"type": "object", "properties": properties}

@@ -20,7 +20,8 @@ from ninefold.compile.endpoints.held import left_out, making
 from ninefold.compile.endpoints.update import update
 from ninefold.compile.endpoints.writes import W, and_then, pointer
 from ninefold.compile.perspective import CONTRACT, Perspective
-from ninefold.compile.several import chosen_items, of_several, read_of_each
+from ninefold.compile.requirements import unique
+from ninefold.compile.several import chosen_items, named_by_items, of_several, read_of_each
 from ninefold.compile.which_rows import by_identifier, says_which, taking, was_written
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.reads import fields_read
@@ -28,6 +29,7 @@ from ninefold.expressions.tree import Select, Typed, Variable, rewrite
 from ninefold.language.verbs import Verb, kind_of
 from ninefold.plan import writes as plan
 from ninefold.plan.environment import EACH, THIS
+from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Further, Transition
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
@@ -98,10 +100,14 @@ def _effect(effect: Effect, host: Mutation, acting: Resource, perspective: Persp
     write = with_effects(_write(operation, admission, perspective), operation, perspective)
     found = _find(effect, write, resource, acting, perspective)
     items = None
+    makes = kind_of(effect.verb).makes
     if effect.each is not None:
         held = making(operation, resource, perspective).held_array(effect.each)
         items = plan.Each(left_out(effect.each), _pointer_of(effect.each), held)
-        if effect.where is not None:
+        if not makes:
+            found, read = _named(effect, write, resource, acting, perspective)
+            items = structs.replace(items, read=read, conflict=_conflict(effect, host, resource, perspective))
+        elif effect.where is not None:
             chosen, read = chosen_items(perspective.holds(effect.where, {}), perspective)
             items = structs.replace(items, chosen=chosen, read=read)
     return plan.Effect(of_several(write, operation, perspective), found, items)
@@ -125,7 +131,7 @@ def _operation(effect: Effect, host: Mutation, resource: Resource, checked: Chec
     if effect.verb == "delete":
         return Delete(**common, segments=segments)
     transition = None if resource.machine is None else resource.machine.transitions.get(effect.verb)
-    return Update(**common, segments=segments, transition=transition, sets=effect.sets)
+    return Update(**common, segments=segments, transition=transition, sets=effect.sets, each=effect.each)
 
 
 def _write(operation: Create | Delete | Update, admission: Admission, perspective: Perspective) -> plan.Bulk:
@@ -154,8 +160,8 @@ class _Common(TypedDict):
 
 def given_by_items(effect: Effect) -> tuple[BodyLeaf, ...]:
     """What the items of an array in the body give the fields of new rows: `each.quantity` is in the body, in an item at
-    any position."""
-    array = None if effect.each is None else member_of_body(effect.each)
+    any position. What rows that are there are given is given to new ones too, and is held with that."""
+    array = None if effect.each is None or not kind_of(effect.verb).makes else member_of_body(effect.each)
     if array is None:
         return ()
     found = ((name, _member_of_item(value)) for name, value in effect.sets)
@@ -212,17 +218,47 @@ def _find(
         which += [] if there is None else [there]
         read = read_of_each(write)
         fields = [*keys, *(resource.fields[each.name] for each in read if each.name in resource.fields)]
-    if resource.name == acting.name and keys:
-        this = Variable(THIS, Row(resource=acting.name))
-        same = [
-            column(resource.name, key.name) + " = " + bind(Select(this, key.name, key.type, "field")) for key in keys
-        ]
-        which.append("NOT (" + all_of(same) + ")")
+    which += _of_another(resource, acting)
     cells = [column(resource.name, field.name) for field in fields] or [Fragment("1")]
     text = "SELECT " + join(", ", cells) + f" FROM {name} AS {name} WHERE " + all_of(which)
     if not effect.of_one:
         text = text + " ORDER BY " + join(", ", cells[: len(keys)])
     return Statement((Piece(text.text, text.binds),), tuple(ResultColumn(field.name, field.type) for field in fields))
+
+
+def _named(
+    effect: Effect, write: plan.Bulk, resource: Resource, acting: Resource, perspective: Perspective
+) -> tuple[Statement, Statement]:
+    """The rows that items name, with what their values are made of; and what is read of an item. One that is gone is
+    among them, and refuses the whole."""
+    assert effect.where is not None
+    rows = {resource.name: resource.name}
+    which = ["(" + perspective.holds(effect.where, rows) + ")", *_of_another(resource, acting)]
+    same = Fragment("FALSE") if effect.unless is None else perspective.holds(effect.unless, rows)
+    read = (resource.fields[each.name] for each in read_of_each(write) if each.name in resource.fields)
+    told = [
+        ResultColumn(each.name, each.type) for each in (*(resource.fields[key] for key in resource.primary_key), *read)
+    ]
+    cells = join(", ", [column(resource.name, each.name) for each in told])
+    return named_by_items(resource.name, cells, all_of(which), same, told, perspective)
+
+
+def _conflict(effect: Effect, host: Mutation, resource: Resource, perspective: Perspective) -> Condition:
+    """What two items that name one row are refused with: what two new rows with that key would be."""
+    made = (each for each in host.effects if each.place == effect.place and kind_of(each.verb).makes)
+    given = {leaf.field: pointer(leaf.pointer) for each in made for leaf in given_by_items(each)}
+    key = [resource.fields[name] for name in effect.known_by]
+    return unique(key, given, resource, perspective, False, {}).condition
+
+
+def _of_another(resource: Resource, acting: Resource) -> list[Fragment]:
+    """That a row of the same resource is not the one acted on."""
+    if resource.name != acting.name or not resource.primary_key:
+        return []
+    this = Variable(THIS, Row(resource=acting.name))
+    keys = (resource.fields[key] for key in resource.primary_key)
+    same = [column(resource.name, key.name) + " = " + bind(Select(this, key.name, key.type, "field")) for key in keys]
+    return ["NOT (" + all_of(same) + ")"]
 
 
 def with_further(write: W, operation: Mutation, perspective: Perspective) -> W:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from ninefold.checked import lists
@@ -24,9 +24,10 @@ from ninefold.values import Boolean, Integer, Number, Text, Timestamp
 
 
 def schema(checked: Checked) -> Schema:
-    to, events = subscribers(checked), _are_kept(checked)
+    to, events, asked = subscribers(checked), _are_kept(checked), _asked(checked)
+    resources = [each for each in checked.resources.values() if not each.log]
     return Schema(
-        tuple(_table(resource, checked) for resource in checked.resources.values() if not resource.log),
+        tuple(_table(each, checked, asked.get(each.name, [])) for each in resources),
         idempotency=any(endpoint.idempotency_key is not None for endpoint in checked.in_all_versions),
         events=events,
         subscriptions=checked.takes_subscriptions or to is not None,
@@ -62,7 +63,17 @@ def _columns_of(resource: Resource) -> tuple[Field, ...]:
     return tuple(field for field in resource.fields.values() if field.stored)
 
 
-def _table(resource: Resource, checked: Checked) -> Table:
+def _asked(checked: Checked) -> dict[str, list[lists.Asked]]:
+    """What lists ask of rows, by resource."""
+    found: dict[str, list[lists.Asked]] = {}
+    for endpoint in checked.endpoints:
+        asked = lists.asked(endpoint)
+        if asked is not None and endpoint.resource is not None:
+            found.setdefault(endpoint.resource, []).append(asked)
+    return found
+
+
+def _table(resource: Resource, checked: Checked, asked: Iterable[lists.Asked]) -> Table:
     stored = _columns_of(resource)
     references = tuple(
         Reference(
@@ -81,14 +92,14 @@ def _table(resource: Resource, checked: Checked) -> Table:
         ),
         key=resource.primary_key,
         references=references,
-        indexes=tuple(_indexes(resource, checked)),
+        indexes=tuple(_indexes(resource, checked, asked)),
         states=resource.machine is not None,
         machine=None if resource.machine is None else Machine(resource.machine.field, resource.machine.states),
         passwords=tuple(field.name for field in stored if field.secret == "password"),
     )
 
 
-def _indexes(resource: Resource, checked: Checked) -> Iterator[Index]:
+def _indexes(resource: Resource, checked: Checked, asked: Iterable[lists.Asked]) -> Iterator[Index]:
     """Unique values; secrets, by which callers are found; states, where a timer looks for what is due; references, in
     both directions; and what finds the rows of lists. None that another one makes superfluous."""
     unique = [(field.name,) for field in _columns_of(resource) if field.unique] + list(resource.unique)
@@ -98,7 +109,7 @@ def _indexes(resource: Resource, checked: Checked) -> Iterator[Index]:
             kept.append(tuple((name, False) for name in columns))
             yield Index(_title(resource, columns), columns, unique=True)
     unique_of = tuple(kept)
-    wanted = [_cut(each, resource, unique_of) for each in dict.fromkeys(_wanted(resource, checked))]
+    wanted = [_cut(each, resource, unique_of) for each in dict.fromkeys(_wanted(resource, checked, asked))]
     # The longest first, and of these what has to be in one order before what may be in any: what serves is there then.
     for each in sorted(wanted, key=lambda one: (-len(_columns(one)), len(one.equal))):
         if not any(_serves(columns, each) for columns in kept):
@@ -107,7 +118,7 @@ def _indexes(resource: Resource, checked: Checked) -> Iterator[Index]:
             yield Index(_title(resource, named), named)
 
 
-def _wanted(resource: Resource, checked: Checked) -> Iterator[Wanted]:
+def _wanted(resource: Resource, checked: Checked, asked: Iterable[lists.Asked]) -> Iterator[Wanted]:
     for field in _columns_of(resource):
         if field.secret == "token":
             yield Wanted((field.name,))
@@ -118,10 +129,8 @@ def _wanted(resource: Resource, checked: Checked) -> Iterator[Wanted]:
         yield from (Wanted((machine.field,), ((name, False),)) for name in named if name is not None)
     if resource.expiry is not None and (expires := _field_alone(resource.expiry.at, resource)) is not None:
         yield Wanted((), ((expires, False),))
-    for endpoint in checked.endpoints:
-        asked = lists.asked(endpoint)
-        if asked is not None and endpoint.resource == resource.name:
-            yield from lists.indexes(asked, resource, checked.row_rules)
+    for each in asked:
+        yield from lists.indexes(each, resource, checked.row_rules)
     for field in _columns_of(resource):
         if field.references is not None:
             yield Wanted((field.name,))

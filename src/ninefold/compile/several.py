@@ -18,13 +18,13 @@ from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.which_rows import WANTED, WRITTEN
 from ninefold.expressions.tree import Select, Typed, Variable
-from ninefold.plan.environment import NEW
+from ninefold.plan.environment import AS_WANTED, NEW, POSITION
 from ninefold.plan.events import Event
 from ninefold.plan.held import Upheld
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Bulk, Create, Effects, Occurrences, ReadBack, Step, Update, given_values
 from ninefold.sql.fragment import PLACEHOLDER, Fragment, bind, identifier, join
-from ninefold.values import Type
+from ninefold.values import Boolean, Integer, Type
 
 AS_IT_WAS = "as it was"
 """The switch of what asks for the revision that was read: here all is read in the transaction."""
@@ -59,16 +59,32 @@ def by_its_rows(statement: Statement, write: Bulk, perspective: Perspective) -> 
 
 
 def chosen_items(condition: Fragment, perspective: Perspective) -> tuple[Statement, Statement]:
-    """Which items a condition holds for, asked of all at once: what it reads is a table with a row for each; and
-    what it reads of one of them."""
-    columns = [(f"read {number}", perspective.stored(value.type)) for number, value in enumerate(condition.binds)]
+    """Which items a condition holds for; and what it reads of one of them."""
+    return _of_items(f"SELECT {WANTED}." + identifier(POSITION) + f" FROM {WANTED} WHERE " + condition, perspective)
+
+
+def named_by_items(
+    name: str, cells: Fragment, which: Fragment, same: Fragment, told: Sequence[ResultColumn], perspective: Perspective
+) -> tuple[Statement, Statement]:
+    """The rows that items name, in the order of these, each with its `cells`; and what is read of one item."""
+    position = f"{WANTED}." + identifier(POSITION)
+    select = "SELECT " + cells + f", {position} AS {identifier(POSITION)}, (" + same + f") AS {identifier(AS_WANTED)}"
+    select = select + f" FROM {WANTED} JOIN {identifier(name)} AS {identifier(name)} ON " + which
+    found, read = _of_items(select + f" ORDER BY {position}", perspective)
+    columns = (*told, ResultColumn(POSITION, Integer()), ResultColumn(AS_WANTED, Boolean()))
+    return replace(found, columns=columns), read
+
+
+def _of_items(select: Fragment, perspective: Perspective) -> tuple[Statement, Statement]:
+    """What is asked of all items at once: what a select reads is a table with a row for each; and what it reads of one
+    of them."""
+    columns = [(f"read {number}", perspective.stored(value.type)) for number, value in enumerate(select.binds)]
     titles = [identifier(title) for title, _ in columns]
-    texts = condition.text.split(PLACEHOLDER)
-    holds = texts[0] + "".join(f"{WANTED}.{title}{text}" for title, text in zip(titles, texts[1:], strict=True))
-    table = f"WITH {WANTED} (" + ", ".join((identifier("$n"), *titles)) + ") AS ("
-    rows = table + perspective.dialect.rows(bind(inputs.WANTED), columns) + ")"
-    text = rows + f" SELECT {WANTED}." + identifier("$n") + f" FROM {WANTED} WHERE " + holds
-    read = join(", ", map(bind, condition.binds))
+    texts = select.text.split(PLACEHOLDER)
+    asked = texts[0] + "".join(f"{WANTED}.{title}{text}" for title, text in zip(titles, texts[1:], strict=True))
+    table = f"WITH {WANTED} (" + ", ".join((identifier(POSITION), *titles)) + ") AS ("
+    text = table + perspective.dialect.rows(bind(inputs.WANTED), columns) + ") " + asked
+    read = join(", ", map(bind, select.binds))
     return Statement((Piece(text.text, text.binds),), ()), Statement((Piece(read.text, read.binds),), ())
 
 

@@ -77,7 +77,12 @@ class Survey:
 
     # Endpoints by what they do.
 
-    @property
+    @cached_property
+    def shown_lists(self) -> tuple[Endpoint, ...]:
+        listing = (each for each in self.endpoints if any(action.verb == "list" for action in actions(each)))
+        return tuple(each for each in listing if not is_open(each.responses))
+
+    @cached_property
     def keys(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(endpoint.key for endpoint in self.endpoints))
 
@@ -315,7 +320,8 @@ class Survey:
                 walk.show(content, roots, first)
         if first is not None and (include := endpoint.by("expands")) is not None:
             for each in value_of(include.expands) or ():
-                if each.shows is not None and not (isinstance(each.shows, Leaf) and _is_name(each.shows)):
+                is_name = isinstance(each.shows, Leaf) and isinstance(each.shows.expression.ast, Name)
+                if each.shows is not None and not is_name:
                     walk.show(each.shows, {**roots, first: first}, first)
                 elif (whole := walk.step(first, each.field)) is not None:
                     walk.show_all(whole)
@@ -382,11 +388,6 @@ class Survey:
         if own is not None and body.reference is not None:
             for name, _ in self.contract.shared_types.members(body.reference.text):
                 yield own, name.text
-
-
-def _is_name(leaf: Leaf) -> bool:
-    """Whether a leaf names a resource, the one that a reference leads to."""
-    return isinstance(leaf.expression.ast, Name)
 
 
 def actions(endpoint: Endpoint) -> tuple[Action, ...]:

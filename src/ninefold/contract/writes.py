@@ -11,8 +11,9 @@ from ninefold.contract.reach import names_in
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.ast import Ast, Invocation, Member, Name, every
-from ninefold.expressions.functions import NEVER_TWICE, NEW_EACH_TIME
+from ninefold.expressions.ast import Ast, Invocation, Member, Name
+from ninefold.expressions.functions import NEVER_TWICE
+from ninefold.expressions.terms import is_another_each_time
 from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members, OnChange, Template
@@ -132,16 +133,8 @@ def of_effect(survey: Survey, effect: Effect, acting: str) -> Change | None:
         roots.add("each")
     named = frozenset(name for name, each in sets.items() if _root(each.ast) in roots)
     inserts = kind_of(effect.verb).makes
-    several = not inserts and not effect.is_of_one(_keys_of_one(own))
+    several = not inserts and not effect.is_of_one(own.keys)
     return Change(own, inserts, sets, of_request=named, several=several, moves=effect.does.is_transition, acting=acting)
-
-
-def _keys_of_one(own: Resource) -> Iterator[tuple[str, ...]]:
-    """The fields by which equal values name one row at most."""
-    required = {each.text for each in value_of(own.required) or ()}
-    for group in (value_of(own.primary_key) or (), *(value_of(own.unique) or ())):
-        yield tuple(each.text for each in group)
-    yield from ((each.name,) for each in value_of(own.fields) or () if is_stated(each.unique) and each.name in required)
 
 
 def _sets(transition: Transition | None) -> tuple[Assignment, ...]:
@@ -245,22 +238,20 @@ def referring(survey: Survey, deleted: frozenset[str]) -> Iterator[Referring]:
 
 def known_by(survey: Survey, endpoint: Endpoint, resource: str) -> tuple[str, ...]:
     """The first of the primary key, the unique fields and the lists of them whose values are all at hand, one that the
-    path names a field of before the others. `()`: none is."""
+    path names a field of before the others. `()`: none is, or, of `put`, `where` says which row is meant."""
     own = survey.graph.resources.get(resource)
-    if own is None:
+    is_said = endpoint.where is not None and makes(endpoint)
+    if own is None or is_said:
         return ()
     fields = survey.graph.fields.get(resource, {})
     in_path = named_in_path(endpoint, resource)
     at_hand = in_path | _given(survey, endpoint, resource) | {n for n, each in fields.items() if _is_the_same(each)}
-    groups = [tuple(each.text for each in value_of(own.primary_key) or ())]
-    groups += [(name,) for name, each in fields.items() if value_of(each.unique)]
-    groups += [tuple(each.text for each in group) for group in value_of(own.unique) or ()]
-    whole = [group for group in groups if group and at_hand.issuperset(group)]
+    whole = [group for group in own.keys if at_hand.issuperset(group)]
     return min(whole, key=lambda group: in_path.isdisjoint(group), default=())
 
 
 def compared(survey: Survey, endpoint: Endpoint, resource: str) -> Set[str]:
-    """The fields whose values a row that is there may have otherwise than `ensure` gives them."""
+    """The fields whose values a row that is there may have otherwise than `put` gives them."""
     fields = survey.graph.fields.get(resource, {})
     secret = {name for name, each in fields.items() if value_of(each.secret) is not None}
     known = {*known_by(survey, endpoint, resource), *named_in_path(endpoint, resource)}
@@ -286,21 +277,13 @@ def stored_of_path(endpoint: Endpoint, resource: str) -> tuple[tuple[str, Span],
 
 def _given(survey: Survey, endpoint: Endpoint, resource: str) -> set[str]:
     body = {name for owner, name in survey.body_fields(endpoint) if owner == resource}
-    return body | {each.name for each in value_of(endpoint.sets) or () if not _is_new_each_time(each.value.ast)}
+    return body | {each.name for each in value_of(endpoint.sets) or () if not is_another_each_time(each.value.ast)}
 
 
 def _is_the_same(field: Field) -> bool:
     """Whether what the contract makes on create is the same each time that the same caller asks for the same."""
     made = value_of(field.on_create)
-    return made is not None and not _is_new_each_time(made.ast)
-
-
-def _is_new_each_time(made: Ast) -> bool:
-    return any(
-        (isinstance(node, Invocation) and node.function in NEW_EACH_TIME)
-        or (isinstance(node, Name) and node.name == "now")
-        for node in every(made)
-    )
+    return made is not None and not is_another_each_time(made.ast)
 
 
 @dataclass(frozen=True)

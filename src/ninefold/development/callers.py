@@ -10,14 +10,14 @@ apart.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from itertools import count
-from typing import Any, TypeVar, assert_never
+from typing import Any, Protocol, TypeVar, assert_never
 
 from ninefold.development.claims import kinds
 from ninefold.development.identity import Identity
-from ninefold.development.samples import admits, sample
+from ninefold.development.samples import admits, sample, varied
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import EvaluationError
 from ninefold.expressions.operations import new_token
@@ -38,7 +38,6 @@ from ninefold.runtime.request.schemes import Passwords, Tokens
 from ninefold.runtime.request.service import constants
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Session, Unavailable
-from ninefold.runtime.store.sqlite import SQLite
 from ninefold.runtime.store.statements import Prepared
 from ninefold.values import Row
 
@@ -47,8 +46,22 @@ _Known = TypeVar("_Known", Tokens, Passwords)
 TURNS = 5
 """Other values that are tried where a row of the operator's own has the first ones."""
 
+THE_MACHINES = Sources()
+"""The time and the random bytes of the machine."""
+
 DEEPEST = 5
 """Rows that are made for a row to refer to, and for those to refer to, at most."""
+
+
+_T = TypeVar("_T")
+
+
+class Rows(Protocol):
+    """A database to which rows of callers are added. `key`: 32 bytes for one use, the same each time."""
+
+    def key(self, name: str) -> bytes: ...
+
+    def transact(self, work: Callable[[Session], _T]) -> Awaitable[_T]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +84,11 @@ class Unknown:
 
 
 async def callers(
-    plan: ServicePlan, database: SQLite, given: Mapping[str, object], identity: Identity
+    plan: ServicePlan,
+    database: Rows,
+    given: Mapping[str, object],
+    identity: Identity,
+    sources: Sources = THE_MACHINES,
 ) -> tuple[Known | Unknown, ...]:
     """A caller of every scheme and kind, in the contract's order; the rows that are missing are added."""
     found: list[Known | Unknown] = []
@@ -88,7 +105,7 @@ async def callers(
             )
             continue
         try:
-            found.append(await _caller(plan, scheme, scheme.verified, database, given))
+            found.append(await _caller(plan, scheme, scheme.verified, database, given, sources))
         except _NoRow as reason:
             found.append(Unknown(scheme.scheme, str(reason)))
         except Unavailable as error:
@@ -114,10 +131,11 @@ async def _caller(
     plan: ServicePlan,
     scheme: Scheme,
     verified: LookedUp | Issued | Password,
-    database: SQLite,
+    database: Rows,
     given: Mapping[str, object],
+    sources: Sources,
 ) -> Known:
-    caller = Caller(given)
+    caller = Caller(given, sources)
     maker = _Maker(plan, caller, database.key(f"dev {scheme.scheme}"))
     match verified:
         case LookedUp():
@@ -147,8 +165,8 @@ class _Maker:
         """The caller of one turn: found, or added. Raises Refusal, NothingFound and _NoRow."""
         operations, plan = self._operations(resource)
         ready, known_by = self._ready(scheme, Tokens)
-        env = constants(Sources(), self.caller.given)
-        adding, own = Adding(operations, plan), Caller(self.caller.given, _derived(self.key, turn))
+        env = constants(self.caller.sources, self.caller.given)
+        adding, own = Adding(operations, plan), self._own(turn)
         call = self._prepared(adding, plan, own, session, turn, 0)
         tokens = adding.issued(call).values()
         for attempt in (0, 1):
@@ -162,15 +180,18 @@ class _Maker:
 
     def issued(self, scheme: Scheme, resource: str, turn: int, session: Session) -> Known:
         """The caller to whose row a credential was issued, which lasts as long as the row."""
-        token = new_token(_derived(self.key, turn).of_expressions())
-        proof, env = Tokens.proof(token), constants(Sources(), self.caller.given)
+        token = new_token(self._own(turn).sources.of_expressions())
+        proof, env = Tokens.proof(token), constants(self.caller.sources, self.caller.given)
         ready, tokens = self._ready(scheme, Tokens)
         issue, scopes = _issue(self.plan, scheme.scheme)
         if issue is None:
             raise _NoRow("no endpoint issues a credential of it")
         if not session.run(*tokens.find(proof, env)):
             operations, plan = self._operations(resource)
-            adding, own = Adding(operations, plan), Caller(self.caller.given, _derived(self.key, turn))
+            adding, own = (
+                Adding(operations, plan),
+                Caller(self.caller.given, _derived(self.caller.sources, self.key, turn)),
+            )
             row = adding.stored(self._prepared(adding, plan, own, session, turn, 0), session)
             key = {name: row[name] for name in plan.create.key}
             env[environment.ISSUED], env[environment.ROW] = {"digest": digest(token), "expires": None}, key
@@ -186,10 +207,10 @@ class _Maker:
     def with_password(self, scheme: Scheme, resource: str, turn: int, session: Session) -> Known:
         """The caller of a row with a password that is made for it; the credential is both, as `curl -u` takes them."""
         assert isinstance(scheme.verified, Password)
-        env = constants(Sources(), self.caller.given)
+        env = constants(self.caller.sources, self.caller.given)
         ready, passwords = self._ready(scheme, Passwords)
         operations, plan = self._operations(resource)
-        adding, own = Adding(operations, plan), Caller(self.caller.given, _derived(self.key, turn))
+        adding, own = Adding(operations, plan), self._own(turn)
         call = self._prepared(adding, plan, own, session, turn, 0)
         fields = (scheme.verified.user, scheme.verified.password)
         user, password = (str((call.body or {}).get(name, "")) for name in fields)
@@ -201,6 +222,10 @@ class _Maker:
             if attempt == 0:
                 adding.stored(call, session)
         raise _NoRow(f"a row of {resource} cannot be found by its user-id")
+
+    def _own(self, turn: int) -> Caller:
+        """Whose random bytes are derived from the key."""
+        return Caller(self.caller.given, _derived(self.caller.sources, self.key, turn))
 
     def _ready(self, scheme: Scheme, kind: type[_Known]) -> tuple[schemes.Scheme, _Known]:
         owner = None if scheme.of_row is None else scheme.of_row.resource
@@ -235,7 +260,7 @@ class _Maker:
                 admitted = admits(schemas.get(field.field, {}), made)
                 document[field.field] = made if admitted else document[field.field]
             elif turn and isinstance(document.get(field.field), str):
-                document[field.field] = _varied(document[field.field], schemas.get(field.field, {}), turn)
+                document[field.field] = varied(document[field.field], schemas.get(field.field, {}), turn)
         values = adding.read(document)
         if isinstance(values, Failure):
             raise _NoRow(f"no sample of a {adding.resource} fits its schema; `ninefold add` makes one of yours")
@@ -267,18 +292,9 @@ def _issue(plan: ServicePlan, scheme: str) -> tuple[Issue | None, Scopes | None]
     return None, None
 
 
-def _varied(text: str, schema: Any, turn: int) -> str:
-    """Another text that the schema admits: the last turn's may be taken."""
-    at = text.find("@") if "@" in text else len(text)
-    for other in (f"{text[:at]}{turn + 1}{text[at:]}", f"{text}-{turn + 1}", f"{text}{'abcdefgh'[turn]}"):
-        if admits(schema, other):
-            return other
-    return text
-
-
-def _derived(key: bytes, turn: int) -> Sources:
+def _derived(sources: Sources, key: bytes, turn: int) -> Sources:
     """Bytes that are the same each time, and that nobody can tell who has not the key: HMAC-SHA256 of a count."""
-    return Sources(random_bytes=_stream(key, turn))
+    return Sources(sources.clock, _stream(key, turn), sources.elapsed)
 
 
 def _stream(key: bytes, turn: int) -> Callable[[int], bytes]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
 import jsonschema_rs
@@ -35,7 +38,7 @@ def _sample(schema: Any, root: Any, depth: int) -> Any:
     if not isinstance(schema, dict) or depth > 16:
         return None
     if isinstance(reference := schema.get("$ref"), str):
-        return _sample(_resolved(reference, root), root, depth + 1)
+        return _sample(resolved(reference, root), root, depth + 1)
     for key in ("example", "const", "default"):
         if key in schema:
             return schema[key]
@@ -53,7 +56,7 @@ def _sample(schema: Any, root: Any, depth: int) -> Any:
             items = _sample(schema.get("items", {}), root, depth + 1)
             return [items] * min(schema.get("minItems", 0), 3)
         case "string":
-            alone = {**schema, "$defs": root.get("$defs", {})} if isinstance(root, dict) else schema
+            alone = whole(schema, root)
             longer = (text * (1 + schema.get("minLength", 0) // len(text)) for text in CANDIDATES)
             return next((text for text in (*CANDIDATES, *longer) if admits(alone, text)), None)
         case "integer" | "number":
@@ -67,18 +70,24 @@ def _sample(schema: Any, root: Any, depth: int) -> Any:
 def _of_one(schema: dict[str, Any], key: str, root: Any, depth: int) -> Any:
     """A value of the first of several forms of which there is one."""
     rest = {name: value for name, value in schema.items() if name != key}
-    whole = {**schema, "$defs": root.get("$defs", {})} if isinstance(root, dict) else schema
+    alone = whole(schema, root)
     for form in schema[key]:
         while isinstance(form, dict) and isinstance(form.get("$ref"), str) and depth <= 16:
-            form, depth = _resolved(form["$ref"], root), depth + 1
+            form, depth = resolved(form["$ref"], root), depth + 1
         if isinstance(form, dict):
             found = _sample({**rest, **form}, root, depth + 1)
-            if found is not None and admits(whole, found):
+            if found is not None and admits(alone, found):
                 return found
     return None
 
 
-def _resolved(reference: str, root: Any) -> Any:
+def whole(part: Any, root: Any) -> Any:
+    """A part of a schema by itself, with what it may refer to in the whole."""
+    refers = isinstance(part, dict) and isinstance(root, dict) and "$defs" in root
+    return {**part, "$defs": root["$defs"]} if refers else part
+
+
+def resolved(reference: str, root: Any) -> Any:
     """What a local reference (RFC 6901 in a fragment) points at."""
     for step in reference.removeprefix("#").split("/")[1:]:
         root = root.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(root, dict) else None
@@ -96,3 +105,56 @@ def admits(schema: Any, value: Any) -> bool:
 
 def _nothing_is_fetched(uri: str) -> Any:
     raise ValueError(f"{uri} is not in the contract")
+
+
+def varied(text: str, schema: Any, turn: int) -> str:
+    """Another text that the schema admits: the last turn's may be taken."""
+    at = text.find("@") if "@" in text else len(text)
+    for other in (f"{text[:at]}{turn + 1}{text[at:]}", f"{text}-{turn + 1}", f"{text}{chr(97 + turn % 26)}"):
+        if admits(schema, other):
+            return other
+    return text
+
+
+def of_pattern(pattern: str, number: int) -> Iterator[str]:
+    """Texts that a pattern matches, if it is a plain one: what varies has the digit or the letter of the number."""
+    try:
+        parsed = _parser.parse(pattern)
+    except re.error:
+        return
+    for turn in range(number, number + 3):
+        yield "".join(_of_part(operator, argument, turn) for operator, argument in parsed)
+
+
+def _of_part(operator: Any, argument: Any, number: int) -> str:
+    match str(operator):
+        case "LITERAL":
+            return chr(argument)
+        case "IN":
+            return _of_set(argument, number)
+        case "MAX_REPEAT" | "MIN_REPEAT":
+            least, most, part = argument
+            count = max(least, min(int(most), 2))
+            return "".join(_of_part(each[0], each[1], number) for _ in range(count) for each in part)
+        case "SUBPATTERN":
+            return "".join(_of_part(each[0], each[1], number) for each in argument[3])
+        case "BRANCH":
+            return "".join(_of_part(each[0], each[1], number) for each in argument[1][number % len(argument[1])])
+        case "ANY":
+            return chr(97 + number)
+        case _:
+            return ""
+
+
+def _of_set(items: Any, number: int) -> str:
+    for operator, argument in items:
+        match str(operator):
+            case "LITERAL":
+                return chr(argument)
+            case "RANGE":
+                return chr(min(argument[0] + number, argument[1]))
+            case "CATEGORY":
+                return str(number) if "DIGIT" in str(argument) else chr(97 + number)
+            case _:
+                continue
+    return "a"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from dataclasses import field
 from functools import cached_property
+from itertools import accumulate
 
 from ninefold.diagnostics.frozen import dataclass
 
@@ -23,6 +25,39 @@ class Span:
     def meets(self, other: Span) -> bool:
         """Whether the two have a character in common, or one begins where the other does."""
         return self.start == other.start or (self.start < other.end and other.start < self.end)
+
+
+class Spans:
+    """Many stretches, to be asked about in turn: few of them are looked at, however many there are."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self._sorted = sorted((span, number) for number, span in enumerate(spans))
+        self._starts = [span.start for span, _ in self._sorted]
+        # How far those reach that begin no later: what begins early may reach over all that follow.
+        self._reached = list(accumulate((span.end for span, _ in self._sorted), max))
+
+    def meet(self, span: Span) -> bool:
+        """Whether one of them meets the stretch, as `Span.meets` says."""
+        first, end = self._within(span)
+        return first < end or (first > 0 and self._reached[first - 1] > span.start)
+
+    def meeting(self, span: Span) -> list[int]:
+        """The numbers of those that meet the stretch, as they were given."""
+        first, end = self._within(span)
+        found = [number for _, number in self._sorted[first:end]]
+        while first > 0 and self._reached[first - 1] > span.start:
+            first -= 1
+            before, number = self._sorted[first]
+            if before.end > span.start:
+                found.append(number)
+        return sorted(found)
+
+    def _within(self, span: Span) -> tuple[int, int]:
+        """Which of them begin where the stretch does, or within it."""
+        return (
+            bisect_left(self._starts, span.start),
+            max(bisect_right(self._starts, span.start), bisect_left(self._starts, span.end)),
+        )
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -30,8 +30,9 @@ from ninefold.syntax.nodes import Sequence as SequenceNode
 
 _PROMISED: Final = key_of(Versioning, "compatible")
 
-Showing: TypeAlias = Callable[[ServicePlan, tuple[str, ...]], Witness | None]
-"""A request that a plan answers otherwise than the old one, of some endpoints, or of any."""
+Showing: TypeAlias = Callable[[ServicePlan, Finding], tuple[Witness | None, int]]
+"""A request that a plan answers otherwise than the old one, at the endpoints of a finding, or at any; and how many were
+told."""
 
 
 def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
@@ -51,8 +52,11 @@ def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
             continue
         alone = both.alone(group, is_all=len(groups) == 1)
         finding = _finding(group, judge, alone, both)
-        if shown is not None and alone.plan is not None and finding.verdict != "words":
-            finding = replace(finding, witness=shown(alone.plan, () if finding.everywhere else finding.endpoints))
+        if shown is not None and finding.verdict != "words":
+            assert new.plan is not None
+            # What cannot be made alone is shown by all together, at its own endpoints.
+            witness, told = shown(alone.plan if alone.known and alone.plan is not None else new.plan, finding)
+            finding = replace(finding, witness=witness, told=told)
         findings.append(finding)
         if alone.known or finding.verdict in ("breaking", "look"):  # words, too: they are proved to be nothing else
             covered |= {*alone.felt.endpoints}

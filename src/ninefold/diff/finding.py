@@ -12,18 +12,20 @@ from ninefold.diff.verdicts import VERDICTS, Audience, Effect, Verdict, gravest
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A request that shows it: what was answered, and what is."""
+    """A request that shows it: what was answered, and what is. `by`: who sends it, of a row in which state."""
 
     request: str
     was: str
     now: str
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """`address` is what it is about, as `ablate` calls facts; `endpoints` are those where it is felt, and
     `everywhere`: it is part of what is said of all. `kept`: the
-    version of the new contract that still has the old behaviour; None: none has, or none is promised."""
+    version of the new contract that still has the old behaviour; None: none has, or none is promised. `told`: how many
+    requests were told to find a witness; None: none was sought."""
 
     address: str
     part: int
@@ -36,6 +38,7 @@ class Finding:
     uses: int = 0
     kept: str | None = None
     witness: Witness | None = None
+    told: int | None = None
 
     @property
     def verdict(self) -> Verdict:

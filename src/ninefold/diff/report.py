@@ -62,9 +62,11 @@ def _told(difference: Difference, each: Finding) -> Iterator[str]:
         yield f"  = with {each.uses} uses of the name"
     yield from (f"  = {one}" for one in promised(difference, each))
     if each.witness is not None:
-        yield f"  = shown by: {each.witness.request}"
+        yield f"  = shown by: {each.witness.request}" + (f"   ({each.witness.by})" if each.witness.by else "")
         yield f"      was {each.witness.was}"
         yield f"      is  {each.witness.now}"
+    elif each.told is not None and each.verdict not in FOLDED:
+        yield f"  = no request shows it, of {each.told:,} that were told to both contracts"
 
 
 def _called(difference: Difference, each: Finding) -> str:
@@ -122,7 +124,13 @@ def to_json(difference: Difference, each: Finding) -> dict[str, Any]:
         "kept_by_version": each.kept,
         "witness": None
         if each.witness is None
-        else {"request": each.witness.request, "was": each.witness.was, "is": each.witness.now},
+        else {
+            "request": each.witness.request,
+            "by": each.witness.by,
+            "was": each.witness.was,
+            "is": each.witness.now,
+        },
+        "requests_told": each.told,
         "fingerprint": each.fingerprint,
     }
 
@@ -142,6 +150,7 @@ def to_markdown(difference: Difference, findings: tuple[Finding, ...]) -> str:
         lines += ["| | what | who | where | line |", "|---|---|---|---|---|"]
         lines += [_row(difference, each) for each in shown]
         lines.append("")
+        lines += _witnesses(shown)
     folded = [each for each in findings if each.verdict in FOLDED]
     if folded:
         counted = counts(folded)
@@ -155,6 +164,18 @@ def to_markdown(difference: Difference, findings: tuple[Finding, ...]) -> str:
             return f"{text}\n… and {len(lines) - kept} lines more: `ninefold diff` says them.\n"
         text, kept = f"{text}{line}\n", kept + 1
     return text
+
+
+def _witnesses(shown: Iterable[Finding]) -> Iterator[str]:
+    """Requests that show what is to be seen in the table, folded."""
+    found = [(each.said, each.witness) for each in shown if each.witness is not None]
+    if found:
+        yield from ("<details><summary>requests that show it</summary>", "")
+        for said, witness in found:
+            request = f"{witness.request} ({witness.by})" if witness.by else witness.request
+            yield f"- {_cell(said)}: {_cell(request)}"
+            yield from (f"  - was {_cell(witness.was)}", f"  - is {_cell(witness.now)}")
+        yield from ("", "</details>", "")
 
 
 def _row(difference: Difference, each: Finding) -> str:

@@ -1,26 +1,172 @@
-"""Requests that show a difference: told to the old contract, and to it with the difference alone, in process."""
+"""Requests that show a difference: told to the old contract, to it with the difference alone, and to the new one, in
+process. What both contracts answer alike shows nothing, whatever was expected of it."""
 
 from __future__ import annotations
 
-from ninefold.ablate.ablate import asked_of
-from ninefold.ablate.fixed import Whole
-from ninefold.ablate.rehearsal import Seen, Told
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from functools import cache
+from typing import Final
+
+from ninefold.ablate.ablate import changes_of
+from ninefold.ablate.compare import is_blocked, refuses, says_the_same, shows_more
+from ninefold.ablate.fixed import ISSUER, Asked, Whole
+from ninefold.ablate.law import Change
+from ninefold.ablate.rehearsal import BEGINNING, Rehearsal, Seen, Told
+from ninefold.development.identity import Identity
+from ninefold.diff.asking import Asking, Enough
+from ninefold.diff.changes import changes
 from ninefold.diff.compare import Showing
-from ninefold.diff.finding import Witness
+from ninefold.diff.finding import Finding, Witness
+from ninefold.diff.normal import words_of
+from ninefold.diff.people import furnish, people
+from ninefold.diff.said import said
+from ninefold.pipeline import Loaded
+from ninefold.plan.routes import Blocked
 from ninefold.plan.service import ServicePlan
+from ninefold.upgrade.shape import encode_shape
+
+ENOUGH: Final = 40
+"""Requests that are answered otherwise, of which the one is taken that shows it best."""
+
+LONGEST: Final = 160
+"""Characters of an answer that are shown."""
 
 
-def showing(whole: Whole) -> Showing:
-    """By the fixed requests of the old contract."""
+def until(seconds: float) -> Callable[[], bool]:
+    """Whether so many seconds of work have passed, however busy the machine is."""
+    end = time.process_time() + seconds
+    return lambda: time.process_time() > end
 
-    def shown(plan: ServicePlan, endpoints: tuple[str, ...]) -> Witness | None:
-        for each in asked_of(whole, plan):
-            concerned = {each.old.endpoint, each.new.endpoint} & {*endpoints} or not endpoints
-            if concerned and not each.turns_on_a_tag:
-                return Witness(f"{each.asked.where}: {_request(each.asked.told)}", _answer(each.old), _answer(each.new))
-        return None
+
+def made(old: Loaded, new: Loaded, operator: Mapping[str, str], is_over: Callable[[], bool]) -> Whole:
+    """Requests that are made of two contracts, told to the old one."""
+    assert old.plan is not None and new.plan is not None
+    asking: Asking | None = None
+    identity = Identity(ISSUER, lambda: BEGINNING + timedelta(microseconds=0 if asking is None else asking.passed))
+    given = identity.take_over(old.plan, operator)
+    whole = Whole(old, old.plan, given, identity, (), ())
+    rehearsal = whole.rehearsal(old.plan)
+    opened = rehearsal.opened()
+    found = changes(old.document, new.document, words_of(old.document), words_of(new.document))
+    furnish(old.plan, rehearsal, given)
+    asking = Asking(rehearsal, (old.plan, new.plan), said(found), is_over)
+    asking.people = people(old.plan, new.plan, rehearsal, given, identity)
+    try:
+        asking.all()
+    except Enough:
+        pass
+    rehearsal.close()
+    return Whole(old, old.plan, given, identity, opened, tuple(asking.asked))
+
+
+def showing(
+    new: ServicePlan, recorded: Whole | None, make: Callable[[], Whole] | None, is_over: Callable[[], bool]
+) -> Showing:
+    """By requests that somebody has written down, then by those that are made, once there is something to show."""
+
+    @cache
+    def own() -> Whole | None:
+        return None if make is None else make()
+
+    @cache
+    def confirming(is_own: bool) -> Rehearsal:
+        whole = own() if is_own else recorded
+        assert whole is not None
+        rehearsal = whole.rehearsal(new)
+        rehearsal.opened()
+        return rehearsal
+
+    def shown(plan: ServicePlan, finding: Finding) -> tuple[Witness | None, int]:
+        told = 0
+        for is_own, whole in ((False, recorded), (True, own())):
+            if whole is not None:
+                seeking = _Seeking(whole, plan, finding, is_over)
+                best = seeking.best(confirming(is_own))
+                told += seeking.told
+                if best is not None:
+                    return _witness(best, is_own), told
+        return None, told
 
     return shown
+
+
+class _Seeking:
+    """The request that shows a finding best, of those of one file or of those that were made."""
+
+    def __init__(self, whole: Whole, plan: ServicePlan, finding: Finding, is_over: Callable[[], bool]) -> None:
+        self._whole, self._plan, self._finding, self._is_over = whole, plan, finding, is_over
+        self._blocked = {each.key for each in plan.routes if isinstance(each, Blocked)}
+        self._carries = encode_shape(plan.schema) != encode_shape(whole.plan.schema)
+        self.told = 0
+
+    def best(self, confirming: Rehearsal) -> Change | None:
+        found: list[tuple[int, int, Change]] = []
+        rehearsal = self._whole.rehearsal(self._plan)
+        rehearsal.opened()
+        for each in changes_of(self._counted(), rehearsal):
+            rank = self._rank(each)
+            if rank is not None and self._at(each.asked, each.new) and _is_otherwise(each.asked, confirming):
+                found.append((rank, len(found), each))
+                if rank == 0 or len(found) >= ENOUGH:
+                    break
+        rehearsal.close()
+        return min(found, key=lambda each: each[:2])[2] if found else None
+
+    def _counted(self) -> Iterator[Asked]:
+        for each in self._whole.asked:
+            if self._is_over():
+                return
+            if self._at(each, each.seen) or each.seen.endpoint is None:
+                self.told += 1
+                yield each
+
+    def _at(self, asked: Asked, seen: Seen) -> bool:
+        """Whether a request is one of the endpoints at which the finding is felt."""
+        endpoints = self._finding.endpoints
+        made_for = asked.where.partition("\0")[0]
+        return self._finding.everywhere or not endpoints or bool({seen.endpoint, made_for} & {*endpoints})
+
+    def _rank(self, each: Change) -> int | None:
+        """How well it shows the finding, 0 best; None: not at all."""
+        old, new = each.old, each.new
+        if each.turns_on_a_tag or 500 in (old.status, new.status):
+            return None
+        if is_blocked(new) and new.endpoint not in self._blocked:
+            return None  # an operator value is not given here
+        if self._carries and not refuses(old) and new.status in (401, 404):
+            return None  # its row, or the caller's, could not be carried into tables of another form
+        if says_the_same(new, old):
+            return 3
+        match self._finding.verdict:
+            case "breaking":
+                return 0 if not refuses(old) else 1
+            case "opens":
+                return 0 if shows_more(new, old) else 2
+            case _:
+                return 0 if not refuses(old) or not refuses(new) else 1
+
+
+def _is_otherwise(asked: Asked, confirming: Rehearsal) -> bool:
+    """Whether the new contract answers a request otherwise than the old one."""
+    confirming.put(asked.moment)
+    return confirming.ask(asked.told, asked.moment) != asked.seen
+
+
+def _witness(found: Change, is_made: bool) -> Witness:
+    was, now = _answers(found.old, found.new)
+    if not is_made:
+        return Witness(f"{found.asked.where}: {_request(found.asked.told)}", was, now)
+    _, who, state = found.asked.where.split("\0")
+    body = _short(found.asked.told.body.decode("utf-8", "replace"), 0)
+    more = [f"{name}: {value}" for name, value in found.asked.told.headers.items() if name in _TELLING]
+    by = who + (f", the {state.replace(' ', ' is ', 1)}" if state else "") + "".join(f", {each}" for each in more)
+    return Witness(f"{_request(found.asked.told)} {body}".strip(), was, now, by)
+
+
+_TELLING: Final = ("if-match", "if-none-match", "accept", "idempotency-key")
 
 
 def _request(told: Told) -> str:
@@ -28,6 +174,35 @@ def _request(told: Told) -> str:
     return f"{told.method} {told.path.decode('latin-1')}{query}"
 
 
-def _answer(seen: Seen) -> str:
-    body = " ".join(seen.body[:160].decode("utf-8", "replace").split())
-    return f"{seen.status} {body}".strip()
+def _answers(old: Seen, new: Seen) -> tuple[str, str]:
+    """Both answers where they differ."""
+    if (old.status, old.body) != (new.status, new.body):
+        texts = [each.body.decode("utf-8", "replace") for each in (old, new)]
+        at = next((i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
+        start = at - LONGEST // 4 if at > LONGEST * 3 // 4 and old.status == new.status else 0
+        return f"{old.status} {_short(texts[0], start)}".strip(), f"{new.status} {_short(texts[1], start)}".strip()
+    if old.headers != new.headers:
+        pairs = (({*old.headers} - {*new.headers}), ({*new.headers} - {*old.headers}))
+        was, now = (", ".join(f"{name}: {value}" for name, value in sorted(each)) or "no such header" for each in pairs)
+        return f"{old.status} with {was}", f"{new.status} with {now}"
+    return f"{old.status}, and {_left(old, new)}", f"{new.status}, and {_left(new, old)}"
+
+
+def _left(seen: Seen, other: Seen) -> str:
+    """What a request leaves behind that the other one does not."""
+    rows = [*(("stored", each) for each in seen.rows if each not in other.rows),
+            *(("gone", each) for each in seen.gone if each not in other.gone)]  # fmt: skip
+    if not rows:
+        return "nothing else is stored"
+    how, (table, row) = rows[0]
+    beside: dict[str, object] = next(
+        (json.loads(each) for name, each in (*other.rows, *other.gone) if name == table), {}
+    )
+    told = {name: value for name, value in json.loads(row).items() if beside.get(name) != value}
+    return _short(f"{how}: {table.removeprefix('$')} {json.dumps(told)}", 0)
+
+
+def _short(text: str, start: int) -> str:
+    text = " ".join(text.split())
+    end = start + LONGEST
+    return ("…" if start else "") + text[start:end] + ("…" if len(text) > end else "")

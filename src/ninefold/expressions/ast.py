@@ -202,14 +202,14 @@ def reads_row(ast: Ast, row: str) -> bool:
 def held_equal(condition: Ast, row: str) -> Iterator[tuple[str, Ast]]:
     """The members of a row for which a condition admits one value alone, each with that: operands of its outermost `&&`
     that are `row.member == E`. A row that is said to be another one, `row == E`, is the member `""`. E does not read
-    the row."""
+    the row, and is not `null`, which is no value."""
     match condition:
         case Binary(operator="&&", left=left, right=right):
             yield from held_equal(left, row)
             yield from held_equal(right, row)
         case Binary(operator="==", left=left, right=right):
             for held, value in ((left, right), (right, left)):
-                if reads_row(value, row):
+                if reads_row(value, row) or value == Literal(None, value.start, value.end):
                     continue
                 match held:
                     case Name(name=name) if name == row:
@@ -222,11 +222,13 @@ def held_equal(condition: Ast, row: str) -> Iterator[tuple[str, Ast]]:
             pass
 
 
-def names_one(condition: Ast, row: str, keys: Iterable[Collection[str]], known: Collection[str] = ()) -> bool:
-    """Whether a condition holds of one row at most: it is said to be another one, or all members of one of these keys
-    are held equal to something, or are `known` already."""
-    held = {name for name, _ in held_equal(condition, row)}
-    return "" in held or any(key and held.union(known).issuperset(key) for key in keys)
+def named_by(
+    condition: Ast | None, row: str, keys: Iterable[tuple[str, ...]], known: Collection[str] = ()
+) -> tuple[str, ...] | None:
+    """By what a condition says which one row is meant: `()`, it is said to be another one; else the first of these keys
+    of which all members are held equal to something, or are `known` already. None: it does not."""
+    held = set() if condition is None else {name for name, _ in held_equal(condition, row)}
+    return () if "" in held else next((key for key in keys if key and held.union(known).issuperset(key)), None)
 
 
 def height(ast: Ast) -> int:
@@ -279,6 +281,23 @@ def variables_of(ast: Ast) -> tuple[Name, ...]:
         count = VARIABLES[ast.function].get(len(ast.arguments), 1)
         return tuple(each for each in ast.arguments[:count] if isinstance(each, Name))
     return ()
+
+
+CONDITIONS: Final = frozenset(
+    {"==", "!=", "<", "<=", ">", ">=", "in", "&&", "||", "!", "has", "exists", "all", "exists_one", "existsOne"}
+)
+"""The operators and macros of which a condition is made."""
+
+
+def is_condition(ast: Ast) -> bool:
+    """Whether an expression is written as a condition. `all(R)` is none: it has no target."""
+    match ast:
+        case Binary(operator=operator) | Unary(operator=operator):
+            return operator in CONDITIONS
+        case Invocation(function=function, target=target):
+            return function in CONDITIONS and (target is not None or function == "has")
+        case _:
+            return False
 
 
 def is_items(ast: Ast) -> bool:

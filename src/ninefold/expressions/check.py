@@ -5,7 +5,7 @@ Names, members and literals are judged here; operators, functions and macros in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field, replace
 from typing import Final, TypeAlias
 
@@ -216,7 +216,7 @@ class _Checker(Operators, Functions):
                 ast,
                 ("say of which type the other side is: `string(…)`",)
                 if isinstance(hint, Anything)
-                else ("compare it with a field",),
+                else ("compare it with a field, or say its `type` beside `where`",),
             )
             return None
         if settled is not None and given is not None and not fits(settled, given):
@@ -275,7 +275,8 @@ class _Checker(Operators, Functions):
                     codes.NO_SUCH_FIELD,
                     f"{what} has no member `{name}`",
                     at,
-                    did_you_mean(name, members)
+                    _in_brackets(name, members)
+                    or did_you_mean(name, members)
                     or ((_OF_REQUESTS,) if isinstance(operand, Variable) and operand.name == "request" else ())
                     or there_are([each for each in members if not each.startswith("$")]),
                     "not a member",
@@ -386,3 +387,9 @@ class _Checker(Operators, Functions):
         if not good:
             return None
         return MakeObject(members=members, type=Object(members={name: member.type for name, member in members}))
+
+
+def _in_brackets(name: str, members: Collection[str]) -> tuple[str, ...]:
+    """The help where `X-Agent` was read as a difference."""
+    found = next((each for each in members if each.startswith(f"{name}-")), None)
+    return () if found is None else (f"a name with a hyphen stands in brackets: `['{found}']`",)

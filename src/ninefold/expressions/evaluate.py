@@ -229,6 +229,8 @@ def _call(call: Call, model: Model) -> Evaluate:
             return _in(left, right, _is_plain(call.arguments[:1]) and _of_plain(call.arguments[1]))
         case "[]", [left, right]:
             return _index(left, right)
+        case "is true", _:
+            return holds(call.arguments[0], model)
         case "has", _:
             return _has(call.arguments[0], model)
         case "narrow", [operand]:

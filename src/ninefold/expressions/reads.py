@@ -7,9 +7,21 @@ from math import inf
 from typing import Final
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.functions import resolve
+from ninefold.expressions.ast import CONDITIONS
+from ninefold.expressions.functions import NEW_EACH_TIME, resolve
 from ninefold.expressions.scope import Model
-from ninefold.expressions.tree import All, Call, Comprehension, Constant, Select, Typed, Variable, parts, walk
+from ninefold.expressions.tree import (
+    All,
+    Call,
+    Comprehension,
+    Constant,
+    Select,
+    Typed,
+    Variable,
+    free_variables,
+    parts,
+    walk,
+)
 from ninefold.values import Boolean, Row
 
 NO_MODEL: Final[Model] = {}
@@ -22,6 +34,12 @@ def computed_of(select: Select, model: Model) -> tuple[str, Typed] | None:
     if shape is None or select.name not in shape.computed:
         return None
     return shape.name, shape.computed[select.name]
+
+
+def is_new_each_time(made: Typed) -> bool:
+    """Whether it gives another value whenever it is asked, of the same request and the same rows."""
+    at_random = any(isinstance(node, Call) and node.function in NEW_EACH_TIME for node in walk(made))
+    return at_random or "now" in free_variables(made)
 
 
 def is_identifier(select: Select, model: Model) -> bool:
@@ -110,6 +128,8 @@ def may_fail(typed: Typed) -> bool:
                 or through == "back"
                 or (isinstance(operand.type, Row) and isinstance(operand, Select) and operand.through == "field")
             )
+        case Call(function="is true"):
+            return False
         case Call(function="==" | "!=", arguments=arguments):
             return any(map(may_fail, arguments))
         case Call(function="&&" | "||" | "!" | "has", arguments=arguments):
@@ -130,6 +150,15 @@ def may_fail(typed: Typed) -> bool:
             return range_.type.nullable or bool(conditions) or any(map(may_fail, parts(typed)))
         case _:
             return any(map(may_fail, parts(typed)))
+
+
+def as_shown(typed: Typed) -> Typed:
+    """What is shown of a condition is whether it is true: where it is an error, it is false."""
+    match typed:
+        case Call(function=name) | Comprehension(macro=name) if name in CONDITIONS or name == "is of type":
+            return Call("is true", [typed], Boolean()) if may_fail(typed) else typed
+        case _:
+            return typed
 
 
 def of_request(typed: Typed) -> frozenset[str]:

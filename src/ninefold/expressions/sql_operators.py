@@ -36,6 +36,8 @@ class Operators(Arrays):
                 return self._membership(call, left, right, scope, positive)
             case "[]", [array, index]:
                 return self._item(call, array, index, scope)
+            case "is true", [operand]:
+                return Scalar(self.dialect.is_true(self.scalar(operand, scope, positive=True).text), call.type)
             case "has", [operand]:
                 return self._has(call, self.scalar(operand, scope))
             case "is of type", [operand, Constant(value=str() as name)]:

@@ -140,6 +140,11 @@ def is_new_each_time(node: Ast) -> bool:
     return isinstance(node, Invocation) and node.target is None and node.function in NEW_EACH_TIME
 
 
+def is_another_each_time(ast: Ast) -> bool:
+    """Whether what an expression gives is new each time: it reads the time, or calls such a function."""
+    return any((isinstance(node, Name) and node.name == "now") or is_new_each_time(node) for node in every(ast))
+
+
 def _times(ast: Ast, parameter: str) -> int:
     """How often a parameter is read, at least: what a macro does for each item counts as twice."""
     if isinstance(ast, Name):

@@ -8,12 +8,12 @@ environment in Python. Here, too, is how such trees are walked, rewritten, and w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Literal, TypeAlias, assert_never
 
 import msgspec
 
-from ninefold.values import Anything, Array, Integer, Text, Type
+from ninefold.values import Type
 
 
 class _Node(msgspec.Struct, frozen=True, tag_field="node", omit_defaults=True):
@@ -179,13 +179,17 @@ def rewrite(typed: Typed, change: Callable[[Typed], Typed | None]) -> Typed:
 def substitute(typed: Typed, root: str, by: Typed) -> Typed:
     """The expression with another in the place of a root. Where a comprehension's own variable has the name of
     something that the other one reads, it is given another name."""
-    read = free_variables(by)
+    return _substitute(typed, root, free_variables(by), lambda _: by)
+
+
+def _substitute(typed: Typed, root: str, read: Collection[str], by: Callable[[Variable], Typed]) -> Typed:
+    """`read`: the roots of what takes the place of each mention."""
 
     def change(node: Typed) -> Typed | None:
         match node:
             case Variable(name=name) if name == root:
-                return by
-            case Comprehension(variables=own) if taken := read.intersection(own) - {root}:
+                return by(node)
+            case Comprehension(variables=own) if taken := {*read}.intersection(own) - {root}:
                 return rewrite(_renamed(node, min(taken)), change)
             case _:
                 return None
@@ -194,19 +198,18 @@ def substitute(typed: Typed, root: str, by: Typed) -> Typed:
 
 
 def _renamed(node: Comprehension, name: str) -> Comprehension:
-    """A macro with another name of one of its variables."""
-    other, range_ = f"{name}'", node.range.type
-    if name == node.place:
-        type_: Type = Integer() if isinstance(range_, Array) else Text()
-    else:
-        type_ = range_.items if isinstance(range_, Array) else Anything()
-    by = Variable(name=other, type=type_)
+    """A macro with another name of one of its variables, which has the type that it had at each mention."""
+    other = f"{name}'"
+
+    def renamed(part: Typed) -> Typed:
+        return _substitute(part, name, (other,), lambda mention: Variable(name=other, type=mention.type))
+
     return msgspec.structs.replace(
         node,
         variable=other if name == node.variable else node.variable,
         place=other if name == node.place else node.place,
-        body=substitute(node.body, name, by),
-        condition=None if node.condition is None else substitute(node.condition, name, by),
+        body=renamed(node.body),
+        condition=None if node.condition is None else renamed(node.condition),
     )
 
 

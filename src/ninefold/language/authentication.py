@@ -144,9 +144,7 @@ class Scheme:
     realm: Fact[str] | None = asked(
         "realm", shapes.Text(), "The realm that a challenge names (RFC 9110, 11.5).",
         PRESENTED, f"{_NOT_NAMED}. Else challenges name none",
-        when=When(
-            "it is the Basic scheme of HTTP, which has to name one (RFC 7617), or one whose tokens are granted, "
-            "since clients come for these by that scheme"), side="gives")
+        when=When("it is the Basic scheme of HTTP (RFC 7617), or one whose tokens are granted"), side="gives")
     caller: Fact[tuple[Assignment, ...]] | None = names(
         "caller", shapes.MappingOf("names to expressions"),
         "What the scheme adds to `caller`, from `claims.NAME`.", "Each use of such a name is an error.",
@@ -318,7 +316,7 @@ def condition(r: Reading, node: Node, slot: Slot) -> Condition | None:
 
 
 _NO_ROWS = "endpoints that show, or find, rows of R are not served"
-_SEEN = "an endpoint finds, filters or sorts by, or shows rows of it, or tells of its events"
+_SEEN = "an endpoint finds, shows, filters or sorts by rows of it, or tells of its events"
 _ROWS_OF_CALLER = key.asked_when(
     0, "RESOURCE.CALLER", _CONDITION, ROWS.id, f"{_SEEN}, and admits such callers",
     "The rows that callers of one scheme, or `anyone`, see; `true`: all, `false`: none.",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.ast import names_one
+from ninefold.expressions.ast import named_by
 from ninefold.language import shapes
 from ninefold.language.actions import Action, Actor, action
 from ninefold.language.codes import NOT_AN_EFFECT
@@ -48,8 +48,8 @@ class Effect:
         "A new row is made always; an effect on rows that are there is an error.")
     each: Expression | None = adds(
         "each", shapes.Expression(shapes.Sight.NONE),
-        "A row is created for each item of this array; the item is `each`.",
-        "One row is created.")
+        "A row is created, or put, for each item of this array; the item is `each`.",
+        "One row is created or put.")
     sets: tuple[Assignment, ...] = adds(
         "sets", shapes.MappingOf("fields to expressions"), "Values that it gives.", "It gives no values of its own.",
         default=(),
@@ -71,9 +71,9 @@ class Effect:
         """All that it reads, but for what is set."""
         return tuple(given for given in (self.where, self.each) if given is not None)
 
-    def is_of_one(self, keys: Iterable[Collection[str]]) -> bool:
+    def is_of_one(self, keys: Iterable[tuple[str, ...]]) -> bool:
         """Whether `where` names one row that is there, by one of these keys of the resource, or as what leads to it."""
-        return self.where is not None and names_one(self.where.ast, self.subject, keys)
+        return self.where is not None and named_by(self.where.ast, self.subject, keys) is not None
 
 
 def _does_something(r: Reading, node: Node, slot: Slot, found: Effect) -> bool:

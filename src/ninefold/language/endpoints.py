@@ -116,8 +116,8 @@ class Endpoint:
     does: Fact[tuple[Action, ...]] | None = asked(
         "does",
         shapes.OneOf((shapes.Text("an action such as `create order`"), shapes.ListOf(shapes.Text("an action")))),
-        "What it does: one of a closed list or a transition; or a list, of which each after the first is a transition; "
-        "a `call` comes before all of it.", DOES, NOT_SERVED,
+        "What it does: a verb or a transition, or several. Of a list each after the first is a transition; a `call` "
+        "comes before all of it.", DOES, NOT_SERVED,
         whole=lambda level: level.fact("does", deeds(level.called, level.known), main=True), side="moves")
     body: Fact[Body] | None = asked(
         "body", shapes.OneOf((shapes.Names("a field"), shapes.Template(shapes.Sight.NONE), shapes.Members())),
@@ -142,12 +142,12 @@ class Endpoint:
     where: Fact[Expression] | None = restricts(
         "where", shapes.Expression(shapes.Sight.CALLERS),
         "Which rows are listed or acted on. `R == E` names one row, and so do a primary key or unique fields that are "
-        "held equal to something.",
-        "All rows that may be seen; where the path names no row, an error for what acts on one.",
+        "held equal to something; no value names none.",
+        "All rows that may be seen; a gap for what acts on one row, where the path names nothing either.",
         told="only rows where", meanings=("truth",), side="guards")
     sort: Fact[tuple[SortKey, ...]] | None = asked(
         "sort", shapes.Names(KEY),
-        "The order of a list where a request chooses none. Ties are ordered by primary key.", ORDER,
+        "The order of a list where a request chooses none.", ORDER,
         "the list is not served", when=When("E lists"), says_none=True, read=read_sort_keys, side="gives",
         order="sequence")
     pages: Fact[Pages] | None = instead(
@@ -169,8 +169,8 @@ class Endpoint:
         "There is no entity tag, and no condition on one is honoured.", side="gives")
     idempotency_key: Fact[Name] | None = adds(
         "idempotency key", shapes.Word(("required", "optional")),
-        "A request with the header Idempotency-Key is done once, and its response is given again. Where it is "
-        "`required`, a request without one is `invalid`.", "The header means nothing.",
+        "A request with the header Idempotency-Key is done once, and its response is given again.",
+        "The header means nothing.",
         sentence="the header `Idempotency-Key` is {}", order="words")
     grant: Fact[Name] | None = adds(
         "grant", shapes.Word(("client_credentials",)), "By which grant of OAuth 2.0 (RFC 6749) a client signs in.",
@@ -181,7 +181,7 @@ class Endpoint:
         side="gives")
     ends: Fact[Name] | None = asked(
         "ends", shapes.Word(("presented", "others", "all")),
-        "Which credentials that were issued to the row it ends: the one that the request presents, all others, or all.",
+        "Which credentials of the row it ends: the one that the request presents, all others, or all.",
         ENDED, f"{NOT_SERVED}. Else it ends none, but for what a new password ends", when=When("E signs out"),
         says_none=True, side="moves")
     requests: Fact[Requests] | None = instead(

@@ -91,7 +91,7 @@ class Webhooks:
 
     signature: Fact[Name] | None = asked(
         "signature", shapes.Word(("standard-webhooks",)),
-        "How a delivery is signed: Standard Webhooks 1.0. `none`: it is not, and nobody has a secret for it.", DELIVERY,
+        "How a delivery is signed: Standard Webhooks 1.0; `none`: it is not, and nobody has a secret for it.", DELIVERY,
         NOT_SENT, says_none=True)
     attempts: Fact[int] | None = asked(
         "attempts", shapes.Integer(1), "How many attempts are made, the first one included.", DELIVERY, NOT_SENT,
@@ -114,7 +114,7 @@ class Webhooks:
         "secret", shapes.Expression(), "The signing secret of such a row.", DELIVERY, NOT_SENT, when=SIGNED_TO_ROWS)
     headers: Fact[tuple[Assignment, ...]] | None = adds(
         "headers", shapes.MappingOf("headers to expressions"),
-        "Headers of each delivery, such as an `Authorization` that the receiver asks for; they read `event` and the "
+        "Headers of each delivery, such as an `Authorization` that the receiver asks for. They read `event` and the "
         "row, or the subscription, at each attempt. One without a value is left out, and so is one whose value is no "
         "field value (RFC 9110, 5.5), which the log is told.",
         "A delivery has no such headers.", read=header_values, told="with headers", below=(

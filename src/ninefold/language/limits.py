@@ -99,8 +99,8 @@ class Pages:
     span: Span
     by: Fact[Name] | None = asked(
         "by", shapes.Word(("cursor", "offset", "page", "none")),
-        "How the next page is reached: by a cursor, by an offset, by its number, or not at all (the list is "
-        "given whole).", PAGES, PAGED, says_none=True, told="pages by", side="gives")
+        "How the next page is reached: by a cursor, an offset or its number; `none`: the list is given whole.", PAGES,
+        PAGED, says_none=True, told="pages by", side="gives")
     default: Fact[int] | None = asked(
         "default", shapes.Integer(1), "The size of a page where the request asks for none.", PAGES, PAGED,
         when=THERE_ARE, told="rows of a page whose size is not given", meanings=("pages and filters",), side="gives")
@@ -150,8 +150,8 @@ class Limits:
         "How often callers may call.", RATES, "no rate is applied", says_none=True)
     headers: Fact[tuple[Name, ...]] | None = adds(
         "rate headers", shapes.Names("a response header"),
-        "Headers that tell a caller of the rates: `RateLimit-Policy`, `RateLimit`, `Retry-After`, or names of your "
-        "own that end in `-Policy`, `-Limit`, `-Remaining` or `-Reset`.",
+        "Headers that tell a caller of the rates. They are `RateLimit-Policy`, `RateLimit`, `Retry-After`, or names of "
+        "your own that end in `-Policy`, `-Limit`, `-Remaining` or `-Reset`.",
         "No header tells of them.", read=leaves.headers, side="gives", promise="add a response header")
     body_size: Fact[int] | None = asked(
         "body size", shapes.Size(), "The largest request body; a larger one is `too large`.", BODY_SIZE,

@@ -153,8 +153,8 @@ class Parameter:
         told="members that are shown whatever is named", words=in_backticks)
     expands: Fact[tuple[Expanded, ...]] | None = adds(
         "expands", shapes.OneOf((shapes.Names("a reference"), shapes.MappingOf("names to what is shown"))),
-        "It names what is to be shown as rows, which is of these: references, each shown as its whole row; or names, "
-        "each with what is shown.", "It shows nothing as rows.", read=read_expanded,
+        "It names what is to be shown as rows, which is of these: references, or names, each with what is shown. A "
+        "reference is shown as its whole row.", "It shows nothing as rows.", read=read_expanded,
         told="what can be shown as rows", meanings=("choices",),
         words=lambda offered: in_backticks(Name(each.name, each.span) for each in offered), below=(
             named("NAME", Kind.ADDS,

@@ -56,8 +56,8 @@ class Requests:
         order="words")
     texts: Fact[Name] | None = adds(
         "texts", shapes.Word(("read",)),
-        "Where a field of the body, or each item of its array, is a number or a truth value, a text that JSON would "
-        'read as one (`"1"`, `"true"`) is taken for it.', 'A text is a text: `"1"` is no number.',
+        'Texts that JSON would read as numbers or truth values (`"1"`, `"true"`) are taken for these. So it is where a '
+        "field of the body, or each item of its array, is one.", 'A text is a text: `"1"` is no number.',
         says_none=True, sentence="a text where a number or a truth value is meant is {} as one")
 
 

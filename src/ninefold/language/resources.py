@@ -117,14 +117,14 @@ class Field:
         side="moves")
     on_change: Fact[tuple[OnChange, ...]] | None = adds(
         "on change", shapes.OneOf((shapes.Expression(), shapes.MappingOf("fields to expressions"))),
-        "The value at every write, creation included. Of fields, `{title: E}` or `{title or text: E}`: at creation, "
-        "and whenever a write changes one of them; of several that fit, the first written.",
+        "The value at every write, creation included; of `{title or text: E}`, at creation and where one of these "
+        "changes.",
         "Writes leave the field alone.", read=on_change, words=changes_in_words, meanings=("who gives a value",),
         side="moves")
     computed: Fact[Expression] | None = adds(
         "computed", shapes.Expression(),
-        "The value, worked out from the row and from all others, the same for everyone: it reads neither `caller` nor "
-        "`request`; never stored. Its type is the expression's, and has to be said only where that has none.",
+        "The value, worked out from the row and from all others, the same for everyone; never stored. It reads neither "
+        "`caller` nor `request`. Its type is the expression's, and has to be said only where that has none.",
         "The field is a stored one.", meanings=("truth",), side="moves")
     normalise: Fact[Expression] | None = adds(
         "normalise", shapes.Expression(shapes.Sight.NONE),
@@ -139,7 +139,7 @@ class Field:
         "Each use of the name is an error.", read=read_back)
     on_delete: Fact[Name] | None = asked(
         "on delete", shapes.Word(("restrict", "cascade", "set null")),
-        "What deleting the target does: it is refused, it deletes this row too, or the reference has no value then.",
+        "What deleting the target does: it is refused, deletes this row too, or leaves the reference without value.",
         ON_DELETE, "that deletion is not served", when=When("something deletes the target"), read=read_on_delete,
         side="moves")
     unique: Fact[bool] | None = restricts(
@@ -147,12 +147,12 @@ class Field:
         "Rows may have the same value.", sentence="unique", meanings=("values",), side="takes")
     immutable: Fact[bool] | None = restricts(
         "immutable", shapes.Boolean(),
-        "The value is given once, and no update changes it; that of a primary key may be repeated.",
+        "The value is given once, and no update changes it. That of a primary key may be repeated.",
         "Updates whose body names the field change it.", sentence="immutable", side="takes")
     secret: Fact[Name] | None = asked(
         "secret", shapes.Word(("password", "token")),
-        "`password`: kept as an Argon2id hash and never readable. `token`: random, kept as a SHA-256 digest, found "
-        "by it, and readable once, as `issued.NAME`.", READABLE,
+        "`password`: kept as an Argon2id hash, never readable; `token`: random, kept as a SHA-256 digest, found by "
+        "it, and readable once, as `issued.NAME`.", READABLE,
         "endpoints that name the scheme are not served. Else it is readable like any other",
         when=When("credentials or passwords are looked up in the field"))
     sensitive: Fact[bool] | None = tells(
@@ -279,7 +279,7 @@ class Resource:
     span: Span
     primary_key: Fact[tuple[Name, ...]] | None = asked(
         "primary key", FIELD_OR_FIELDS,
-        "The field, or the fields together, by which a row is known. `none`: there is one row, from the start.",
+        "The field, or the fields together, by which a row is known; `none`: there is one row, from the start.",
         PRIMARY_KEY, "endpoints that address or create R are not served", says_none=True)
     fields: Fact[tuple[Field, ...]] | None = asked(
         "fields",
@@ -293,14 +293,14 @@ class Resource:
     includes: Fact[tuple[Name, ...]] | None = names(
         "includes", shapes.Names("a resource", alone=True),
         "Other resources, whose fields it has before its own, with what their `required`, `unique` and `check` "
-        "say of them, and with their views; in these, the other's name means this resource. One that has no "
+        "say of them, and with their views. In these, the other's name means this resource. One that has no "
         "primary key, and is included, is no resource itself.",
         "It has its own fields alone; each use of what it took over is an error.")
     required: Fact[tuple[Name, ...]] | None = restricts(
         "required", A_FIELD, "Fields that a row has a value for.", "A row may lack a value.")
     unique: Fact[tuple[tuple[Name, ...], ...]] | None = restricts(
         "unique", shapes.ListOf(A_FIELD),
-        "Lists of fields; no two rows have the same values in all fields of a list. Nulls are distinct.",
+        "Lists of fields: no two rows are the same in all of one list. Nulls are distinct.",
         "Rows may have the same values.", read=unique_lists, side="takes")
     check: Fact[tuple[Check, ...]] | None = restricts(
         "check", CHECKS, "What holds of every row after every write.", "No write is refused for it.", side="takes")
@@ -310,7 +310,7 @@ class Resource:
         read=read_records, side="moves")
     expires: Fact[Expression] | None = adds(
         "expires", shapes.Expression(),
-        "When a row deletes itself, from the row; one for which there is no time is there until it is deleted.",
+        "When a row deletes itself, from the row. One for which there is no time is there until it is deleted.",
         "A row is there until it is deleted.", side="moves")
     views: Fact[tuple[View, ...]] | None = names(
         "views", shapes.MappingOf("views to what they show"),
@@ -325,6 +325,14 @@ class Resource:
         """The field that shows the state; of several, the first."""
         marked = (each for each in value_of(self.fields) or () if is_stated(each.state))
         return next((Name(each.name, each.span) for each in marked), None)
+
+    @property
+    def keys(self) -> tuple[tuple[str, ...], ...]:
+        """The fields that together belong to one row at most: its primary key, each that is unique, and the others."""
+        groups = (value_of(self.primary_key) or (), *(value_of(self.unique) or ()))
+        first, *others = (tuple(each.text for each in group) for group in groups)
+        alone = ((each.name,) for each in value_of(self.fields) or () if is_stated(each.unique))
+        return tuple(dict.fromkeys(each for each in (first, *alone, *others) if each))
 
 
 # Shared types, and terms

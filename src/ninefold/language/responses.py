@@ -32,7 +32,7 @@ OF_AN_OUTCOME = shapes.MappingOf("statuses to what is shown")
 RESPONSE_ROWS = (
     named("STATUS", Kind.ASKED, "What a response with that status shows.", "A gap: E is not served.", SHOWN, RESPONSES),
     named("OUTCOME", Kind.ASKED_WHEN, "The response of an outcome of `put` or `delete`: "
-          f"{', '.join(f'`{each}`' for each in OUTCOMES)}; those with one answer share a key: `created or unchanged`.",
+          f"{', '.join(f'`{each}`' for each in OUTCOMES)}. Those with one answer share a key: `created or unchanged`.",
           "A gap: E is not served. Else the outcome is refused, or is not there.", OF_AN_OUTCOME, RESPONSES,
           when=When("E puts and states no other, or when it is the `deleted` beside `absent`")),
     named("OUTCOME.STATUS", Kind.ASKED, "What that response shows.", "A gap: E is not served.", SHOWN, RESPONSES),

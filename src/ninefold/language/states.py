@@ -69,8 +69,8 @@ class Transition:
                      shapes.Expression()),), side="moves")
     after: Fact[int | Expression] | None = adds(
         "after", shapes.OneOf((shapes.Duration(), shapes.Expression())),
-        "The service takes it by itself when the row has been in `from` for so long; or at the time that an "
-        "expression over the row gives, or once the duration that it gives has passed.", "It waits to be asked.",
+        "The service takes it by itself: when the row has been in `from` for so long, or when an expression over the "
+        "row says. That gives a time, or a duration in `from`.", "It waits to be asked.",
         read=after, side="moves")
     also: Fact[tuple[Effect, ...]] | None = adds("also", EFFECTS, OTHER_ROWS, NO_OTHER_ROW, side="moves")
 

@@ -70,9 +70,9 @@ class Verb:
     sets: bool = False
     """Whether `sets` gives values to its row."""
     guarded: bool = True
-    """Whether `when` judges a row."""
+    """Whether `check` judges a row."""
     effects: bool = False
-    """Whether `then` says what else changes."""
+    """Whether `also` says what else changes."""
     etag: bool = True
     """Whether there may be entity tags."""
     issues: bool = False
@@ -195,8 +195,8 @@ _ROWS: tuple[Verb, ...] = (
         also=("search", "index", "query", "browse"),
         by_itself=("acts on no one row", _SHOWN_BY_RESPONSES),
         page=Page(
-            "Shows rows: those that the caller may see, of which `where` and what is given of `query` hold, in an "
-            "order (`sort`), a page at a time (`pages`).",
+            "Shows rows in an order (`sort`), a page at a time (`pages`). They are those that the caller may see, of "
+            "which `where` and what is given of `query` hold.",
             "all; those under a row of the path, where it names one (`/orders/{order.id}/lines`)", _NONE,
             "`page.items` and the other names of `page`")),
     Verb(
@@ -237,14 +237,10 @@ _ROWS: tuple[Verb, ...] = (
             "may find the row in any state",
             "a transition can follow where `replaced` is the only outcome that is stated, or is not stated"),
         page=Page(
-            "Makes a row where there is none (`created`), changes the one that is there in whole (`replaced`: a field "
-            "of the body that the request leaves out becomes what its `on create` says, or has no value; fields that "
-            "the body does not name keep theirs), or finds it as it is wanted (`unchanged`: nothing changes). An "
-            "outcome that `responses` does not name is refused: `created` as `not found`; `unchanged` is `replaced` "
-            "where that is named, else `conflict`; `replaced` as `different` where `unchanged` is named, else as "
-            "`conflict`.",
-            "by its primary key or unique fields, from the path, the body, `sets` and `on create`; where `replaced` "
-            "alone is named, the one that the path names, or `where`",
+            "Makes a row where there is none (`created`), changes the one that is there in whole (`replaced`), or "
+            "finds it as it is wanted (`unchanged`).",
+            "the one that `where` names, or by its primary key or unique fields, from the path, the body, `sets` and "
+            "`on create`; where `replaced` alone is named, the one that the path names, or `where`",
             "the fields that clients give, or `none`", "the row, as it has become")),
     Verb(
         name="delete if there", of="delete", word="deletes", told="deletes one `{}`, if there is one", row="known",
@@ -275,8 +271,8 @@ _ROWS: tuple[Verb, ...] = (
         acts_on="nothing", writes=False, takes_values=True,
         by_itself=("acts on no row", "what is computed is shown by `responses`"),
         page=Page(
-            "Shows what expressions make of the request, of the caller and of `all(R)`, unless a `check` refuses it: "
-            "one that is `false` always does, and no `responses` are asked for. Nothing changes.", "none",
+            "Shows what expressions make of the request, of the caller and of `all(R)`, unless a `check` refuses it. "
+            "One that is `false` always does, and no `responses` are asked for. Nothing changes.", "none",
             "by other methods than GET and DELETE: `none`, or a shared schema", "any template")),
     Verb(
         name="stream event", word="streams", told="streams events", row="none",

@@ -213,8 +213,8 @@ class Change:
         "change", shapes.Name("what was changed, such as `order.note`"), "It was different.", AS_NOW)
     was: Was | None = adds(
         "was", shapes.OneOf((shapes.Members(), shapes.Template(shapes.Sight.OF_USE))),
-        "With `add` or `change`: what it was, in the words of the place that it comes from: the schema of a field, the "
-        "template of a view, the keys of an endpoint (part 4), a kind of event (part 6) or an error code (part 7).",
+        "With `add` or `change`: what it was, in the words of its place. That is the schema of a field, the template "
+        "of a view, the keys of an endpoint (part 4), a kind of event (part 6) or an error code (part 7).",
         THE_SAME, whole=as_it_was)
     value: Expression | None = adds(
         "is", shapes.Expression(), "With `add` or `change` of a field: its value, worked out from the stored row.",

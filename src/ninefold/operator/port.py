@@ -19,8 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from ipaddress import ip_address
 from itertools import accumulate
+from typing import Literal, TypeAlias, get_args
 
-from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client import CollectorRegistry, Counter, Gauge
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
@@ -239,6 +240,10 @@ METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS",
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
+Renewal: TypeAlias = Literal["taken", "put off", "refused"]
+"""What comes of a contract that is read anew: requests that take long put it off, and it is tried again."""
+
+
 class Metrics:
     """The counters of one service. `observe` is called once a request."""
 
@@ -260,7 +265,25 @@ class Metrics:
             "Resources of which not all rows were looked at for that.",
             registry=self._registry,
         )
+        self._anew = Counter(
+            "ninefold_contracts_read_anew",
+            "How often the contract was read anew while it was served, by what came of it.",
+            ("outcome",),
+            registry=self._registry,
+        )
+        self._not_taken = Gauge(
+            "ninefold_contract_not_taken",
+            "1 as long as what was last read anew is not served: it was put off, or refused.",
+            registry=self._registry,
+        )
+        for outcome in get_args(Renewal):
+            self._anew.labels(outcome)
         self.follow(database, misfits)
+
+    def renewed(self, outcome: Renewal) -> None:
+        """The contract was read anew."""
+        self._anew.labels(outcome).inc()
+        self._not_taken.set(outcome != "taken")
 
     def follow(self, database: Store, misfits: Counted) -> None:
         """Another contract is served: what was counted goes on, and this is what there is now."""

@@ -59,7 +59,7 @@ class Causes:
         causes = self.of(x, response)
         if not causes:
             return ()
-        found = (Reason(cause.condition, tuple(place.line for place in cause.places)) for cause in causes)
+        found = (Reason(each.condition, tuple(dict.fromkeys(place.line for place in each.places))) for each in causes)
         return tuple(dict.fromkeys(found))[:MOST_REASONS]
 
     def _blocked(self, x: Exchange, route: Route | None) -> Cause:

@@ -119,6 +119,11 @@ class Scheme(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.verified is not None
 
     @property
+    def auth_scheme(self) -> str:
+        """As the challenge writes it, `Bearer`, however the contract does: case does not count (RFC 9110, 11.1)."""
+        return self.challenge.partition(" ")[0]
+
+    @property
     def signed(self) -> Signed | None:
         """How its credentials are verified, if somebody else signs them."""
         return self.verified if isinstance(self.verified, Signed) else None

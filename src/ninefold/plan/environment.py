@@ -175,5 +175,8 @@ def with_rows(env: Environment, rows: Mapping[str, Any]) -> Environment:
 REVISION_COLUMN = "$revision"
 """The hidden column from which entity tags are made: random, and new at every write."""
 
+POSITION, AS_WANTED = "$n", "$same"
+"""The columns of a row that an item names: the item's position, and whether the row is as it is wanted."""
+
 ENTERED_COLUMN = "$entered"
 """The hidden column of a resource with states: when a row entered the state that it is in."""

@@ -27,14 +27,12 @@ class OfResource(msgspec.Struct, frozen=True, tag_field="operation", omit_defaul
 
 
 class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A value that a write stores in `field`, in `$new`.
-
-    `given`: taken from the body where the body gives it. `otherwise`: evaluated where it does not; without it the
-    field has no value on create, and is kept on update. `again`: on update, evaluated (instead of kept) when one
-    of these fields changes. `secret`: what is stored is a digest, and the value itself is in `issued`. `reads`: the
-    fields of the row, as it is being made, that `otherwise` reads. `in_statement`: where the body does not give it, the
-    statement makes it. `held`: what `otherwise` gives is held to the field.
-    """
+    """A value that a write stores in `field`, in `$new`. `given`: taken from the body where the body gives it.
+    `otherwise`: evaluated where it does not; without it the field has no value on create, and is kept on update, and
+    if `kept` in a replacement too. `again`: on update, evaluated (instead of kept) when one of these fields changes.
+    `secret`: what is stored is a digest, and the value itself is in `issued`. `reads`: the fields of the row, as it is
+    being made, that `otherwise` reads. `in_statement`: where the body does not give it, the statement makes it.
+    `held`: what `otherwise` gives is held to the field."""
 
     field: str
     type: Type
@@ -45,10 +43,11 @@ class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
     reads: tuple[str, ...] = ()
     in_statement: bool = False
     held: Held | None = None
+    kept: bool = False
 
 
 class Untouched(msgspec.Struct, frozen=True):
-    """There was nothing to do: `ensure` finds the row as it is wanted, `remove` finds none. `statement` gives a row
+    """There was nothing to do: `put` finds the row as it is wanted, `delete` finds none. `statement` gives a row
     then, with the same columns as the write's own, and no row where something refuses the request."""
 
     statement: Statement
@@ -72,16 +71,17 @@ class Precondition(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Each(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A row is made for each item of an array, which is the root `each` of its values. `pointer`: where the body gives
-    the array. `held`: who answers for an array that cannot be made, which is no field's. `chosen` gives
-    the positions of the items that are taken; none: all are. It reads `$several`, which are the binds of `read` for
-    each item; `read` is not run."""
+    """A row is made for each item of an array, the root `each` of its values. `pointer`: where the body gives that.
+    `held`: who answers where it cannot be made. `chosen`: the positions of the items that are taken; none: all are. It
+    reads `$several`, the binds of `read` (which is not run) for each item; so does the `find` of an effect, by which an
+    item names the row there, with its position `$n`, and `$same` if it is as wanted: two of one row are `conflict`."""
 
     items: Typed
     pointer: str | None = None
     held: Held | None = None
     chosen: Statement | None = None
     read: Statement | None = None
+    conflict: Condition | None = None
 
 
 class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -371,8 +371,7 @@ def precondition(write: Write) -> Precondition | None:
 
 
 def has_no_tag(write: Write) -> bool:
-    """Whether it is of one row, which is there and has no entity tag: what If-Match and If-None-Match ask is known
-    before the row is."""
+    """Whether it is of one row that is there and has no tag: what a condition asks is known before the row is."""
     return isinstance(write, Update | Delete) and not write.several and write.precondition is None
 
 

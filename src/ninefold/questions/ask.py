@@ -8,7 +8,7 @@ from typing import Final
 
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
-from ninefold.diagnostics.source import Span
+from ninefold.diagnostics.source import Span, Spans
 from ninefold.expressions.ast import Name, every, reads_member
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import CODES
@@ -54,7 +54,7 @@ def ask(contract: Contract) -> tuple[OpenQuestion, ...]:
     that states `none` has answered.
     """
     survey = Survey(contract)
-    accepted = bool(proposals(contract.document)) and any(accepted_proposals(contract))
+    accepted = is_proposed(contract) and any(accepted_proposals(contract))
     found: list[OpenQuestion] = []
     checks = tuple(errors.checks(survey))
     for part, asked_of in zip(contract.document.parts, PARTS, strict=True):
@@ -82,8 +82,14 @@ def shows_nothing(part: Part, *, accepted: bool = False) -> bool:
     return all(_proposed(entry) for entry in part.facts.entries) and not (accepted and part.facts.entries)
 
 
+def is_proposed(contract: Contract) -> bool:
+    """Whether anything is proposed in the document, accepted or not."""
+    return bool(proposals(contract.document))
+
+
 def accepted_proposals(facts: object) -> Iterator[Span]:
-    """The places of the proposals that are in force because they were accepted."""
+    """The places of the proposals that are in force because they were accepted. Where nothing `is_proposed`, there are
+    none, and facts need not be walked."""
     if isinstance(facts, Shown | StatedNone) and facts.proposed:
         yield facts.span
     if is_dataclass(facts) and not isinstance(facts, Node | Expression):
@@ -197,11 +203,12 @@ PARTS = (
 
 def _written(survey: Survey, part: Part, asked: tuple[OpenQuestion, ...], *, accepted: bool) -> Iterator[OpenQuestion]:
     answered = {each.span for each in asked}
-    candidates = tuple(each.span for each in asked if each.candidate)
+    candidates = Spans(each.span for each in asked if each.candidate)
+    asks_codes = any(each.candidate and each.question is CODES for each in asked)
     for path, names, at in _unknown(part.number, "", (), part.facts):
-        if at.span in answered or (at.candidate and (accepted or any(at.span.meets(each) for each in candidates))):
+        if at.span in answered or (at.candidate and (accepted or candidates.meet(at.span))):
             continue
-        if at.candidate and path == "codes.CODE" and any(each.candidate and each.question is CODES for each in asked):
+        if at.candidate and path == "codes.CODE" and asks_codes:
             continue  # asked in one line, of all codes that are proposed
         key = _row(part.number, path)
         subject = ".".join(names)

@@ -84,7 +84,7 @@ def _check(
 ) -> Refusal:
     """A check that does not hold; of a transition, if one is given."""
     words = f"`{guard.that.text}` does not hold"
-    words += "" if transition is None else f", which guards the transition `{transition.name}`"
+    words += "" if transition is None else f", a check of the transition `{transition.name}`"
     code = None if guard.code is None else guard.code.text
     meanings = ("truth", "before and after")
     return Refusal(CHECK, step, resource, code=code, fact=guard.that.span, words=words, meanings=meanings, after=after)

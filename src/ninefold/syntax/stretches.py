@@ -32,7 +32,8 @@ def content_start(text: str, start: int, end: int) -> int:
 
 
 def line_start(text: str, at: int) -> int:
-    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+    before = text.rfind("\n", 0, at)
+    return max(before, text.rfind("\r", before + 1, at)) + 1
 
 
 def line_end(text: str, at: int) -> int:

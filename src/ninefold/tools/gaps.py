@@ -14,7 +14,7 @@ from ninefold.diagnostics.source import Place, Source, Span
 from ninefold.language.fact import value_of
 from ninefold.language.question import Question
 from ninefold.language.shapes import describe
-from ninefold.questions.ask import accepted_proposals, in_order, shows_nothing
+from ninefold.questions.ask import accepted_proposals, in_order, is_proposed, shows_nothing
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import TITLES, Part, Word
 from ninefold.tools.answers import example, keys_answering
@@ -49,9 +49,9 @@ def parts_at_a_glance(contract: Contract, open: Iterable[OpenQuestion]) -> tuple
     by_part: dict[int, list[OpenQuestion]] = {}
     for each in open:
         by_part.setdefault(each.question.part, []).append(each)
-    answers = []
+    answers, proposed = [], is_proposed(contract)
     for part in contract.document.parts:
-        accepted = bool(tuple(accepted_proposals(getattr(contract, part.name))))
+        accepted = proposed and any(accepted_proposals(getattr(contract, part.name)))
         answer = _answer(part, by_part.get(part.number, ()), accepted)
         prose = part.prose if answer == "prose only" else ()
         answers.append(PartAnswer(part.number, part.name, answer, prose))
@@ -150,7 +150,7 @@ def _cost(each: OpenQuestion, endpoints: Sequence[str]) -> str:
     if not each.blocks:
         cost = of_subject(each)
         return f"blocks {cost}; there is none yet" if endpoints else f"blocks {cost}"
-    if len(each.blocks) == len(endpoints):
+    if {*each.blocks} == {*endpoints}:
         blocked = f"blocks every endpoint ({len(endpoints)})" if len(endpoints) > 1 else f"blocks {endpoints[0]}"
     else:
         blocked = "blocks " + ", ".join(each.blocks)
@@ -178,10 +178,14 @@ def _summary(gaps: Sequence[OpenQuestion], endpoints: Sequence[str], errors: int
 
 
 def blocked_in_words(gaps: Iterable[OpenQuestion], endpoints: Sequence[str]) -> str:
-    """How many of the endpoints open questions block; empty: none."""
+    """How many of the endpoints open questions block, and how many that only older versions have; empty: none."""
     blocked = {key for each in gaps for key in each.blocks}
-    are = "is" if len(blocked) == 1 else "are"
-    return f"{len(blocked)} of {len(endpoints)} endpoints {are} blocked" if blocked and endpoints else ""
+    own, older = len(blocked.intersection(endpoints)), len(blocked.difference(endpoints))
+    found = [f"{own} of {len(endpoints)} endpoints"] if own else []
+    if older:
+        has = "an older version has" if older == 1 else "older ones have"
+        found.append(f"{older}{'' if own else ' endpoint' if older == 1 else ' endpoints'} that only {has}")
+    return f"{' and '.join(found)} {'is' if own + older == 1 else 'are'} blocked" if found and endpoints else ""
 
 
 def to_results(open: Iterable[OpenQuestion]) -> tuple[Result, ...]:

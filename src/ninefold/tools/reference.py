@@ -42,8 +42,20 @@ class Entry:
     says: str = ""
 
     @property
+    def line(self) -> str:
+        """Its line in the table of keys: the first sentence, with its shape. The rest stands at its heading."""
+        first = first_sentence(self.says)
+        shape = re.search(r" \([A-Z]+\)$", self.says)
+        return first if shape is None or first.endswith(shape[0]) else first + shape[0]
+
+    @property
     def link(self) -> str:
         return f"{self.page}#{anchor(self.heading)}"
+
+
+def first_sentence(text: str) -> str:
+    """What stands in a table; the rest stands at a heading."""
+    return re.split(r"(?<=\.) (?=[A-Z`])", text, maxsplit=1)[0]
 
 
 def page_of(part: int) -> str:
@@ -121,12 +133,14 @@ def on_page(entry: Entry) -> str:
 
 def as_text(entry: Entry) -> tuple[str, ...]:
     """Its paragraphs for a terminal, where it stands first; every meaning in full."""
-    told = (*entry.paragraphs, *map(_in_full, entry.meanings))
+    told = "\n\n".join((*entry.paragraphs, *map(_in_full, entry.meanings))).split("\n\n")
     return (f"{entry.heading.replace('`', '')}: docs/{entry.link}", *map(_plain, told))
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text).replace("**", "").replace("*", "")
+    """Without the marks of links and of emphasis; what is code stays as it is (`If-None-Match: *`)."""
+    unlinked = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text)
+    return "`".join(each if number % 2 else each.replace("*", "") for number, each in enumerate(unlinked.split("`")))
 
 
 def _in_full(meaning: Meaning) -> str:

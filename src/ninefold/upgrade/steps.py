@@ -235,10 +235,12 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class MapState:
-    """`kept`: rows are in the new state since they were in the old one; else from now on."""
+    """`kept`: rows are in the new state since they were in the old one; else from now on. `by`: the column that says in
+    which they were."""
 
     table: str
     column: str
+    by: str
     old: str
     new: str
     kept: bool
@@ -264,7 +266,24 @@ class Reissue:
     phase: Phase = "move"
 
 
-Decision: TypeAlias = RenameTable | RenameColumn | Fill | MapState | RemoveRows | Reissue
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """What a column holds, in a column of its own until `Forget` (`ninefold.upgrade.as_it_was`)."""
+
+    table: str
+    column: str
+    to: str
+    phase: Phase = "move"
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    table: str
+    column: str
+    phase: Phase = "move"
+
+
+Decision: TypeAlias = RenameTable | RenameColumn | Fill | MapState | RemoveRows | Reissue | Keep | Forget
 
 Step: TypeAlias = (
     MakeTable | MakeSupport | AddColumn | AddEntered | DropEntered | Relax | Require | SetAside | TakeBack

@@ -7,9 +7,10 @@ says why.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
+from functools import partial
 from typing import Final
 
 from msgspec import structs
@@ -59,10 +60,10 @@ from ninefold.compile.requirements import (
 )
 from ninefold.compile.subscribers import subscription
 from ninefold.compile.upheld import Change, upheld
-from ninefold.compile.which_rows import by_identifier
-from ninefold.expressions.functions import AT_RANDOM
+from ninefold.compile.which_rows import by_identifier, path_conditions
+from ninefold.expressions.reads import is_new_each_time
 from ninefold.expressions.rows import unwritten
-from ninefold.expressions.tree import Call, Typed, free_variables, walk
+from ninefold.expressions.tree import Typed
 from ninefold.language.verbs import VERBS, arises
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.problems import Condition
@@ -103,24 +104,18 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
     condition = precondition(operation, admission, resource, perspective)
     by_key = bool(held) or is_of_more(condition)
     told = told_after(operation, resource, columns, checks, perspective, *steps, by_key=by_key)
-
-    def requirements(row: _Row) -> list[Requirement]:
-        return _requirements(operation, admission, resource, from_path, wanted, made, perspective, row)
-
+    requirements = partial(_requirements, operation, admission, resource, from_path, wanted, made, perspective)
+    there = _the_one(operation, resource, from_path, wanted, perspective)
     holding = [*(each.holds for each in requirements(_Row.AS_IT_WOULD_BE)), *can_be_made(held_values)]
+    if operation.where is not None:  # which row it is no key says, by which an insert would see that it is there
+        holding.append(_none(there))
     insert = _inserted(name, targets, new_row, holding, told.returning)
-    the_one = _is_the_one(resource.name, operation, resource, from_path, wanted)
+    the_one = _is_the_one(resource.name, operation, resource, from_path, wanted, perspective)
     which = [the_one, *(each.holds for each in requirements(_Row.AS_IT_IS))]
     found = "SELECT " + told.returning + f" FROM {name} AS {name} WHERE " + all_of(which)
     results = tuple(columns.results)
-    judged = judge(
-        _either(operation, resource, from_path, wanted, new_row),
-        requirements(_Row.EITHER),
-        operation,
-        resource,
-        perspective,
-        held_values,
-    )
+    either = _either(resource, wanted, new_row, there)
+    judged = judge(either, requirements(_Row.EITHER), operation, resource, perspective, held_values)
     instead, kind = None, Ensure
     if not operation.kind.compares:
         instead, kind = _instead(operation, admission, resource, [the_one], perspective, created), Put
@@ -212,7 +207,8 @@ def _requirements(
         missing = Condition("not found", subject=resource.name, trace=traced(operation.place))
         # Where the path says which row it is, that there is none is known whatever the body gives.
         named = {each.field for each in operation.names if not each.through}
-        known = Scope.PRESENCE if named.issuperset(operation.known_by) else Scope.EITHER
+        is_known = operation.where is not None or named.issuperset(operation.known_by)
+        known = Scope.PRESENCE if is_known else Scope.EITHER
         never = Requirement(missing, Fragment("FALSE"), known)
         required += _where(row, _Row.AS_IT_WOULD_BE, [never], resource)
     if {*operation.outcomes} == {"created"}:
@@ -271,16 +267,15 @@ def _same(
             continue
         compared.append(field.name)
         if field.secret is not None:
-            is_left_out = "(" + bind(inputs.is_given(field.name)) + " IS NOT TRUE)"
-            tests += [is_left_out] if field.name in given and not operation.kind.compares else []
+            tests += ["(" + bind(inputs.is_given(field.name)) + " IS NOT TRUE)"] if field.name in given else []
             continue
-        if field.name in sets and not (field.name in given or _new_each_time(sets[field.name])):
+        if field.name in sets and not (field.name in given or is_new_each_time(sets[field.name])):
             tests.append(_is(field, resource, made, perspective))
         elif field.name in given:
             same = _is(field, resource, made, perspective)
             # What the body leaves out is no value, unless the contract makes one.
             maker = sets.get(field.name) or field.on_create or field.on_change
-            made_of_nothing = maker is not None and (operation.kind.compares or _new_each_time(maker))
+            made_of_nothing = maker is not None and (operation.kind.compares or is_new_each_time(maker))
             left_out = "(" + bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + same + ")"
             tests.append(left_out if made_of_nothing else same)
     if tests:
@@ -296,20 +291,17 @@ def _is(field: Field, resource: Resource, made: Mapping[str, Fragment], perspect
     return perspective.dialect.same(found, wanted)
 
 
-def _new_each_time(made_by: Typed) -> bool:
-    return "now" in free_variables(made_by) or any(
-        isinstance(node, Call) and node.function in AT_RANDOM for node in walk(made_by)
-    )
-
-
 def _is_the_one(
     alias: str,
     operation: Mutation,
     resource: Resource,
     from_path: dict[str, Fragment],
     made: Mapping[str, Fragment],
+    perspective: Perspective,
 ) -> Fragment:
     """The row under `alias` is the one that is meant."""
+    if operation.where is not None:
+        return all_of(path_conditions(operation, {resource.name: alias}, perspective))
     named = {each.field: inputs.path_value(each.text, each.type) for each in operation.names if not each.through}
     values = (
         from_path.get(key) or made.get(key) or bind(named.get(key) or inputs.new_value(key, resource.fields[key].type))
@@ -318,25 +310,36 @@ def _is_the_one(
     return all_of([column(alias, key) + " = " + value for key, value in zip(operation.known_by, values, strict=True)])
 
 
-def _either(
+_ROW_THERE: Final = "the row there"
+
+
+def _the_one(
     operation: Mutation,
     resource: Resource,
     from_path: dict[str, Fragment],
     made: Mapping[str, Fragment],
-    new_row: Fragment,
+    perspective: Perspective,
 ) -> Fragment:
+    """From which table the row that is meant is read, and by what."""
+    which = _is_the_one(_ROW_THERE, operation, resource, from_path, made, perspective)
+    return f" FROM {identifier(resource.name)} AS {identifier(_ROW_THERE)} WHERE " + which
+
+
+def _none(there: Fragment) -> Fragment:
+    return "NOT EXISTS (SELECT 1" + there + ")"
+
+
+def _either(resource: Resource, made: Iterable[str], new_row: Fragment, there: Fragment) -> Fragment:
     """The row that is meant, where it is there; else the row as it would be."""
-    name, alias = identifier(resource.name), "the row there"
+    name = identifier(resource.name)
     stored = [field for field in resource.fields.values() if field.stored and not field.serial]
     shown = [field.name for field in stored] + [REVISION_COLUMN]
     if resource.machine is not None:
         shown.append(ENTERED_COLUMN)
     shown += [field.name for field in resource.fields.values() if field.serial]
     failed = [failing(each) for each in made]
-    the_one = f" FROM {name} AS {identifier(alias)} WHERE " + _is_the_one(alias, operation, resource, from_path, made)
     cells = [column(resource.name, each) for each in (*shown, *failed)]
     would = "SELECT " + join(", ", cells) + f", FALSE AS {identifier(THERE)}"
-    would = would + " FROM (" + new_row + f") AS {name} WHERE NOT EXISTS (SELECT 1" + the_one + ")"
-    cells = [*(column(alias, each) for each in shown), *(Fragment("FALSE") for _ in failed)]
-    there = "SELECT " + join(", ", cells) + ", TRUE" + the_one
-    return "(" + would + " UNION ALL " + there + f") AS {name}"
+    would = would + " FROM (" + new_row + f") AS {name} WHERE " + _none(there)
+    cells = [*(column(_ROW_THERE, each) for each in shown), *(Fragment("FALSE") for _ in failed)]
+    return "(" + would + " UNION ALL SELECT " + join(", ", cells) + ", TRUE" + there + f") AS {name}"

@@ -35,8 +35,9 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.requirements import guard, has_value, in_state, reference_there, unchanged
 from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import WANTED, is_wanted, says_which, taking
-from ninefold.expressions.reads import in_statement, needs_database
+from ninefold.expressions.reads import in_statement, is_new_each_time, needs_database
 from ninefold.expressions.tree import Constant, Select, Typed, Variable, walk
+from ninefold.language.verbs import arises
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Assign, Replace, Transition, Update
@@ -102,7 +103,7 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
     checks = invariants(resource, perspective)
     passwords = tuple(each.field for each in assigns if each.secret == "password")
     steps = (
-        caused(operation.verb if transition is None else transition.name, resource, operation, perspective),
+        caused(arises(operation.verb if transition is None else transition.name)[0], resource, operation, perspective),
         *endings(operation, resource, perspective.checked, passwords),
         *issue(operation, resource, perspective),
     )
@@ -181,7 +182,8 @@ def changes(operation: Mutation, resource: Resource, perspective: Perspective) -
         replaced = operation.kind.is_whole and is_given
         again = anew.get(field.name, ())
         if is_given or otherwise is not None or again:
-            made_of = otherwise or (field.on_create if replaced else None)
+            kept = replaced and otherwise is None and _is_made_once(field)
+            made_of = otherwise or (field.on_create if replaced and not kept else None)
             if again:
                 made_of = resource.made_anew(again, resource.own(field.name) if operation.several else None)
             watched[field.name] = tuple(dict.fromkeys(name for each in again for name in each.fields))
@@ -193,6 +195,7 @@ def changes(operation: Mutation, resource: Resource, perspective: Perspective) -
                     otherwise=None if made_of is None else left_out(made_of),
                     again=() if operation.several else watched[field.name],
                     secret=field.secret,
+                    kept=kept,
                 )
             )
     otherwise_made = {each.field: each.otherwise for each in assigns if each.otherwise is not None}
@@ -220,6 +223,11 @@ def changes(operation: Mutation, resource: Resource, perspective: Perspective) -
         for each in assigns
     ]
     return Changes(tuple(_in_order(assigns)), tuple(in_database.items()), made, again_made, sure)
+
+
+def _is_made_once(field: Field) -> bool:
+    """Whether what `on create` gives is new each time: a request that leaves it out asks for no other."""
+    return field.on_create is not None and is_new_each_time(field.on_create)
 
 
 def _made_anew(operation: Mutation, resource: Resource, given: set[str]) -> dict[str, tuple[Anew, ...]]:
@@ -286,7 +294,9 @@ def values_computed(
             cell = sets[field.name]
         elif assign is not None and field.secret is None:
             new = bind(inputs.new_value(field.name, field.type))
-            always = operation.kind.is_whole or (assign.otherwise is not None and not assign.again)
+            always = (operation.kind.is_whole and not assign.kept) or (
+                assign.otherwise is not None and not assign.again
+            )
             if always and not assign.in_statement:
                 cell = new
             elif assign.given or assign.again:

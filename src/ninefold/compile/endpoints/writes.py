@@ -48,7 +48,7 @@ def uniques(
     in_statement: Mapping[str, Fragment] | None = None,
 ) -> list[Requirement]:
     """The keys and unique fields that this endpoint may bring to collide. What is never the same twice is not among
-    them, nor is what `ensure` knows its row by. `in_statement`: what an update makes as it writes."""
+    them, nor is what `put` knows its row by. `in_statement`: what an update makes as it writes."""
     written = pointers(operation)
     whole = operation.host if operation.kind.changes and operation.kind.is_whole else None
     sought = (operation if whole is None else whole).known_by

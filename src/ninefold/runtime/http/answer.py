@@ -37,7 +37,7 @@ from ninefold.runtime.request.exchange import Exchange, timed_out
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.request.steps import recovered, start, taken
 from ninefold.runtime.store.bell import Bell
-from ninefold.runtime.store.protocol import Database, Row, Unavailable, settling
+from ninefold.runtime.store.protocol import Database, Row, TooLong, Unavailable, settling
 
 STALLED = Response(408, ((b"connection", b"close"),))
 """RFC 9110 15.5.9."""
@@ -143,6 +143,22 @@ class Works:
                 raise ValueError("who waits for a write is told of it")
             case _:
                 assert_never(work)
+
+    def at_once(self, work: Work) -> Any:
+        """What a read gives, where that is little and there at once. Raises TooLong where it is not, or Unavailable."""
+        match work:
+            case Select(text, binds):
+                began = perf_counter()
+                rows = self._database.select(text, binds)
+                if isinstance(rows, Future):
+                    rows.cancel()
+                elif not is_much(rows, perf_counter() - began):
+                    return rows
+            case Recall(kept, key):
+                found = kept.get(self._database, key)
+                if found is not None:
+                    return found
+        raise TooLong
 
 
 async def _made(rows: Future[list[Row]], make: Callable[[list[Row]], object]) -> object:

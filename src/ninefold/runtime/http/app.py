@@ -7,36 +7,30 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from asyncio import Future
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from time import perf_counter
-from typing import TypeAlias
 
 from ninefold.runtime.http.access_log import Observe, Reason, Record
-from ninefold.runtime.http.answer import Answer, Works
+from ninefold.runtime.http.answer import Works
+from ninefold.runtime.http.asking import Asking, Reasons, Settled, Trace, Watch
 from ninefold.runtime.http.body import Body, Whole, headers_of, is_last, requested
 from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity, ClientAddress, client_address
 from ninefold.runtime.http.cycle import Message, Receive, Send
 from ninefold.runtime.http.framing import Head
 from ninefold.runtime.http.streams import Streams
 from ninefold.runtime.http.wire import ServerSentEvents, Wire, as_get, over_websocket
-from ninefold.runtime.messages.message import HeaderFields, Request, Response
+from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.operations.flow import Follow, Wait
 from ninefold.runtime.operations.timers import Timers
-from ninefold.runtime.request.exchange import Exchange, arrived, finished, open_to_origins, overloaded, unavailable
-from ninefold.runtime.request.review import followed
+from ninefold.runtime.request.likewise import Likewise
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.store.bell import Job
 from ninefold.runtime.store.protocol import Database
 
 log = logging.getLogger("ninefold.server")
-
-Watch: TypeAlias = Callable[[Exchange, Response | None, bytes], None]
-Trace: TypeAlias = Callable[[Exchange, Response | Follow], Response | Follow]
-Reasons: TypeAlias = Callable[[Exchange, Response], tuple[Reason, ...]]
 
 LONGEST_WAIT = 60.0
 """Seconds after which the time is looked at again: the machine's clock may be set."""
@@ -75,13 +69,14 @@ class Application:
         self.service = service
         self._database = database
         database.admit(2 * service.body_bytes)
-        self._observe = observe
+        self.observe = observe
         self._address = address
         self.watch = watch
         self.trace = trace
-        self._reasons = reasons
+        self.reasons = reasons
         self.capacity = capacity or Capacity()
         self.works = Works(service, database, self.capacity)
+        self._likewise = Likewise(service, self.works.at_once, LITTLE_BYTES)
         self._streams = Streams(database, self.works.bell, self.works.fetcher)
         self._jobs = tuple(jobs)
         self._beside: list[asyncio.Task[None]] = []
@@ -184,10 +179,16 @@ class Application:
         self.begin()  # nobody tells a mounted application that it starts
         return Asking(self, request, body)
 
-    def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking:
+    def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking | Settled:
         """The same of one that has come whole, without ASGI in between. `peer`: the address of who sent it."""
+        began = perf_counter()
         address = self._address(peer, head.headers)
         request = Request(head.method, head.path, head.query, head.headers, address, certificate, False, head.notes)
+        # Who watches, or traces, sees the steps.
+        if head.notes and not (content or self.watch or self.trace or self.capacity.is_used_up):
+            given = self._likewise.given(request)
+            if given is not None:
+                return Settled(self, request, given, began)
         return self.asking(request, Whole(content, self.capacity, kept=self.watch is not None))
 
     async def _http(self, scope: Message, receive: Receive, send: Send, websocket: Wire | None = None) -> None:
@@ -262,137 +263,9 @@ class Application:
 
     def refused(self, address: str, status: int, why: str) -> None:
         """What came was refused before it was a request."""
-        if self._observe is not None:
+        if self.observe is not None:
             now = self.service.sources.now()
-            self._observe(Record(now, "", None, status, 0, 0.0, None, None, address, (Reason(why),)))
-
-    def observed(self, x: Exchange, response: Response | None, size: int, began: float) -> None:
-        """`size`: bytes of content that were sent; `began`: when its head had come."""
-        if self._observe is None:
-            return
-        caller = x.caller if x.caller.identity is not None else x.stranger or x.caller
-        self._observe(
-            Record(
-                x.env["now"],
-                x.request.method,
-                x.route,
-                None if response is None else response.status,
-                size,
-                perf_counter() - began,
-                None if caller.identity is None else caller.who,
-                caller.logged,
-                x.request.address,
-                () if response is None or self._reasons is None else self._reasons(x, response),
-            )
-        )
-
-
-class Asking:
-    """A request from the end of its head to the end of its response. `over`: nothing is waited for any more."""
-
-    __slots__ = (
-        "_answer",
-        "_application",
-        "_began",
-        "_counted",
-        "_follower",
-        "_let",
-        "_refused",
-        "body",
-        "request",
-        "x",
-    )
-
-    def __init__(self, application: Application, request: Request, body: Body | Whole) -> None:
-        self.request = request
-        self.body = body
-        self._application = application
-        self._began = perf_counter()
-        self.x = arrived(application.service, request)
-        self._answer = Answer(application.works, self.x, body)
-        self._counted = True
-        self._let = False
-        self._follower: tuple[Hashable, ...] = ()
-        self._refused = application.capacity.is_used_up
-        application.capacity.requests += 1
-
-    @property
-    def over(self) -> bool:
-        return self._refused or self._answer.over
-
-    def begin(self) -> None:
-        if not self._refused:
-            self._answer.begin()
-
-    def tell(self, told: Callable[[], object]) -> None:
-        """Call this once it is over, which it is not yet."""
-        self._answer.tell(told)
-
-    async def waited(self) -> None:
-        """Until it is over. Whoever is cancelled here waits no more."""
-        future: Future[None] = asyncio.get_running_loop().create_future()
-
-        def over() -> None:
-            if not future.done():
-                future.set_result(None)
-
-        self._answer.tell(over)
-        try:
-            await future
-        except BaseException:
-            self._answer.give_up()
-            raise
-
-    def response(self) -> Response | Follow | None:
-        """What is to be sent. None: the client went away before there was an answer."""
-        x, application = self.x, self._application
-        try:
-            if self._refused:
-                response: Response | Follow = overloaded(x)
-            elif self._answer.response is None:
-                return None
-            else:
-                response = finished(x, self._answer.response)
-        finally:
-            self._let_go()
-        if isinstance(response, Follow):
-            response = followed(x, response)
-        if not application.has_room(response, self.request.method):
-            response = unavailable(x)
-        response = open_to_origins(x, response)
-        # It counts from now on, whenever it is sent: whoever comes next finds so much less room.
-        if isinstance(response, Follow):
-            self._follower = (response.caller,)
-            application.capacity.stream(response.caller)
-        elif self.request.method != "HEAD":
-            self.body.answered(len(response.body))
-        return response if application.trace is None else application.trace(x, response)
-
-    def fields(self, response: Response) -> HeaderFields:
-        """The headers of the response, as it is framed."""
-        return headers_of(self.request, response, self.body)
-
-    def release(self) -> None:
-        """It counts no more."""
-        self._let_go()
-        if self._counted:
-            self._counted = False
-            for caller in self._follower:
-                self._application.capacity.streamed(caller)
-            self._application.capacity.requests -= 1
-            self._application.capacity.release(self.body.size)
-
-    def _let_go(self) -> None:
-        """Its key is no longer in progress: from then on it may be another request's."""
-        if not self._let:
-            self._let = True
-            self.x.release()
-
-    def ended(self, head: Response | None, sent: int) -> None:
-        """`sent`: bytes of content. `head` None: the client went away before there was an answer."""
-        self._application.observed(self.x, head, sent, self._began)
-        if self._application.watch is not None:
-            self._application.watch(self.x, head, self.body.content)
+            self.observe(Record(now, "", None, status, 0, 0.0, None, None, address, (Reason(why),)))
 
 
 def _load_websocket() -> None:

@@ -37,7 +37,8 @@ class Group:
 
 class Audience:
     """Those who see the same. `level`: who waits, and was told all; `groups`: who else waits, by position. `standing`
-    is as of `asked`: how often the bell had rung, and when; it was found in `tables`; None: nobody knows yet."""
+    is as of `asked`: how often the bell had rung, and when; it was found in `tables`; None: nobody knows yet.
+    `questions`: how often that was asked; `answered`: the last of these that has its answer."""
 
     def __init__(self, of: Follow) -> None:
         self.of = of
@@ -47,6 +48,8 @@ class Audience:
         self.standing: Holds | Over = Over.UNKNOWN
         self.asked: tuple[int, float] = (-1, 0.0)
         self.tables: frozenset[str] | None = None
+        self.questions = 0
+        self.answered = 0
         self.fetching: Task[None] | None = None
 
     @property

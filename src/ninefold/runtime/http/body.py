@@ -115,10 +115,14 @@ class Whole:
             self.size += size
 
 
+def with_length(response: Response) -> HeaderFields:
+    if response.status in WITHOUT_CONTENT:
+        return response.headers
+    return (*response.headers, (b"content-length", str(len(response.body)).encode("ascii")))
+
+
 def headers_of(request: Request, response: Response, body: Body | Whole) -> HeaderFields:
-    headers = response.headers
-    if response.status not in WITHOUT_CONTENT:
-        headers = (*headers, (b"content-length", str(len(response.body)).encode("ascii")))
+    headers = with_length(response)
     return (*headers, (b"connection", b"close")) if is_last(request, body) else headers
 
 

@@ -25,7 +25,10 @@ WHOLE_BYTES = 64 * 1024
 
 
 class Asking(Protocol):
-    """See `ninefold.runtime.http.app.Asking`."""
+    """See `ninefold.runtime.http.asking`."""
+
+    @property
+    def given(self) -> Response | None: ...
 
     @property
     def over(self) -> bool: ...
@@ -102,22 +105,55 @@ def is_direct(head: Head, requests: Requests) -> bool:
     return length == 0 or length <= min(requests.waiting, WHOLE_BYTES)
 
 
+def begin(connection: Connection, head: Head, core: Core) -> Direct | None:
+    """Ask for the answer to a request that has come whole, which has yet to `begin`. None: it was given, and is taken
+    already."""
+    content = connection.requests.content(head.length) if head.length else b""
+    asking = core.asked(head, content, connection.peer, connection.certificate)
+    response = asking.given
+    if response is None or not (connection.keeps and head.keeps) or response.status in WITHOUT_CONTENT:
+        return Direct(connection, head, core, asking)
+    try:
+        begun = begun_head(response.status, tuple(connection.fields), response.headers)
+    except ValueError:
+        begun = None
+    if begun is None:
+        return Direct(connection, head, core, asking)
+    size = len(response.body)
+    connection.write(b"%bcontent-length: %d\r\n\r\n%b" % (begun, size, response.body))
+    if not connection.is_taken:
+        return Direct(connection, head, core, asking, (response, size))
+    asking.release()
+    asking.ended(response, size)
+    connection.completed(True)
+    return None
+
+
 class Direct:
     """`gone`: nobody is there any more to be answered."""
 
     __slots__ = ("_asking", "_connection", "_core", "_head", "_keeps", "_sent", "gone")
 
-    def __init__(self, connection: Connection, head: Head, core: Core) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        head: Head,
+        core: Core,
+        asking: Asking,
+        sent: tuple[Response, int] | None = None,
+    ) -> None:
+        """`sent`: what was written already, with its bytes of content; the connection goes on after it."""
         self._connection = connection
         self._head = head
         self._core = core
-        self._keeps = False
-        self._sent: tuple[Response, int] | None = None
+        self._asking = asking
+        self._sent = sent
+        self._keeps = sent is not None
         self.gone = False
-        content = connection.requests.content(head.length) if head.length else b""
-        self._asking = core.asked(head, content, connection.peer, connection.certificate)
 
     def begin(self) -> None:
+        if self._sent is not None:
+            return
         try:
             self._asking.begin()
         except Exception as error:

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from ninefold.runtime.http.chunks import Refused
 from ninefold.runtime.http.cycle import LEFT_BYTES, Asgi, Cycle, bare
 from ninefold.runtime.http.deadlines import Deadline
-from ninefold.runtime.http.direct import Direct, Door, is_direct
+from ninefold.runtime.http.direct import Direct, Door, begin, is_direct
 from ninefold.runtime.http.framing import Head, Requests
 
 HEAD_SECONDS = 30.0
@@ -264,8 +264,9 @@ class Protocol(asyncio.Protocol):
         self._in_head = False
         core = self._door.core
         if core is not None and is_direct(head, self.requests):
-            direct = self._cycle = Direct(self, head, core)
-            direct.begin()
+            direct = self._cycle = begin(self, head, core)
+            if direct is not None:
+                direct.begin()
             return
         cycle = self._cycle = self._cycle_of(head)
         self._run(cycle, self._application)

@@ -295,11 +295,18 @@ class Streams:
 
     async def _standing(self, audience: Audience) -> Holds | Over:
         """Whether an audience may still listen, as of now: of the same moment it is asked once, and not before the log
-        was looked at. What it may not hear of was committed, by whomever, before what it is not to hear."""
+        was looked at. What it may not hear of was committed, by whomever, before what it is not to hear.
+
+        Two may ask at once, and the earlier question may be answered later: the answer to the later one counts for
+        both. What is over stays over."""
         rung, moment = self._bell.rings, _now()
+        if audience.is_over:
+            return audience.standing
         if audience.asked[0] == rung and moment - audience.asked[1] < SOON and self._seen <= audience.asked[1]:
             return audience.standing
         state = None if audience.tables is None else self._database.state(audience.tables)
+        audience.questions += 1
+        question = audience.questions
         found, tables = audience.of.standing(), set[str]()
         while isinstance(found, Asks):
             if isinstance(found.work, Fetch):
@@ -310,7 +317,9 @@ class Streams:
             else:
                 tables |= self._tables_of(found.work)
                 found = found.then(await self._rows(found.work))
-        audience.standing, audience.asked = found, (rung, moment)
+        if audience.is_over or question < audience.answered:
+            return audience.standing
+        audience.standing, audience.asked, audience.answered = found, (rung, moment), question
         if audience in self._by_asked:  # somebody still listens
             self._by_asked.move_to_end(audience)
             self._know(audience, frozenset(tables), state)

@@ -309,17 +309,19 @@ class Body:
                 at(document, pointer[:-1])[pointer[-1]] = forms.meant(found, type_)
 
     def _repeated(self, document: dict[str, Any], path: Path, rule: str) -> tuple[Path, str]:
-        """What is wrong with a member of a form: one that is given several times and means one value is `repeated`."""
+        """What is wrong with a member of a form: one that is given several times and means one value is `repeated`.
+        That it may not be given at all is told beside it."""
         meant = next((each.type for each in self._fields if each.pointer == path[:1]), None)
-        several = meant is not None and not isinstance(meant, Array) and type(at(document, path[:1])) is list  # type: ignore[arg-type]
-        return (path[:1], "repeated") if several else (path, rule)
+        one = meant is not None and not isinstance(meant, Array) and rule != "immutable"
+        return (path[:1], "repeated") if one and type(at(document, path[:1])) is list else (path, rule)  # type: ignore[arg-type]
 
     def _unknown(self, document: Any) -> Iterator[tuple[Path, str]]:
         if self._known is not None:
             yield from unknown(document, self._known, ())
 
     def _in_order(self, failures: list[tuple[Path, str]]) -> tuple[FieldFailure, ...]:
-        ordered = sorted(dict.fromkeys(failures), key=lambda failure: self._order(*failure))
+        # What a form repeats breaks its schema, whose rules come behind those of the field.
+        ordered = sorted(dict.fromkeys(failures), key=lambda each: (*self._order(*each), each[1] == "repeated"))
         return tuple(field_failure("body", path, rule) for path, rule in ordered)
 
 

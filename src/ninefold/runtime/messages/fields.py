@@ -7,6 +7,7 @@ from typing import Any
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError
+from ninefold.expressions.operations import no_value
 from ninefold.values import Invalid, Type, Value
 
 ABSENT = object()
@@ -39,7 +40,12 @@ class Field:
 
     def kept(self, value: Value) -> Value:
         """What is stored of a value that is given. Raises EvaluationError."""
-        return value if self.stored is None or value is None else self.stored({"value": value})
+        if self.stored is None or value is None:
+            return value
+        kept = self.stored({"value": value})
+        if kept is None:
+            raise no_value()
+        return kept
 
     def normalise(self, document: Any) -> None:
         """Change the value in the document. A value that is not of the field's type stays as it is, for the

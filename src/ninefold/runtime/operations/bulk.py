@@ -16,8 +16,8 @@ from ninefold.expressions.evaluate import Env
 from ninefold.expressions.rows import BEFORE
 from ninefold.plan import environment
 from ninefold.plan import writes as plan
-from ninefold.plan.environment import Environment, with_rows
-from ninefold.runtime.messages.problems import Failure, FieldFailure
+from ninefold.plan.environment import AS_WANTED, POSITION, Environment, with_rows
+from ninefold.runtime.messages.problems import Failure, FieldFailure, failed_condition
 from ninefold.runtime.operations import constraints
 from ninefold.runtime.operations.constraints import MOST_ANEW, Judge, Refusal, Taken, Unfit, making
 from ninefold.runtime.operations.events import Event, arise, subscribe
@@ -69,6 +69,7 @@ class Several(Generic[T]):
         self._each = None if effect.each is None else making(effect.each.items, effect.each.held)
         self._pointer = None if effect.each is None else effect.each.pointer
         chosen, of_item = (None, None) if effect.each is None else (effect.each.chosen, effect.each.read)
+        self._conflict = None if effect.each is None else effect.each.conflict
         self._holds = None if chosen is None else Prepared(chosen)
         self._read_item = None if of_item is None else Prepared(of_item)
         self._values, self._then = values, then
@@ -100,7 +101,7 @@ class Several(Generic[T]):
         """What is known of the rows, and the roots of their write. What is made at random is made again where it is
         taken. Raises Refusal."""
         for tries in range(1, MOST_ANEW + 1):
-            wanted = self._made(session, call, env) if self._find is None else self.found(session, call, env, switches)
+            wanted = self._wanted(session, call, env, switches)
             try:
                 return wanted, self.judged(session, asking, env, wanted) if wanted.rows else env
             except Taken:
@@ -179,13 +180,46 @@ class Several(Generic[T]):
             wanted.append([*map(_in_json, row[: self._width]), *self._forms(new)])
         return Wanted(wanted, frozenset(f"new {name}" for name in new))
 
-    def _made(self, session: Session, call: T, env: Environment) -> Wanted:
-        """The values of a new row for each item. What is wrong with any of them is told at once."""
+    def _wanted(self, session: Session, call: T, env: Environment, switches: frozenset[str]) -> Wanted:
+        if self._each is None:
+            return self.found(session, call, env, switches)
+        return self._made(session, call, env) if self._find is None else self._named(session, call, env)
+
+    def _items(self, env: Environment) -> Any:
         assert self._each is not None
         try:
-            items: Any = self._each(env) or ()
+            return self._each(env) or ()
         except Unfit as unfit:
             raise Refusal([unfit.failure]) from None
+
+    def _named(self, session: Session, call: T, env: Environment) -> Wanted:
+        """What is known of each row that an item names: two of them name no one row. What is as it is wanted stays."""
+        assert self._find is not None and self._read_found is not None
+        items = self._items(env)
+        new: Mapping[str, Any] = {}
+        wanted: list[list[Stored]] = []
+        positions: list[int] = []
+        named = set[tuple[Stored, ...]]()
+        for row in session.run(*self._find.bound(self._with(items, env))):
+            key, read = tuple(map(_in_json, row[: self._width])), self._read_found(row)
+            position, is_same = int(str(read.pop(POSITION))), read.pop(AS_WANTED)
+            if key in named:
+                assert self._conflict is not None
+                raise Refusal([self._at(failed_condition(self._conflict), position)])
+            named.add(key)
+            if is_same:
+                continue
+            try:
+                new = self._values(call, {**env, environment.EACH: items[position]}, read)
+            except Refusal as refused:
+                raise Refusal([self._at(each, position) for each in refused.failures]) from None
+            wanted.append([*key, *self._forms(new)])
+            positions.append(position)
+        return Wanted(wanted, frozenset(f"new {name}" for name in new), tuple(positions))
+
+    def _made(self, session: Session, call: T, env: Environment) -> Wanted:
+        """The values of a new row for each item. What is wrong with any of them is told at once."""
+        items = self._items(env)
         wanted: list[list[Stored]] = []
         failures: list[Failure] = []
         positions = self._chosen(session, env, items)
@@ -203,12 +237,17 @@ class Several(Generic[T]):
 
     def _chosen(self, session: Session, env: Environment, items: Any) -> tuple[int, ...]:
         """The positions of the items that rows are made of."""
-        if self._holds is None or self._read_item is None:
+        if self._holds is None:
             return tuple(range(len(items)))
+        return tuple(sorted(int(str(row[0])) for row in session.run(*self._holds.bound(self._with(items, env)))))
+
+    def _with(self, items: Any, env: Environment) -> Environment:
+        """The roots of what is asked of all items at once."""
+        assert self._read_item is not None
         read = [self._read_item.bound(cast(Environment, {**env, environment.EACH: each}))[1] for each in items]
         asked = env.copy()
         asked[environment.SEVERAL] = {"wanted": _encode([[*map(_in_json, each)] for each in read]).decode()}
-        return tuple(sorted(int(str(row[0])) for row in session.run(*self._holds.bound(asked))))
+        return asked
 
     def _forms(self, new: Mapping[str, Any]) -> list[Stored]:
         forms = []

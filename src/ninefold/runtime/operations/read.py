@@ -121,8 +121,9 @@ class Read:
         """Nothing that a request gives but its path, and what it chooses, takes part."""
 
     def perform(self, call: Call) -> Next:
-        switches = chosen_of(call.env) & self._select.switches
-        return Wait(Select(*self._select.bound(call.env, switches)), partial(self._found, call))
+        select = self._select
+        switches = chosen_of(call.env) & select.switches if select.switches else NO_SWITCHES
+        return Wait(Select(*select.bound(call.env, switches)), partial(self._found, call))
 
     def _found(self, call: Call, rows: Sequence[Row]) -> Next:
         if not rows:

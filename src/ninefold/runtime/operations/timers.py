@@ -174,11 +174,15 @@ class Timers:
     def __post_init__(self) -> None:
         self._shortest = min(timer.after for timer in self.timers)
 
+    def is_settled(self, now: str) -> bool:
+        """Whether everything has happened that is due by `now`, where nobody else writes."""
+        return self.due is None or now < self.due
+
     def settled(self, now: str, then: Callable[[], Next]) -> Next:
         """The step `then`, once everything has happened that is due by `now`."""
         if self.together:
             return Wait(Select(nodes.DUE, ()), partial(self._settled_together, now, then))
-        if self.due is None or now < self.due:
+        if self.is_settled(now):
             return then()
         progress = self._progress or Progress(now, self._asked, (0,) * len(self.timers))
         submitted = _Submitted()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal
 
 from ninefold.expressions.evaluate import equal
 from ninefold.expressions.reads import of_request
@@ -20,6 +20,14 @@ from ninefold.values import Digest, Value
 
 KEPT = object()
 """The value of a field that a write does not touch."""
+
+
+def lacks_of(write: plan.Write) -> Literal["made", "there", "none"]:
+    """Of which row it is told what it would lack: one that is made or found; one that is to be another, where it is
+    there; none, by what only finds that a row is as it is wanted."""
+    if isinstance(write, plan.Ensure) and not write.makes:
+        return "none"
+    return "there" if isinstance(write, plan.Replace) else "made"
 
 
 class Values:
@@ -46,7 +54,8 @@ class Values:
         self._always = frozenset(
             assign.field
             for assign in assigns
-            if not assign.again and (assign.otherwise is not None or (self._is_whole and assign.given))
+            if not assign.again
+            and (assign.otherwise is not None or (self._is_whole and assign.given and not assign.kept))
         )
         self._made_of_request = tuple(
             (assign.field, parts)
@@ -93,7 +102,7 @@ class Values:
                     is_consequence = assign.held is not None and not told.isdisjoint(assign.held.reads)
                     unfit += [] if is_consequence else [failed.failure]
                     told.add(assign.field)
-            elif self._is_whole:
+            elif self._is_whole and not assign.kept:
                 value = None
             else:
                 made.setdefault(assign.field, None)

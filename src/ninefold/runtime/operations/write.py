@@ -33,7 +33,7 @@ from ninefold.runtime.operations.constraints import (
 from ninefold.runtime.operations.events import arise
 from ninefold.runtime.operations.flow import Next, Select, Transact, Wait
 from ninefold.runtime.operations.read import Call
-from ninefold.runtime.operations.values import Values, hash_all
+from ninefold.runtime.operations.values import Values, hash_all, lacks_of
 from ninefold.runtime.store.protocol import Conflicting, Row, Session, Stored
 from ninefold.runtime.store.statements import Prepared, RowReader
 from ninefold.values import Value
@@ -52,8 +52,7 @@ class Write:
         self._judge = self.judge
         self._row = operation.resource
         self._is_new = isinstance(operation, plan.Create | plan.Ensure)
-        self._makes = not isinstance(operation, plan.Ensure) or operation.makes
-        self._replaces = isinstance(operation, plan.Replace)
+        self._lacks = lacks_of(operation)
         self._grants = isinstance(operation, plan.Grant)
         self._statement = Prepared(operation.statement)
         self._key = operation.key
@@ -143,13 +142,14 @@ class Write:
             env[environment.ASKED] = credentials.asked(body)
         env |= {environment.NEW: {}, environment.GIVEN: dict.fromkeys(body, True), environment.ANEW: {}, "issued": {}}
         unfit = self._values.make(env, body, made)
-        if not self._makes:  # what a row would have that none may make is told by nothing
+        if self._lacks == "none":
             unfit = []
         if self._signs:
             key = env[environment.SIGNING]["key"]
             env["issued"][SECRET] = signing.written(signing.secret(key, str(env[environment.NEW]["id"])))
         # What is made of a row that is not there says nothing; the judge says that it is not there.
-        is_sought = self._instead is not None or self._replaces or (call.on_current and call.current is None)
+        is_read = call.on_current and call.current is None
+        is_sought = self._instead is not None or self._lacks == "there" or is_read
         if unfit and not is_sought:
             raise Refusal(unfit)
         call.unfit = unfit
@@ -275,8 +275,9 @@ class Write:
             self._make_anew(call)
 
     def _unfit(self, unfit: Sequence[Failure], refusal: Refusal | None) -> Refusal:
-        """Of a row that is to be replaced, and is not there, nothing else is told."""
-        if self._replaces and refusal is not None and any(each.condition == "not found" for each in refusal.failures):
+        """What refuses it beside what it would lack; the latter of no row that is not there, and that none may make."""
+        is_there = refusal is None or all(each.condition != "not found" for each in refusal.failures)
+        if self._lacks == "there" and refusal is not None and not is_there:
             return refusal
         return Refusal(unfit).beside(refusal)
 

@@ -12,10 +12,9 @@ from ninefold.runtime.messages.parameters import Declared, Query
 from ninefold.runtime.messages.problems import Failure, invalid, no_value
 from ninefold.runtime.messages.violations import MOST
 from ninefold.runtime.operations.flow import Next, Share, Wait
-from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.request.decode import read_body, read_operation
-from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Asked, Exchange
+from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Asked, Exchange, call_of
 from ninefold.runtime.request.idempotency import HEADER, read_key
 from ninefold.runtime.request.perform import operate
 from ninefold.runtime.request.precedents import Precedent, note
@@ -41,7 +40,7 @@ def _like_before(x: Exchange, precedent: Precedent) -> Next:
     if x.failures:
         return _parameters(x)
     x.env.update(precedent.env)  # type: ignore[typeddict-item]  # its roots are those of an environment
-    x.asked = asked = Asked(_call(x), None)
+    x.asked = asked = Asked(call_of(x.service, x.request, x.env, x.endpoint, x.caller), None)
     asked.call.page = precedent.page
     return _permitted(x, asked, False, False)
 
@@ -86,17 +85,10 @@ def _parameters(x: Exchange) -> Next:
     key, wrong = _key(x)
     failures.extend(wrong)
     of_no_case = not failures and not _is_of_a_case(x)
-    x.asked = asked = Asked(_call(x), key)
+    x.asked = asked = Asked(call_of(x.service, x.request, x.env, x.endpoint, x.caller), key)
     x.refuse(*failures, *read_operation(x, asked.call))
     note(x, asked)
     return _permitted(x, asked, bool(misread), of_no_case)
-
-
-def _call(x: Exchange) -> Call:
-    caller, service = x.caller, x.service
-    call = Call(x.request, x.env, service.sources, service.cursors, x.endpoint.scope, caller.who, caller.identity)
-    call.log = service.log
-    return call
 
 
 def _permitted(x: Exchange, asked: Asked, misread: bool, of_no_case: bool) -> Next:

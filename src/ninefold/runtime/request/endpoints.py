@@ -12,6 +12,7 @@ from ninefold.expressions.reads import of_request
 from ninefold.language.conditions import Step
 from ninefold.plan import operations
 from ninefold.plan import routes as plan
+from ninefold.plan.likewise import takes_steps
 from ninefold.plan.writes import Write as PlannedWrite
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.served import of_case, of_operation
@@ -63,6 +64,8 @@ class Admission:
     scopes: tuple[str, ...] = ()
     call: Calling | None = None
     """What is called before the operation."""
+    takes_steps: bool = True
+    """All requests take the steps, also those that are like an earlier one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +182,7 @@ class Common:
     parameters: frozenset[str]
     functions: Mapping[str, Function]
     version: str = ""
+    dialect: str = "sqlite"
 
 
 def served(route: plan.Served, common: Common, rates: tuple[Rate, ...] = ()) -> Endpoint:
@@ -255,6 +259,7 @@ def _admission(route: plan.Served, common: Common, admission: plan.Admission) ->
         _lowest(route, common, of_operation(admission.operation, admission.who), Step.JUDGED),
         admission.scopes,
         None if call is None else Calling(call, common.functions[call.function]),
+        takes_steps(route, admission, common.dialect) is not None,
     )
 
 

@@ -4,7 +4,7 @@ no step."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
@@ -216,6 +216,13 @@ def arrived(service: Service, request: Request) -> Exchange:
     return Exchange(service, request, parse_query(request.query), env, service.versions.newest)
 
 
+def call_of(service: Service, request: Request, env: Environment, endpoint: Endpoint, caller: Caller) -> Call:
+    """What a request calls its operation with."""
+    call = Call(request, env, service.sources, service.cursors, endpoint.scope, caller.who, caller.identity)
+    call.log = service.log
+    return call
+
+
 def unavailable(x: Exchange) -> Response:
     """There is too much to do, or the database cannot do it."""
     response = only(x, "unavailable")
@@ -236,14 +243,21 @@ def overloaded(x: Exchange) -> Response:
 def finished(x: Exchange, response: Response | Follow) -> Response | Follow:
     """The response as it is sent: with the headers that tell of the rates which counted the request, and of the
     version that it is of."""
-    more = x.service.headers_of_rates.told(x.told, x.limited)
-    version = x.version
-    if version.headers or version.links:
-        more = (*more, *version.told(x.endpoint.key, x.values, x.service.sources.clock()))
+    more = headers_told(x.service, x.version, x.endpoint, x.values, x.told, x.limited)
     if isinstance(response, Follow):
         head = Response(response.head.status, response.head.headers + more)
         return replace(response, head=head)
     return Response(response.status, response.headers + more, response.body) if more else response
+
+
+def headers_told(
+    service: Service, version: Version, endpoint: Endpoint, values: Sequence[str], told: Sequence[Told], limited: bool
+) -> HeaderFields:
+    """What a response tells beside its own: of the rates that counted its request, and of its version."""
+    more = service.headers_of_rates.told(told, limited) if told else ()
+    if version.headers or version.links:
+        more = (*more, *version.told(endpoint.key, values, service.sources.clock()))
+    return more
 
 
 def open_to_origins(x: Exchange, response: Response | Follow) -> Response | Follow:

@@ -125,7 +125,9 @@ def _admitted_first(x: Exchange, asked: Asked, admission: Admission, calling: Ca
         return _invoke(x, asked, admission, calling)
     with suppress(Refusal):  # what cannot be made is told once the function has given its part
         operation.prepare(call)
-    if isinstance(operation, Write) and operation.unmet(call):
+    unmet = operation.unmet(call) if isinstance(operation, Write) else ()
+    if unmet:
+        x.refuse(*unmet)
         return judged(x, asked, admission)
 
     def judged_so(rows: Sequence[Row]) -> Next:

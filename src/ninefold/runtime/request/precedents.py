@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from ninefold.plan import environment
+from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.parameters import Page
 from ninefold.runtime.operations.flow import Recall
 from ninefold.runtime.operations.read import List
@@ -37,6 +38,10 @@ class Precedent(msgspec.Struct, frozen=True):
     env: dict[str, Any]
     page: Page | None
     path: bytes | None
+
+    def is_of(self, endpoint: Endpoint, request: Request) -> bool:
+        """Whether it is one for a request with its head and its query, to this endpoint."""
+        return self.endpoint is endpoint and (self.path is None or self.path == request.path)
 
 
 def note(x: Exchange, asked: Asked) -> None:
@@ -64,6 +69,4 @@ def of(x: Exchange) -> Precedent | None:
     if not request.notes or request.certificate is not None:
         return None
     found: Precedent | None = request.notes.get((x.endpoint.scope, request.query))
-    if found is None or found.endpoint is not x.endpoint or found.path not in (None, request.path):
-        return None
-    return found
+    return found if found is not None and found.is_of(x.endpoint, request) else None

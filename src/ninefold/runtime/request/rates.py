@@ -229,10 +229,8 @@ class Headers:
         object.__setattr__(self, "retries", any(carries == "retry after" for _, carries in self.fields))
 
     def told(self, told: Sequence[Told], refused: bool) -> HeaderFields:
-        """`refused`: the response refuses the request for a rate. One number stands for the rate that is the nearest
-        to its end."""
-        if not told:
-            return ()
+        """Of the rates that counted a request. `refused`: the response refuses it for one of them. One number stands
+        for the rate that is the nearest to its end."""
         nearest = min(told, key=lambda each: (each.standing.remaining, -each.standing.wait))
         wait = max(each.standing.wait for each in told)
         found: list[tuple[bytes, bytes]] = []

@@ -13,7 +13,7 @@ inside its segment, `/%6Frders` is `/orders`, and no `%3A` is the colon before a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from email.utils import formatdate
@@ -82,6 +82,16 @@ class Versions:
         self._unknown = replace(default or self.newest, known=False, headers=vary, links=None, retired=None)
         self._default = default
         self._pin = Pin(stated_default) if isinstance(stated_default, plan.Pin) else None
+
+    @property
+    def stated(self) -> bool:
+        """Whether a request may say of which version it is."""
+        return self._stated is not None
+
+    def endpoints(self) -> Iterator[Endpoint]:
+        """Those of all versions."""
+        for each in self._all.values():
+            yield from each.routes.endpoints
 
     def depends(self, request: Request, query: Query) -> bool:
         """Whether the version of a request depends on who calls: it names none."""
@@ -259,8 +269,10 @@ class Routes(Generic[E]):
         """`routes`: method, segments, and what is found there."""
         by_shape: dict[str, tuple[Sequence[Segment], dict[str, E]]] = {}
         methods: set[str] = set()
+        self.endpoints: list[E] = []
         for method, segments, endpoint in routes:
             methods.add(method)
+            self.endpoints.append(endpoint)
             by_shape.setdefault("".join(map(_pattern, segments)) or "/", (segments, {}))[1][method] = endpoint
         self._allow = _allow(methods)
         paths = [(segments, _Path(served, _allow(served))) for segments, served in by_shape.values()]
@@ -344,7 +356,9 @@ class Routes(Generic[E]):
         if match is None or match.lastindex is None:
             return None
         groups, path, places = self._alternatives[match.lastindex]
-        return path, tuple([decoded(match[group]) for group in groups]), places
+        if "%" in text:
+            return path, tuple([decoded(match[group]) for group in groups]), places
+        return path, match.groups()[groups[0] - 1 : groups[-1]], places
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,8 @@ class Changes:
         another program has changed something, and the writer has not seen that yet."""
         if not self._changing.isdisjoint(tables) or self._index.commits() != self._expected:
             return None
-        return self._others + sum([self._counts[each] for each in tables])
+        counts = self._counts
+        return self._others + sum([counts.get(each, 0) for each in tables])
 
 
 def tables_read(connection: apsw.Connection, text: str, binds: Sequence[Stored]) -> frozenset[str]:

@@ -67,6 +67,13 @@ class HeldElsewhere(Exception):
     """Another process serves the database, of another contract."""
 
 
+async def served(link: Link, serves: int) -> bool:
+    """Hold, as long as the connection lasts, what is served; False: something else is. Of two that begin at once with
+    different contracts at least one sees the other."""
+    await link.connection.execute(_SERVE, serves)
+    return not await link.connection.fetchval(_OTHERS, serves)
+
+
 class Writer:
     """The thread that writes, with an event loop that runs while a statement does. `failing`: why the last write
     failed; None: it did not."""
@@ -162,9 +169,7 @@ class Writer:
                 "lock_timeout": f"{PATIENCE_SECONDS}s",
             }
             link = self._await(Link.open(self._url, bounds))
-            self._await(link.connection.execute(_SERVE, self._serves))
-            # Of two that begin at once with different contracts at least one sees the other.
-            if self._await(link.connection.fetchval(_OTHERS, self._serves)):
+            if not self._await(served(link, self._serves)):
                 self._await(link.close())
                 raise HeldElsewhere
             self._link = link

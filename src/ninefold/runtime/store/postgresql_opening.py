@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import secrets
 from asyncio import AbstractEventLoop
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from time import time
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -37,7 +37,14 @@ CLOCKS: Final = 2.0
 
 _COMMANDS: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 
-_TABLE: Final = '"$ninefold"'
+NOTES: Final = '"$ninefold"'
+CREATE_NOTES: Final = f"CREATE TABLE {NOTES} (name text PRIMARY KEY, value bytea NOT NULL)"
+
+MOVING: Final = "moving"
+"""Noted is the secret of the database that is being moved into this one."""
+
+Ask: TypeAlias = Callable[..., list[Any]]
+"""Asks a statement with its binds, and gives the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,7 @@ class _Found:
     began: tuple[str, ...]
 
 
-class _NotServed(Exception):
+class NotServed(Exception):
     def __init__(self, refused: Refused) -> None:
         super().__init__(refused.message)
         self.refused: Final = refused
@@ -65,7 +72,7 @@ def open_postgresql(url: str, plan: ServicePlan, begin: Begin | None = None) -> 
     writer = Writer(url, _served(plan), plan.schema.events)
     try:
         found = writer.begin(lambda link, loop: _opened(writer, link, loop, plan, begin, name))
-    except _NotServed as error:
+    except NotServed as error:
         return error.refused
     except NotBegun as error:
         return Refused(str(error))
@@ -76,7 +83,7 @@ def open_postgresql(url: str, plan: ServicePlan, begin: Begin | None = None) -> 
             held=True,
         )
     except (exceptions.PostgresError, exceptions.InterfaceError, OSError, TimeoutError, ValueError) as error:
-        return Refused(f"the database {name} cannot be used: {_why(error)}")
+        return Refused(f"the database {name} cannot be used: {why(error)}")
     return Opened(PostgreSQL(url, found.key, writer), name, found.created, (EXPERIMENTAL,), found.began)
 
 
@@ -87,7 +94,7 @@ def shown(url: str) -> str:
     return parts._replace(netloc=user.partition(":")[0] + at + host).geturl()
 
 
-def _why(error: Exception) -> str:
+def why(error: Exception) -> str:
     match error:
         case exceptions.InvalidCatalogNameError():
             return "there is no such database"
@@ -115,26 +122,17 @@ def _opened(
     def do(text: str) -> None:
         loop.run_until_complete(link.connection.execute(text))
 
-    version, encoding = int(ask("SHOW server_version_num")[0][0]), ask("SHOW server_encoding")[0][0]
-    if version < OLDEST * 10_000:
-        raise _refused(name, f"it is PostgreSQL {version // 10_000}, and {OLDEST} is the oldest that will do")
-    if encoding != "UTF8":
-        raise _refused(name, f"its encoding is {encoding}, and not UTF8")
-    before = time()
-    said = float(ask("SELECT extract(epoch FROM clock_timestamp())::float8")[0][0])
-    if not before - CLOCKS <= said <= time() + CLOCKS:
-        raise _refused(name, f"its clock and this machine's differ by {said - before:+.0f} seconds", "set them right")
+    examine(ask, name)
     link, _ = writer.begun()
-    key = _key_of(ask, plan, name)
+    key = key_of(ask, plan, name)
     created = key is None
     if key is None:
         key = secrets.token_bytes(32)
         for statement in create_schema(plan.schema):
             do(statement)
-        do(f"CREATE TABLE {_TABLE} (name text PRIMARY KEY, value bytea NOT NULL)")
-        for what, value in (("key", key), *_notes(plan).items()):
-            ask(f"INSERT INTO {_TABLE} VALUES ($1, $2)", what, value)
-    _prepared(link, loop, plan)
+        do(CREATE_NOTES)
+        note(ask, {"key": key, **notes_of(plan)})
+    prepared(link, loop, plan)
     began: tuple[str, ...] = ()
     if begin is not None:
         began = begin(Transaction(link, loop, LONGEST_SUM, guarded=True))
@@ -144,19 +142,41 @@ def _opened(
     return _Found(key, created, began)
 
 
-def _refused(name: str, why: str, *help: str) -> _NotServed:
-    return _NotServed(Refused(f"the database {name} cannot be used: {why}", help=help))
+def examine(ask: Ask, name: str) -> None:
+    """Whether a PostgreSQL can be served from at all. Raises NotServed."""
+    version, encoding = int(ask("SHOW server_version_num")[0][0]), ask("SHOW server_encoding")[0][0]
+    if version < OLDEST * 10_000:
+        raise _refused(name, f"it is PostgreSQL {version // 10_000}, and {OLDEST} is the oldest that will do")
+    if encoding != "UTF8":
+        raise _refused(name, f"its encoding is {encoding}, and not UTF8")
+    before = time()
+    said = float(ask("SELECT extract(epoch FROM clock_timestamp())::float8")[0][0])
+    if not before - CLOCKS <= said <= time() + CLOCKS:
+        raise _refused(name, f"its clock and this machine's differ by {said - before:+.0f} seconds", "set them right")
 
 
-def _notes(plan: ServicePlan) -> dict[str, bytes]:
+def _refused(name: str, why: str, *help: str) -> NotServed:
+    return NotServed(Refused(f"the database {name} cannot be used: {why}", help=help))
+
+
+def notes_of(plan: ServicePlan) -> dict[str, bytes]:
     """What a database is made for. `rows`: all that the contract says of its rows, which are not looked at again."""
     rows = sha256(msgspec.json.encode((plan.schema, plan.stored))).digest()
     return {"form": f"{FORM}.{OWN_FORM}".encode(), "shape": encode_shape(plan.schema), "rows": rows}
 
 
-def _key_of(ask: Any, plan: ServicePlan, name: str) -> bytes | None:
-    """The key of a database that is made for this plan; None: nothing is in it. Raises _NotServed."""
-    [(ours,)] = ask("SELECT to_regclass($1) IS NOT NULL", f"{_TABLE}")
+def note(ask: Ask, values: Mapping[str, bytes]) -> None:
+    for what, value in values.items():
+        ask(f"INSERT INTO {NOTES} VALUES ($1, $2)", what, value)
+
+
+def noted(ask: Ask) -> dict[str, bytes]:
+    return {row[0]: bytes(row[1]) for row in ask(f"SELECT name, value FROM {NOTES}")}
+
+
+def key_of(ask: Ask, plan: ServicePlan, name: str) -> bytes | None:
+    """The key of a database that is made for this plan; None: nothing is in it. Raises NotServed."""
+    [(ours,)] = ask("SELECT to_regclass($1) IS NOT NULL", f"{NOTES}")
     if not ours:
         [(others,)] = ask(
             "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN"
@@ -165,12 +185,14 @@ def _key_of(ask: Any, plan: ServicePlan, name: str) -> bytes | None:
         if others:
             raise _refused(name, "it was made by another program", "name another database with --database")
         return None
-    found = {row[0]: bytes(row[1]) for row in ask(f"SELECT name, value FROM {_TABLE}")}
-    notes = _notes(plan)
+    found = noted(ask)
+    if MOVING in found:
+        raise _refused(name, "a move into it has not come to its end", "`ninefold move` goes on with it")
+    notes = notes_of(plan)
     if found.get("form") != notes["form"]:
         raise _refused(name, "it was made by another ninefold")
     if found.get("shape") != notes["shape"] or found.get("rows") != notes["rows"]:
-        raise _NotServed(
+        raise NotServed(
             Refused(
                 f"the database {name} was made for another contract, or for this one before it said something else"
                 " of its rows",
@@ -183,7 +205,7 @@ def _key_of(ask: Any, plan: ServicePlan, name: str) -> bytes | None:
     return found["key"]
 
 
-def _prepared(link: Link, loop: AbstractEventLoop, plan: ServicePlan) -> None:
+def prepared(link: Link, loop: AbstractEventLoop, plan: ServicePlan) -> None:
     """Have PostgreSQL read every statement of the plan. What it does not take is not served, and said."""
     failing: list[str] = []
     for text in dict.fromkeys(text for each in statements(plan) for text in _texts(each)):
@@ -196,7 +218,7 @@ def _prepared(link: Link, loop: AbstractEventLoop, plan: ServicePlan) -> None:
             failing.append(f"{str(error).splitlines()[0]}: {text[:120]}")
             loop.run_until_complete(link.connection.execute("ROLLBACK TO reading"))
     if failing:
-        raise _NotServed(
+        raise NotServed(
             Refused(
                 "the contract cannot be served from PostgreSQL yet: it needs statements that are not made for it",
                 tuple(failing),

@@ -47,12 +47,21 @@ def not_there_yet(schema: Schema) -> Iterator[str]:
 
 def create_schema(schema: Schema) -> tuple[str, ...]:
     """The statements that create everything, to be run in one transaction."""
+    return (*create_tables(schema), *create_references(schema))
+
+
+def create_references(schema: Schema) -> tuple[str, ...]:
+    """Those of the contract's own tables."""
+    return tuple(each for table in schema.tables for each in _references(table))
+
+
+def create_tables(schema: Schema) -> tuple[str, ...]:
+    """All but those: rows may arrive in any order."""
     return (
         *FUNCTIONS,
         *_NUMBERS,
         *_STATES,
         *(_create_table(table, schema) for table in schema.tables),
-        *(each for table in schema.tables for each in _references(table)),
         *(_create_index(table.name, index) for table in schema.tables for index in _indexes(table)),
         *_DUE,
         *_own(CREATE_KEYS if schema.idempotency else ()),

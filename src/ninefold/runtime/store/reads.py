@@ -69,7 +69,7 @@ class Brief:
         self._until = None if to_its_end else perf_counter() + BUDGET
         try:
             found = self._connection.execute(text, binds)
-            rows = list[Row](islice(found, ROWS))
+            rows: list[Row] = list(islice(found, ROWS))
             size = ROWS
             while len(rows) == size:
                 if self._is_over():

@@ -19,6 +19,7 @@ from __future__ import annotations
 import hmac
 import secrets
 import zlib
+from collections.abc import Sequence
 
 import apsw
 
@@ -103,21 +104,29 @@ _UPGRADES = '"$ninefold_upgrades"'
 
 def note_upgrade(connection: apsw.Connection, backup: str, written: str) -> None:
     """Inside the transaction that changes the tables. Raises apsw.Error."""
+    [(now,)] = connection.execute("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')")
+    note_upgrades(connection, (Upgrade(str(now), backup, written),))
+
+
+def note_upgrades(connection: apsw.Connection, upgrades: Sequence[Upgrade]) -> None:
     connection.execute(
         f"CREATE TABLE IF NOT EXISTS {_UPGRADES}"
         " (time TEXT NOT NULL, backup TEXT NOT NULL, written TEXT NOT NULL) STRICT"
     )
-    now = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
-    connection.execute(f"INSERT INTO {_UPGRADES} VALUES ({now}, ?, ?)", (backup, written))
+    for each in upgrades:
+        connection.execute(f"INSERT INTO {_UPGRADES} VALUES (?, ?, ?)", (each.time, each.backup, each.written))
+
+
+def upgrades(connection: apsw.Connection) -> list[Upgrade]:
+    """The oldest first. Raises apsw.Error."""
+    if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = '$ninefold_upgrades'").fetchall():
+        return []
+    return [Upgrade(*map(str, found)) for found in connection.execute(f"SELECT * FROM {_UPGRADES} ORDER BY rowid")]
 
 
 def last_upgrade(connection: apsw.Connection) -> Upgrade | None:
     """Raises apsw.Error."""
-    there = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = '$ninefold_upgrades'").fetchall()
-    if not there:
-        return None
-    [found] = connection.execute(f"SELECT * FROM {_UPGRADES} ORDER BY rowid DESC LIMIT 1").fetchall()
-    return Upgrade(*map(str, found))
+    return next(reversed(upgrades(connection)), None)
 
 
 def fit(session: Session) -> bytes | None:
@@ -133,11 +142,21 @@ def note_fit(session: Session, fit: bytes) -> None:
 def contract(connection: apsw.Connection) -> tuple[str, str] | None:
     """The name and the text of the contract that the database was last served with; None: it was with none that is
     kept. Raises apsw.Error."""
-    found = connection.execute(f"SELECT value FROM {_TABLE} WHERE name = 'contract'").fetchall()
-    if not found or not isinstance(found[0][0], bytes):
+    kept = kept_contract(connection)
+    if kept is None:
         return None
-    name, _, text = zlib.decompress(found[0][0]).decode().partition("\0")
+    name, _, text = zlib.decompress(kept).decode().partition("\0")
     return name, text
+
+
+def kept_contract(connection: apsw.Connection) -> bytes | None:
+    """The same as it is kept. Raises apsw.Error."""
+    found = connection.execute(f"SELECT value FROM {_TABLE} WHERE name = 'contract'").fetchall()
+    return found[0][0] if found and isinstance(found[0][0], bytes) else None
+
+
+def keep_contract(connection: apsw.Connection, kept: bytes) -> None:
+    connection.execute(f"INSERT OR REPLACE INTO {_TABLE} VALUES ('contract', ?)", (kept,))
 
 
 def note_contract(session: Session, name: str, text: str) -> None:

@@ -89,6 +89,11 @@ def _statements(step: Step, wanted: Schema, connection: apsw.Connection) -> Iter
         case steps.Reissue(table=name, column=column, password=password, required=required):
             nobodys = (_NO_PASSWORD if password else "randomblob(32)") if required else "NULL"
             yield f"UPDATE {identifier(name)} SET {identifier(column)} = {nobodys}"
+        case steps.Keep(table=name, column=column, to=to):
+            yield f"ALTER TABLE {identifier(name)} ADD COLUMN {identifier(to)} {_form(connection, name, column)}"
+            yield f"UPDATE {identifier(name)} SET {identifier(to)} = {identifier(column)}"
+        case steps.Forget(table=name, column=column):
+            yield f"ALTER TABLE {identifier(name)} DROP COLUMN {identifier(column)}"
         case _:
             assert_never(step)
 
@@ -163,10 +168,11 @@ def _decided(step: steps.Fill | steps.MapState | steps.RemoveRows, connection: a
             given = _called(connection, value, step.type, reads, step.table)
             rows = "" if where is None else f" WHERE {_called(connection, where, Boolean(), reads)}"
             return f"UPDATE {table} SET {identifier(column)} = {given}{rows}"
-        case steps.MapState(column=column, old=old, new=new, kept=kept):
+        case steps.MapState(column=column, by=by, old=old, new=new, kept=kept):
             since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {_NOW}"
-            state = identifier(column)
-            return f"UPDATE {table} SET {state} = {_text(new)}{since} WHERE {state} = {_text(old)}"
+            return (
+                f"UPDATE {table} SET {identifier(column)} = {_text(new)}{since} WHERE {identifier(by)} = {_text(old)}"
+            )
         case steps.RemoveRows(where=where, reads=reads):
             rows = "" if where is None else f" WHERE {_called(connection, where, Boolean(), reads)}"
             return f"DELETE FROM {table}{rows}"

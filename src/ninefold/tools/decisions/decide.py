@@ -30,7 +30,9 @@ from ninefold.tools.decisions.document import (
     Rename,
     Set,
 )
+from ninefold.tools.decisions.names import named, with_column_named
 from ninefold.upgrade import steps
+from ninefold.upgrade.as_it_was import as_it_was
 from ninefold.upgrade.changes import Outcome
 from ninefold.upgrade.codes import ANOTHER_DATABASE, NOTHING_OF_THAT_NAME
 from ninefold.upgrade.shape import digest, identifier_type, shape
@@ -59,9 +61,11 @@ def decide(
         deciding.found.append(Diagnostic(ANOTHER_DATABASE, message, (Label(made_for.span, ""),)))
     for rename in formerly:
         deciding.inherit(rename, decided)
-    for each in decided.decisions:
+    for number, each in enumerate(decided.decisions):
         match each:
             case Rename():
+                rest = decided.decisions[number + 1 :]
+                deciding.leaving = {later.old.text for later in rest if isinstance(later, Rename)}
                 deciding.rename(each)
             case Set():
                 deciding.set(each)
@@ -75,6 +79,8 @@ def decide(
                 deciding.leave(each)
             case Reissue():
                 deciding.reissue(each)
+    # What the contract gives it gives of the row as it becomes.
+    deciding.steps = list(as_it_was(deciding.steps))
     for (resource, field), value in given.items():
         deciding.give(resource, field, value)
     after = structs.replace(deciding.stored, tables=tuple(deciding.tables.values()))
@@ -85,7 +91,8 @@ def decide(
 
 
 class _Deciding:
-    """`reads`: of each table what `old` has, by the names of before."""
+    """`reads`: of each table what `old` has, by the names of before. `leaving`: the fields whose names will be free, as
+    is decided later; who takes one of them waits for it under another name."""
 
     def __init__(self, stored: Schema, wanted: Schema, checks: Collection[str]) -> None:
         self.checks = checks
@@ -97,6 +104,8 @@ class _Deciding:
         self.left: list[str] = []
         self.given: list[str] = []
         self.renamed: list[str] = []
+        self.leaving: set[str] = set()
+        self._waiting: dict[tuple[str, str], str] = {}
         self.found: list[Diagnostic] = []
         self._reads = {
             table.name: {
@@ -146,15 +155,24 @@ class _Deciding:
             self._unknown("nothing is stored of", each.old, {f"{table.name}.{name}": None for name in names})
         elif wanted is None or resource != table.name or new not in {column.name for column in wanted.columns}:
             self._unknown("the contract has no field", each.new, _fields(self.wanted))
-        elif new in names:
-            self._unknown("there is already a field", each.new, {})
+        elif new not in names:
+            self._rename(table.name, old, new)
+        elif each.new.text in self.leaving:
+            self._waiting[table.name, new] = waits = f"$renamed {new}"
+            self._rename(table.name, old, waits)
         else:
-            self.steps.append(steps.RenameColumn(table.name, old, new))
-            self.tables = {name: _with_column_named(held, table.name, old, new) for name, held in self.tables.items()}
-            self._reads[table.name] = {
-                name: (new if column == old else column, type_)
-                for name, (column, type_) in self._reads[table.name].items()
-            }
+            self._unknown("there is already a field", each.new, {})
+
+    def _rename(self, table: str, old: str, new: str) -> None:
+        """And what waits for the name that is free now."""
+        self.steps.append(steps.RenameColumn(table, old, new))
+        self.tables = {name: with_column_named(held, table, old, new) for name, held in self.tables.items()}
+        self._reads[table] = {
+            name: (new if column == old else column, type_) for name, (column, type_) in self._reads[table].items()
+        }
+        waits = self._waiting.pop((table, old), None)
+        if waits is not None:
+            self._rename(table, waits, old)
 
     def inherit(self, each: Rename, decided: Decided) -> None:
         (resource, _, old), (_, _, new) = each.old.text.rpartition("."), each.new.text.rpartition(".")
@@ -174,7 +192,7 @@ class _Deciding:
             self._unknown("the contract has no new resource", each.new, self.wanted)
         else:
             self.steps.append(steps.RenameTable(old, new, old in self.stored.credentials))
-            self.tables = {table.name: table for table in (_named(held, old, new) for held in self.tables.values())}
+            self.tables = {table.name: table for table in (named(held, old, new) for held in self.tables.values())}
             self._reads[new] = self._reads.pop(old)
             self.stored = structs.replace(
                 self.stored,
@@ -241,7 +259,7 @@ class _Deciding:
                 "the contract has no state", each.to, dict.fromkeys(() if machine is None else machine.states)
             )
             return
-        self.steps.append(steps.MapState(table.name, machine.column, state, each.to.text, each.kept))
+        self.steps.append(steps.MapState(table.name, machine.column, machine.column, state, each.to.text, each.kept))
 
     def reissue(self, each: Reissue) -> None:
         found = self._field(each.field)
@@ -353,41 +371,3 @@ class _Deciding:
 
 def _fields(tables: Mapping[str, Table]) -> dict[str, None]:
     return {f"{table.name}.{column.name}": None for table in tables.values() for column in table.columns}
-
-
-def _with_column_named(table: Table, of: str, old: str, new: str) -> Table:
-    """A table where a column of the table `of` has another name."""
-    references = tuple(
-        structs.replace(
-            each,
-            column=new if table.name == of and each.column == old else each.column,
-            key=new if each.table == of and each.key == old else each.key,
-        )
-        for each in table.references
-    )
-    if table.name != of:
-        return structs.replace(table, references=references)
-
-    def named(name: str) -> str:
-        return {old: new, f"-{old}": f"-{new}"}.get(name, name)
-
-    return structs.replace(
-        table,
-        references=references,
-        columns=tuple(structs.replace(each, name=named(each.name)) for each in table.columns),
-        key=tuple(map(named, table.key)),
-        indexes=tuple(structs.replace(each, columns=tuple(map(named, each.columns))) for each in table.indexes),
-    )
-
-
-def _named(table: Table, old: str, new: str) -> Table:
-    """A table where a resource has another name."""
-    row, renamed = Row(resource=old), Row(resource=new)
-    return structs.replace(
-        table,
-        name=new if table.name == old else table.name,
-        columns=tuple(structs.replace(each, type=renamed if each.type == row else each.type) for each in table.columns),
-        references=tuple(
-            structs.replace(each, table=new if each.table == old else each.table) for each in table.references
-        ),
-    )

@@ -13,7 +13,7 @@ from ninefold.language.fact import value_of
 from ninefold.language.routes import Literal
 from ninefold.meanings import Meaning, meaning_named
 from ninefold.pipeline import Loaded
-from ninefold.questions.ask import accepted_proposals
+from ninefold.questions.ask import accepted_proposals, is_proposed
 from ninefold.tools.explain import (
     authentication,
     errors,
@@ -96,7 +96,7 @@ def _in_each(g: Grounds, endpoint: Endpoint, told: Callable[[Grounds, Endpoint],
 def accepted(g: Grounds, sections: tuple[Section, ...], within: Span) -> tuple[Section, ...]:
     """The same with what is in force only because proposals were accepted marked as such; what of it lies `within` a
     stretch and is told by no item comes at the end."""
-    spans = tuple(accepted_proposals(g.contract))
+    spans = tuple(accepted_proposals(g.contract)) if is_proposed(g.contract) else ()
     if not spans:
         return sections
     places = {g.place(span) for span in spans}

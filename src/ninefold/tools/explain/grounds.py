@@ -25,7 +25,7 @@ from ninefold.plan.routes import Served
 from ninefold.questions.question import OpenQuestion
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.served import refusals
-from ninefold.syntax.nodes import Mapping, Node, Part, Scalar, Sequence
+from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
 from ninefold.tools.explain.explanation import Cause, Item
 from ninefold.tools.explain.precedence import Codes
 
@@ -58,6 +58,11 @@ class Grounds:
         for each in value_of(self.contract.endpoints.endpoints) or ():
             found.setdefault(each.key, []).append(each)
         return {key: tuple(every) for key, every in found.items()}
+
+    @cached_property
+    def endpoints_written(self) -> dict[str, Entry]:
+        """What is written at the keys of endpoints."""
+        return {each.name: each for each in self.part("endpoints").facts.entries}
 
     @cached_property
     def routes(self) -> dict[str, Served]:

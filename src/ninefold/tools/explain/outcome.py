@@ -16,7 +16,7 @@ STOPS = "the endpoint answers 501"
 
 def extent(g: Grounds, endpoint: Endpoint) -> Span:
     """The endpoint as it is written, key and facts."""
-    entry = g.part("endpoints").facts.get(endpoint.key)
+    entry = g.endpoints_written.get(endpoint.key)
     return endpoint.span if entry is None else entry.span
 
 

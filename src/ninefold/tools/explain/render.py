@@ -44,7 +44,9 @@ def to_text(explanation: Explanation) -> str:
     if explanation.meanings:
         lines += ["", "Meanings, the same in every service"]
         for meaning in explanation.meanings:
-            lines += _wrapped("", f"[{meaning.name}] {meaning.text}", 0)
+            first, *more = meaning.text.split("\n\n")
+            lines += _wrapped("", f"[{meaning.name}] {first}", 0)
+            lines += (line for each in more for line in _wrapped("", each, 1))
     return "\n".join(lines) + "\n"
 
 

@@ -10,6 +10,7 @@ from ninefold.contract.shared_types import own_members, own_needed, types_in
 from ninefold.diagnostics.source import Span
 from ninefold.language.check import Check
 from ninefold.language.fact import Name, value_of
+from ninefold.language.json_schema import TELLING
 from ninefold.language.resources import Field, Resource, SharedType
 from ninefold.language.schemas import Schema
 from ninefold.tools.explain.explanation import Item
@@ -21,10 +22,6 @@ def rules(schema: Mapping[str, Any]) -> str:
     """What a JSON Schema asks of a value, keyword by keyword, the type first."""
     keywords = sorted(schema.items(), key=lambda pair: pair[0] != "type")
     return ", ".join(f"{keyword}: {_value(value)}" for keyword, value in keywords if keyword not in TELLING)
-
-
-TELLING = frozenset({"title", "description", "examples", "deprecated", "$comment"})
-"""Keywords that tell people something and ask nothing of a value."""
 
 
 def asked(g: Grounds, schema: Schema, but: Collection[str] = ()) -> Iterator[Item]:

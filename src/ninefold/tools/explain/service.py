@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
@@ -71,10 +72,8 @@ def _part(g: Grounds, part: Part, tell: Callable[[Grounds], list[Item]]) -> list
     mentioned = {item.place.line for item in every(items) if item.place is not None} | set(_lines_elsewhere(g, part))
     items += g.unmentioned(part.facts, mentioned)
     told = {item.place for item in every(items) if item.standing in ("gap", "proposed")}
-    for question in asked:
-        if g.place(question.span) not in told:
-            items = _among(g, part, items, question)
-    return sorted(items, key=_line)
+    left = [each for each in asked if g.place(each.span) not in told]
+    return sorted(_with_gaps(g, part, items, left), key=_line)
 
 
 def _lines_elsewhere(g: Grounds, part: Part) -> Iterator[int]:
@@ -89,16 +88,21 @@ def _line(item: Item) -> Place:
     return item.place or Place(1 << 60, 1)
 
 
-def _among(g: Grounds, part: Part, items: list[Item], question: OpenQuestion) -> list[Item]:
-    """A gap beside the other facts of the entry in which it lies."""
-    gap = g.gap(question)
-    for entry in part.facts.entries:
-        if entry.span.start < question.span.start < entry.span.end:
-            for index, item in enumerate(items):
-                if item.items and item.place == g.place(entry.span):
-                    below = tuple(sorted((*item.items, gap), key=_line))
-                    return [*items[:index], replace(item, items=below), *items[index + 1 :]]
-    return [*items, gap]
+def _with_gaps(g: Grounds, part: Part, items: list[Item], questions: list[OpenQuestion]) -> list[Item]:
+    """Each gap beside the other facts of the entry in which it lies."""
+    entries, found = part.facts.entries, list(items)
+    starts = [each.span.start for each in entries]
+    of_place = {item.place: at for at, item in reversed(tuple(enumerate(items))) if item.items}
+    for question in questions:
+        gap = g.gap(question)
+        before = bisect_left(starts, question.span.start) - 1
+        within = before >= 0 and question.span.start < entries[before].span.end
+        at = of_place.get(g.place(entries[before].span)) if within else None
+        if at is None:
+            found.append(gap)
+        else:
+            found[at] = replace(found[at], items=tuple(sorted((*found[at].items, gap), key=_line)))
+    return found
 
 
 def _purpose(g: Grounds) -> list[Item]:

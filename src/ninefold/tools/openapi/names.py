@@ -32,13 +32,14 @@ def _operation_ids(service: Service) -> dict[str, str]:
     """By endpoint, in written order: what it does (`listOrder`), of a second that does the same with its path
     (`listOrder_books_id_orders`). What is added below changes no name above."""
     found: dict[str, str] = {}
+    taken: set[str] = set()
     for endpoint in service.endpoints:
-        key, taken = endpoint.stated.key, found.values()
+        key = endpoint.stated.key
         if key in found:
             continue
         method, _, path = key.partition(" ")
         words = _WORD.findall(path)
-        told_by_path = endpoint.does == "compute" or _does_several(endpoint, service)
+        told_by_path = endpoint.does == "compute" or key in service.doing_several
         name = camel(method.lower(), *words) if told_by_path else camel(*_WORD.findall(endpoint.does))
         if name in taken:
             name = "_".join((name, *words))
@@ -47,12 +48,8 @@ def _operation_ids(service: Service) -> dict[str, str]:
         while name in taken:
             name += "_"
         found[key] = name
+        taken.add(name)
     return found
-
-
-def _does_several(endpoint: Endpoint, service: Service) -> bool:
-    """Whether its cases do not all do the same."""
-    return any(each.stated.key == endpoint.stated.key and each.does != endpoint.does for each in service.endpoints)
 
 
 def camel(first: str, *words: str) -> str:
@@ -79,7 +76,7 @@ def _named(operation: Json, name: str, body_name: str, schemas: Json) -> Json:
 def _body_name(endpoint: Endpoint, name: str, service: Service) -> str:
     """`order.create` of what does `create order`."""
     verb, _, resource = endpoint.does.rpartition(" ")
-    of_one = verb and verb != "call" and "," not in verb and not _does_several(endpoint, service)
+    of_one = verb and verb != "call" and "," not in verb and endpoint.stated.key not in service.doing_several
     return f"{resource}.{verb}" if of_one else f"{name}.body"
 
 

@@ -117,13 +117,12 @@ def request_body(endpoint: Endpoint, service: Service) -> Json | None:
 def _normalised(endpoint: Endpoint, service: Service) -> Iterator[Json]:
     """What is done to values before the schema is asked."""
     body = {field.field: field for field in endpoint.route.body.fields} if endpoint.route.body else {}
-    for resource in value_of(service.contract.resources.resources) or ():
-        if resource.name == endpoint.checked.resource:
-            for field in value_of(resource.fields) or ():
-                expression = value_of(field.normalise)
-                if field.name in body and expression is not None:
-                    pointer = "".join(f"/{name}" for name in body[field.name].pointer)
-                    yield {"pointer": pointer, "is": expression.text, "line": service.line(expression.span)}
+    resource = service.resources.get(endpoint.checked.resource or "")
+    for field in () if resource is None else value_of(resource.fields) or ():
+        expression = value_of(field.normalise)
+        if field.name in body and expression is not None:
+            pointer = "".join(f"/{name}" for name in body[field.name].pointer)
+            yield {"pointer": pointer, "is": expression.text, "line": service.line(expression.span)}
 
 
 def _schema(schema: Json, fields: tuple[BodyField, ...], body: Body, depth: int = 0) -> Json:

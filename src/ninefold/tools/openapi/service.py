@@ -20,6 +20,7 @@ from ninefold.language.cases import Case
 from ninefold.language.check import Check
 from ninefold.language.endpoints import Endpoint as Stated
 from ninefold.language.fact import Fact, Name, value_of
+from ninefold.language.resources import Resource
 from ninefold.plan.problems import DETAIL, ErrorCode
 from ninefold.plan.routes import Served, in_case
 from ninefold.plan.service import ServicePlan
@@ -70,6 +71,23 @@ class Service:
             _endpoint(each, own, routes[each.key], self.plan)
             for each in value_of(self.contract.endpoints.endpoints) or ()
             if (own := checked.get((each.key, _case(each.case)))) is not None
+        )
+
+    @cached_property
+    def resources(self) -> dict[str, Resource]:
+        return {each.name: each for each in value_of(self.contract.resources.resources) or ()}
+
+    @cached_property
+    def machines(self) -> dict[str, Fact[stated.Machine]]:
+        """By resource, in written order."""
+        return {each.resource.text: each.machine for each in value_of(self.contract.states.machines) or ()}
+
+    @cached_property
+    def doing_several(self) -> frozenset[str]:
+        """The keys of endpoints whose cases do not all do the same."""
+        first: dict[str, str] = {}
+        return frozenset(
+            each.stated.key for each in self.endpoints if first.setdefault(each.stated.key, each.does) != each.does
         )
 
     @cached_property
@@ -203,8 +221,7 @@ def _transition(stated_: stated.Transition, service: Service) -> Json:
 def taken(name: str, endpoint: Endpoint, service: Service) -> Json:
     """A transition that an endpoint takes."""
     resource = endpoint.checked.resource
-    machines = value_of(service.contract.states.machines) or ()
-    machine = next(value_of(each.machine) for each in machines if each.resource.text == resource)
+    machine = value_of(service.machines[resource or ""])
     transitions = () if machine is None else value_of(machine.transitions) or ()
     return next(_transition(each, service) for each in transitions if each.name == name)
 

@@ -6,10 +6,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from ninefold.diagnostics.source import Span
+from ninefold.diagnostics.source import Span, Spans
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Document, Part, Word
 from ninefold.syntax.proposals import PROPOSED_BLOCK, Written, proposals
+from ninefold.syntax.stretches import line_start
 from ninefold.tools.propose.edits import Edit, insertion
 from ninefold.tools.propose.facts import TAG
 
@@ -43,8 +44,9 @@ class Candidate:
 def candidates(document: Document, open_questions: Iterable[OpenQuestion]) -> tuple[Candidate, ...]:
     """The proposals of a document. `open_questions`: those of the document as it is, no proposal accepted."""
     open_ = tuple(each for each in open_questions if each.candidate)
+    spans = Spans(each.span for each in open_)
     return tuple(
-        Candidate(written, tuple(each for each in open_ if written.span.meets(each.span)))
+        Candidate(written, tuple(open_[number] for number in spans.meeting(written.span)))
         for written in proposals(document)
     )
 
@@ -62,23 +64,25 @@ def acceptance(document: Document, chosen: Collection[Written]) -> tuple[Edit, .
     The tag goes, and the word `proposed` of a block; where other proposals of that block are not chosen, each of
     them gets the tag instead. A sentence that says of the part that it is not shown says then that it is shown.
     """
-    return tuple(edit for part in document.parts for edit in _of_part(document, part, chosen))
+    written, keys = proposals(document), frozenset(each.key for each in chosen)
+    return tuple(edit for part in document.parts for edit in _of_part(document, part, written, keys))
 
 
-def _of_part(document: Document, part: Part, chosen: Collection[Written]) -> Iterator[Edit]:
+def _of_part(document: Document, part: Part, written: Iterable[Written], chosen: Collection[Span]) -> Iterator[Edit]:
+    """`chosen`: the keys of those that are."""
     text = document.source.text
-    here = [each for each in proposals(document) if each.part == part.number]
-    accepted = [each for each in here if each in chosen]
+    here = [each for each in written if each.part == part.number]
+    accepted = [each for each in here if each.key in chosen]
     for each in accepted:
         for tag in each.tags:
             yield _without(text, tag)
     for block in part.blocks:
         inside = [each for each in here if each.in_block and block.start <= each.key.start < block.end]
         opening = PROPOSED_BLOCK.match(text, block.start)
-        if opening is not None and any(each in chosen for each in inside):
+        if opening is not None and any(each.key in chosen for each in inside):
             yield Edit(Span(*opening.span("word")), "")
             for each in inside:
-                if each not in chosen and (colon := _COLON.match(text, each.key.end)):
+                if each.key not in chosen and (colon := _COLON.match(text, each.key.end)):
                     yield insertion(colon.end(), f" {TAG}")
     if accepted and part.statement is not None and part.statement.word is Word.NOT_SHOWN:
         yield from _shown(text, part.statement.span)
@@ -90,7 +94,8 @@ def _without(text: str, tag: Span) -> Edit:
     end = behind.end() if behind else tag.end
     start = tag.start
     if end == len(text) or text[end] in "\r\n":
-        start -= len(text[:start]) - len(text[:start].rstrip(" \t"))
+        line = text[line_start(text, start) : start]
+        start -= len(line) - len(line.rstrip(" \t"))
         end = tag.end
     return Edit(Span(start, end), "")
 

@@ -18,6 +18,7 @@ from ninefold.language.endpoints import ENDPOINTS, PATCH, PRODUCES
 from ninefold.language.errors import CODES, SHAPE, STATUS
 from ninefold.language.events import DELIVERY, Webhooks
 from ninefold.language.fact import Fact, Gap, Name, Shown, is_open, value_of
+from ninefold.language.json_schema import TELLING
 from ninefold.language.limits import LIMITS, PAGES, RATES
 from ninefold.language.question import Question
 from ninefold.language.requests import ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
@@ -73,9 +74,6 @@ def _at(part: int, *path: str, value: Value, source: str) -> Facts:
 
 
 # Resources
-
-TELLING = frozenset({"title", "description", "examples"})
-"""Keywords that say nothing about which values there are."""
 
 A_UUID = "{type: string, format: uuid, on create: uuid()}"
 

@@ -8,8 +8,10 @@ into a block fenced `yaml proposed`. A `not shown` that is written becomes a com
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from operator import attrgetter
 
 from ninefold.diagnostics.source import Span
 from ninefold.syntax.nodes import NUMBERED_TITLES, Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word
@@ -55,14 +57,16 @@ class _Placing:
         self.text = document.source.text
         self.break_ = line_break(self.text)
         self.literate = form_of(document.source.name, self.text) is Form.LITERATE
-        self.scalars = tuple(chain.from_iterable(_scalars(part.facts) for part in document.parts))
+        # No text stands within another, so that those in order of their starts are in order of their ends.
+        self.scalars = sorted(chain.from_iterable(_scalars(part.facts) for part in document.parts))
         self.edits: list[Edit] = []
         self.notes: dict[int, list[str]] = {}
 
     def comments(self) -> Iterator[Edit]:
         for end, notes in self.notes.items():
             # Behind the last value of a line a `#` can only begin a comment.
-            start = max([line_start(self.text, end), *(each.end for each in self.scalars if each.end <= end)])
+            before = bisect_right(self.scalars, end, key=attrgetter("end")) - 1
+            start = max(line_start(self.text, end), self.scalars[before].end if before >= 0 else 0)
             mark = "; " if "#" in self.text[start:end] else "  # "
             yield insertion(end, mark + "; ".join(dict.fromkeys(notes)))
 
@@ -212,11 +216,15 @@ class _Placing:
         )
         for at, tree, before, behind in places:
             end = line_end(self.text, at)
-            if not tree or any(span.start < end < span.end for span in self.scalars):
-                continue  # where the line ends within a text, there is no place for a comment
+            if not tree or self.is_within_text(end):
+                continue  # where the line ends, there is no place for a comment
             added = ", ".join(f"{name}: {tag}{in_flow(below)}" for name, below in tree.items())
             self.insert(at, before + added + behind)
             self.notes.setdefault(end, []).extend(source for below in tree.values() for source in sources(below))
+
+    def is_within_text(self, at: int) -> bool:
+        before = bisect_left(self.scalars, at, key=attrgetter("start")) - 1
+        return before >= 0 and at < self.scalars[before].end
 
     def is_flow(self, mapping: Mapping) -> bool:
         return self.text.startswith("{", mapping.span.start)

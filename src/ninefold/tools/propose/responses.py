@@ -356,8 +356,7 @@ def _by(survey: Survey, fact: Fact[object] | None) -> str | None:
     stated = value_of(fact)
     if isinstance(stated, Name):
         return stated.text
-    lists = [each for each in survey.endpoints if any(action.verb == "list" for action in actions(each))]
-    shown = [each for each in lists if not is_open(each.responses)]
+    shown = survey.shown_lists
     return "offset" if shown and not any(_shows_cursor((each.responses, each.headers)) for each in shown) else "cursor"
 
 

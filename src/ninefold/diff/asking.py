@@ -1,0 +1,344 @@
+"""Requests that are made of two contracts, and told to the old one: of each endpoint of either, as one caller of each
+kind, of rows in each state, with values at the bounds that either says, and with what else a request can have.
+
+Nothing is drawn by chance: the same contracts are asked the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from ninefold.ablate.fixed import Asked
+from ninefold.ablate.rehearsal import BETWEEN, Moment, Rehearsal, Seen, Told
+from ninefold.development.samples import sample, varied
+from ninefold.diff.bounds import telling
+from ninefold.diff.making import (
+    NOTHING,
+    content_of,
+    joined,
+    path_of,
+    put,
+    rank,
+    resource_of,
+    state_of,
+    text_of,
+    with_numbers,
+    within,
+)
+from ninefold.diff.people import NOBODY, Person, rows_of
+from ninefold.diff.said import Said
+from ninefold.plan.routes import Body, BodyField, PathParameter, Served, bodies
+from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store.memory import State
+from ninefold.runtime.store.protocol import Stored
+from ninefold.trace.nodes import query_parameters
+from ninefold.values import Row
+
+ROWS: Final = 8
+"""Rows of which an endpoint is asked, each in another state as long as there are such."""
+
+PEOPLE: Final = 8
+
+ROUNDS: Final = 3
+"""How often all is asked: what one request leaves behind, the next one finds."""
+
+MOST: Final = 3_000
+"""Requests."""
+
+OFTEN: Final = 200
+"""How often one comes at most, where a rate is another one."""
+
+LARGEST: Final = 2 * 1024 * 1024
+"""Bytes of a body."""
+
+MAKERS: Final = 3
+"""Callers who make rows anew before they are moved."""
+
+REFUSED: Final = 3
+"""Rows for which somebody is told that he may not, before others are not tried any more."""
+
+KEPT: Final = 3
+"""Rows in one state of which the last but one is moved no more."""
+
+_MOVES: Final = 3
+
+
+class Enough(Exception):
+    """No more requests are made: there are so many, or time is up."""
+
+
+@dataclass
+class Asking:
+    """The old contract as it is asked. `until`: whether there is time left. `of`: the endpoint that a request was made
+    for, by its number."""
+
+    rehearsal: Rehearsal
+    plans: tuple[ServicePlan, ServicePlan]
+    said: Said
+    is_over: Callable[[], bool]
+    people: Sequence[Person] = (NOBODY,)
+    asked: list[Asked] = field(default_factory=list)
+    passed: int = 0
+    _state: tuple[int, State] | None = None
+    _count: int = 0
+    _made: int = 0
+    _good: dict[str, dict[str, tuple[Person, str, dict[str, Stored] | None]]] = field(default_factory=dict)
+    _tables: tuple[int, dict[str, list[dict[str, Stored]]]] | None = None
+
+    def all(self) -> None:
+        """Raises Enough."""
+        for _ in range(ROUNDS):
+            for key, routes in self._routes():
+                self._anew(routes[-1])
+                self._plainly(key, routes[-1])
+        for key, routes in self._routes():
+            self._anew(routes[-1])
+            self._otherwise(key, routes)
+        for seconds in self.said.seconds:
+            self.passed += (seconds + 1) * 1_000_000
+            for key, routes in self._routes():
+                if routes[0].method == "GET":
+                    self._plainly(key, routes[-1])
+        for times in self.said.times:
+            for key, routes in self._routes():
+                self._often(key, routes[0], min(times + 1, OFTEN))
+
+    def _routes(self) -> Iterator[tuple[str, tuple[Served, ...]]]:
+        """Each endpoint as it is in either, what makes rows first and what removes them last, else as it is written."""
+        found: dict[str, list[Served]] = {}
+        for plan in self.plans:
+            for route in plan.routes:
+                if isinstance(route, Served):
+                    found.setdefault(route.key, []).append(route)
+        yield from sorted(((key, tuple(each)) for key, each in found.items()), key=lambda each: rank(each[1][0]))
+
+    # ── One request after another ─────────────────────────────────────────────────────────────────────────────
+
+    def _plainly(self, key: str, route: Served) -> None:
+        for person in self.people[:PEOPLE]:
+            refused = 0
+            for path, row in tuple(self._paths(route)):
+                if refused >= REFUSED:
+                    break
+                for body in (*bodies(route), None) if route.body is None else bodies(route):
+                    seen = self.ask(key, route, person, path, body, row=row)
+                    refused += seen.status in (401, 403)
+                    if seen.status < 400:
+                        self._good.setdefault(key, {})[person.who] = person, path, row
+
+    def _anew(self, route: Served) -> None:
+        """Rows as they are when they are made, where an endpoint moves or removes them."""
+        if route.method in ("GET", "HEAD") or rank(route)[0] < _MOVES:
+            return
+        for key, routes in self._routes():
+            if (
+                rank(routes[0])[0] < _MOVES
+                and routes[0].method != "GET"
+                and resource_of(routes[0]) == resource_of(route)
+            ):
+                for person, path, row in (*self._good.get(key, {}).values(),)[:MAKERS] * 2:
+                    self.ask(key, routes[-1], person, path, next(iter(bodies(routes[-1])), None), row=row)
+
+    def _well(self, key: str) -> tuple[Person, str, dict[str, Stored] | None]:
+        """By whom, and of which row, it went well."""
+        return next(iter(self._good.get(key, {}).values()), (NOBODY, "", None))
+
+    def _otherwise(self, key: str, routes: tuple[Served, ...]) -> None:
+        """The same with one thing otherwise."""
+        route = routes[-1]
+        for headers in ({"if-match": '"another"'}, {"if-none-match": "*"}, {"accept": "text/x-none"},
+                        {"content-type": "text/x-none"}, {"idempotency-key": "the-same"},
+                        {"idempotency-key": "the-same"}):  # fmt: skip
+            self._again(key, route, headers=headers)
+        for number, body in enumerate(bodies(route)):
+            others = [found[number] if len(found) > number else body for each in routes if (found := bodies(each))]
+            for document in self._documents(body, others):
+                self._again(key, route, body=body, document=document)
+        for size in self.said.sizes:
+            self._again(key, route, padded=size)
+            self._again(key, route, padded=size + 1)
+        for name in dict.fromkeys(name for each in routes for name in (*query_parameters(each), "nobody-knows-this")):
+            schemas = [one.schema for each in routes for one in each.query if one.name == name]
+            for value in (*telling(schemas, self._columns(name)), *self.said.texts, *self.said.numbers):
+                text = value if isinstance(value, str) else json.dumps(value)
+                self._again(key, route, query={name: text})
+        for name in dict.fromkeys(one.name for each in routes for one in each.headers):
+            schemas = [one.schema for each in routes for one in each.headers if one.name == name]
+            for value in telling(schemas, self.said.texts):
+                text = value if isinstance(value, str) else json.dumps(value)
+                if text.isascii() and text.isprintable():
+                    self._again(key, route, headers={name.lower(): text})
+        for text in (*self.said.texts, "nobody-has-this", "-1"):
+            self._elsewhere(key, route, text)
+
+    def _again(self, key: str, route: Served, **otherwise: Any) -> None:
+        """As it went well, of a row like that one."""
+        person, path, row = self._well(key)
+        alike = [each for each in self._paths(route) if state_of(self._plan, route, each[1]) ==
+                 state_of(self._plan, route, row)]  # fmt: skip
+        path, row = next(iter(alike), (path or path_of(self._plan, route, "1"), row))
+        body = otherwise.pop("body", next(iter(bodies(route)), None))
+        self.ask(key, route, person, path, body, row=row, **otherwise)
+
+    def _elsewhere(self, key: str, route: Served, text: str) -> None:
+        if any(isinstance(each, PathParameter) for each in route.segments):
+            person, _, _ = self._well(key)
+            self.ask(key, route, person, path_of(self._plan, route, text), next(iter(bodies(route)), None))
+
+    def _often(self, key: str, route: Served, times: int) -> None:
+        if route.method not in ("GET", "POST") or key not in self._good:
+            return
+        person, path, row = self._well(key)
+        counted: Mapping[str, Any] = {}
+        for _ in range(times):
+            self.ask(key, route, person, path, next(iter(bodies(route)), None), row=row, counted=counted)
+            counted = self.rehearsal.counted()
+
+    def ask(
+        self, key: str, route: Served, person: Person, path: str, body: Body | None, *,
+        row: dict[str, Stored] | None = None, document: Any = None, padded: int = 0,
+        headers: Mapping[str, str] | None = None, query: Mapping[str, str] | None = None,
+        counted: Mapping[str, Any] | None = None,
+    ) -> Seen:  # fmt: skip
+        """`padded`: how many bytes the body has. Raises Enough."""
+        if len(self.asked) >= MOST or self.is_over():
+            raise Enough
+        self._count += 1
+        self.passed += BETWEEN
+        sent, content = dict(person.headers), b""
+        if body is not None and not body.optional:
+            content = content_of(body, self._document(body) if document is None else document)
+            content += b" " * max(min(padded, LARGEST) - len(content), 0)
+            sent |= {"content-type": body.media_types[0], "content-length": str(len(content))}
+        if route.idempotency_key == "required":
+            sent["idempotency-key"] = f"key-{self._count}"
+        asked = urlencode({**self._naming("query"), **person.query, **(query or {})})
+        sent |= {**self._naming("header"), **(headers or {})}
+        told = Told(route.method, path.encode(), asked.encode(), sent, content)
+        moment = Moment(1 + len(self.asked), self.passed, self._now(), self._plan.schema, counted or {})
+        self.rehearsal.put(moment)
+        seen = self.rehearsal.ask(told, moment)
+        if seen.gone and self._is_last(route, row):
+            # Others are asked of a row like this one: what came of it is taken back.
+            self.rehearsal.put(moment)
+            self._state = self.rehearsal.database.changes, moment.state
+        where = f"{key}\0{person.who}\0{state_of(self._plan, route, row) or ''}"
+        self.asked.append(Asked(told, moment, seen, (), where, frozenset(), frozenset()))
+        return seen
+
+    def _is_last(self, route: Served, row: Mapping[str, Stored] | None) -> bool:
+        """Whether a row was moved or removed of which there is no second one in its state. As it was before."""
+        if row is None or rank(route)[0] < _MOVES or self._tables is None:
+            return False
+        table = next((each for each in self._plan.schema.tables if each.name == resource_of(route)), None)
+        rows = [] if table is None else self._tables[1].get(table.name, [])
+        state = None if table is None or table.machine is None else table.machine.column
+        return sum(state is None or each.get(state) == row.get(state) for each in rows) < KEPT
+
+    @property
+    def _plan(self) -> ServicePlan:
+        return self.plans[0]
+
+    def _now(self) -> State:
+        """The rows that there are: the same value as long as nothing is written."""
+        changes = self.rehearsal.database.changes
+        if self._state is None or self._state[0] != changes:
+            self._state = changes, self.rehearsal.database.state()
+        return self._state[1]
+
+    @property
+    def tables(self) -> dict[str, list[dict[str, Stored]]]:
+        """The rows that there are."""
+        changes = self.rehearsal.database.changes
+        if self._tables is None or self._tables[0] != changes:
+            self._tables = changes, self.rehearsal.database.tables()
+        return self._tables[1]
+
+    def _naming(self, place: str) -> dict[str, str]:
+        """What names the version, where no request is taken that names none."""
+        versions = self._plan.versions
+        named = versions is not None and versions.by == place and versions.default is None
+        return {versions.name.lower() if place == "header" else versions.name: versions.current} if (
+            versions is not None and named
+        ) else {}  # fmt: skip
+
+    # ── What a request is made of ─────────────────────────────────────────────────────────────────────────────
+
+    def _paths(self, route: Served) -> Iterator[tuple[str, dict[str, Stored] | None]]:
+        """Paths to rows that there are, each with the row that it is of; one of no row where there are none."""
+        tables = self.tables
+        found = dict[str, dict[str, Stored] | None]()
+        if any(isinstance(each, PathParameter) for each in route.segments):
+            for row in self._rows(tables, resource_of(route)):
+                texts = [text_of(self._plan, tables, each, row) for each in route.segments]
+                if None not in texts:
+                    found.setdefault(joined(self._plan, (each or "" for each in texts)), row)
+        yield from islice(found.items(), ROWS)
+        if not found:
+            yield path_of(self._plan, route, "1"), None
+
+    def _rows(self, tables: Mapping[str, list[dict[str, Stored]]], resource: str | None) -> Iterator[dict[str, Stored]]:
+        table = next((each for each in self._plan.schema.tables if each.name == resource), None)
+        if table is not None:
+            state = table.machine.column if table.machine is not None else None
+            yield from rows_of(tables, table.name, state, tuple(each.column for each in table.references), ROWS)
+        yield {}
+
+    def _columns(self, name: str) -> Iterator[Any]:
+        """Values that rows have under the name of a parameter."""
+        for rows in self.tables.values():
+            yield from (row[name] for row in rows[-2:] if isinstance(row.get(name), str | int))
+
+    def _document(self, body: Body) -> dict[str, Any]:
+        """What the body takes, other values each time."""
+        usual = sample(body.schema)
+        found: dict[str, Any] = dict(usual) if isinstance(usual, dict) else {}
+        for each in (*body.fields, *body.beside):
+            if each.fixed:
+                continue
+            schema = within(body.schema, each.pointer)
+            if isinstance(each.type, Row):
+                value = self._some(each.type.resource)
+            else:
+                value = sample(schema)
+                if isinstance(schema, dict) and schema.get("enum"):
+                    value = schema["enum"][self._count % len(schema["enum"])]
+                elif isinstance(value, str):
+                    value = varied(value, schema, self._count)
+            if value is not None:
+                put(found, each.pointer, value)
+        self._made += 1
+        number = (None, *self.said.numbers)[self._made % (1 + len(self.said.numbers))]
+        if number is not None:
+            found = with_numbers(found, number, body.schema)
+        return found
+
+    def _some(self, resource: str) -> Any:
+        table = next((each for each in self._plan.schema.tables if each.name == resource), None)
+        rows = self.tables.get(resource, [])
+        return rows[self._count % len(rows)].get(table.key[0]) if table and table.key and rows else None
+
+    def _documents(self, body: Body, both: Sequence[Body]) -> Iterator[Any]:
+        """Good bodies with one thing otherwise."""
+        yield {**self._document(body), "nobody_knows_this": 1}
+        yield sample(body.schema)
+        yield [1]
+        fields = {one.pointer: one for each in both for one in (*each.fields, *each.beside)}
+        for pointer, each in fields.items():
+            schemas = [within(one.schema, pointer) for one in both]
+            values: Iterable[Any] = telling(schemas, (*self.said.numbers, *self.said.texts))
+            if len(schemas) == 2 and schemas[0] == schemas[1]:
+                values = (*islice(values, 3), *self._at_hand(each), None)
+            for value in values:
+                yield put(self._document(body), pointer, value)
+            yield put(self._document(body), pointer, NOTHING)
+
+    def _at_hand(self, each: BodyField) -> Iterator[Any]:
+        """Values of rows: what is unique is taken."""
+        yield from self._columns(each.field)
+        yield from (value for value in (*self.said.numbers, *self.said.texts))

@@ -1,0 +1,209 @@
+"""A request from the end of its head to the end of its response: what it counts for, and what is told of it."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import Future
+from collections.abc import Callable, Hashable
+from time import perf_counter
+from typing import Protocol, TypeAlias
+
+from ninefold.runtime.http.access_log import Observe, Reason, Record
+from ninefold.runtime.http.answer import Answer, Works
+from ninefold.runtime.http.body import Body, Whole, headers_of, with_length
+from ninefold.runtime.http.capacity import Capacity
+from ninefold.runtime.messages.message import HeaderFields, Request, Response
+from ninefold.runtime.operations.flow import Follow
+from ninefold.runtime.request.exchange import Exchange, arrived, finished, open_to_origins, overloaded, unavailable
+from ninefold.runtime.request.likewise import Given
+from ninefold.runtime.request.review import followed
+from ninefold.runtime.request.schemes import Caller
+from ninefold.runtime.request.service import Service
+
+Watch: TypeAlias = Callable[[Exchange, Response | None, bytes], None]
+Trace: TypeAlias = Callable[[Exchange, Response | Follow], Response | Follow]
+Reasons: TypeAlias = Callable[[Exchange, Response], tuple[Reason, ...]]
+
+
+class Answering(Protocol):
+    """Who answers requests: see `ninefold.runtime.http.app.Application`."""
+
+    service: Service
+    works: Works
+    capacity: Capacity
+    observe: Observe | None
+    reasons: Reasons | None
+    watch: Watch | None
+    trace: Trace | None
+
+    def has_room(self, response: Response | Follow, method: str) -> bool: ...
+
+
+class Asking:
+    """A request from the end of its head to the end of its response. `over`: nothing is waited for any more. `given`:
+    its response, where that is known before it has begun."""
+
+    __slots__ = (
+        "_answer",
+        "_application",
+        "_began",
+        "_counted",
+        "_follower",
+        "_let",
+        "_refused",
+        "body",
+        "request",
+        "x",
+    )
+
+    given: Response | None = None
+
+    def __init__(self, application: Answering, request: Request, body: Body | Whole) -> None:
+        self.request = request
+        self.body = body
+        self._application = application
+        self._began = perf_counter()
+        self.x = arrived(application.service, request)
+        self._answer = Answer(application.works, self.x, body)
+        self._counted = True
+        self._let = False
+        self._follower: tuple[Hashable, ...] = ()
+        self._refused = application.capacity.is_used_up
+        application.capacity.requests += 1
+
+    @property
+    def over(self) -> bool:
+        return self._refused or self._answer.over
+
+    def begin(self) -> None:
+        if not self._refused:
+            self._answer.begin()
+
+    def tell(self, told: Callable[[], object]) -> None:
+        """Call this once it is over, which it is not yet."""
+        self._answer.tell(told)
+
+    async def waited(self) -> None:
+        """Until it is over. Whoever is cancelled here waits no more."""
+        future: Future[None] = asyncio.get_running_loop().create_future()
+
+        def over() -> None:
+            if not future.done():
+                future.set_result(None)
+
+        self._answer.tell(over)
+        try:
+            await future
+        except BaseException:
+            self._answer.give_up()
+            raise
+
+    def response(self) -> Response | Follow | None:
+        """What is to be sent. None: the client went away before there was an answer."""
+        x, application = self.x, self._application
+        try:
+            if self._refused:
+                response: Response | Follow = overloaded(x)
+            elif self._answer.response is None:
+                return None
+            else:
+                response = finished(x, self._answer.response)
+        finally:
+            self._let_go()
+        if isinstance(response, Follow):
+            response = followed(x, response)
+        if not application.has_room(response, self.request.method):
+            response = unavailable(x)
+        response = open_to_origins(x, response)
+        # It counts from now on, whenever it is sent: whoever comes next finds so much less room.
+        if isinstance(response, Follow):
+            self._follower = (response.caller,)
+            application.capacity.stream(response.caller)
+        elif self.request.method != "HEAD":
+            self.body.answered(len(response.body))
+        return response if application.trace is None else application.trace(x, response)
+
+    def fields(self, response: Response) -> HeaderFields:
+        """The headers of the response, as it is framed."""
+        return headers_of(self.request, response, self.body)
+
+    def release(self) -> None:
+        """It counts no more."""
+        self._let_go()
+        if self._counted:
+            self._counted = False
+            for caller in self._follower:
+                self._application.capacity.streamed(caller)
+            self._application.capacity.requests -= 1
+            self._application.capacity.release(self.body.size)
+
+    def _let_go(self) -> None:
+        """Its key is no longer in progress: from then on it may be another request's."""
+        if not self._let:
+            self._let = True
+            self.x.release()
+
+    def ended(self, head: Response | None, sent: int) -> None:
+        """`sent`: bytes of content. `head` None: the client went away before there was an answer."""
+        application, x = self._application, self.x
+        if application.observe is not None:
+            caller = x.caller if x.caller.identity is not None else x.stranger or x.caller
+            why = () if head is None or application.reasons is None else application.reasons(x, head)
+            status = None if head is None else head.status
+            application.observe(_record(x.env["now"], x.request, x.route, status, sent, self._began, caller, why))
+        if application.watch is not None:
+            application.watch(x, head, self.body.content)
+
+
+class Settled:
+    """The same of one that was answered likewise (`ninefold.runtime.request.likewise`). Nothing refused it, so there
+    are no reasons; and nobody watches it, or traces it."""
+
+    __slots__ = ("_application", "_began", "_given", "_request", "given")
+
+    over = True
+
+    def __init__(self, application: Answering, request: Request, given: Given, began: float) -> None:
+        self.given: Response | None = given.response
+        self._application = application
+        self._request = request
+        self._given = given
+        self._began = began
+        application.capacity.requests += 1
+
+    def begin(self) -> None:
+        """There is nothing to do."""
+
+    def tell(self, told: Callable[[], object]) -> None:
+        """It is over already."""
+
+    def response(self) -> Response:
+        return self._given.response
+
+    def fields(self, response: Response) -> HeaderFields:
+        return with_length(response)
+
+    def release(self) -> None:
+        self._application.capacity.requests -= 1
+
+    def ended(self, head: Response | None, sent: int) -> None:
+        observe, given = self._application.observe, self._given
+        if observe is not None:
+            status = None if head is None else head.status
+            observe(_record(given.now, self._request, given.endpoint.key, status, sent, self._began, given.caller))
+
+
+def _record(
+    now: str,
+    request: Request,
+    route: str | None,
+    status: int | None,
+    size: int,
+    began: float,
+    caller: Caller,
+    reasons: tuple[Reason, ...] = (),
+) -> Record:
+    """`size`: bytes of content that were sent; `began`: when its head had come."""
+    who = None if caller.identity is None else caller.who
+    seconds = perf_counter() - began
+    return Record(now, request.method, route, status, size, seconds, who, caller.logged, request.address, reasons)

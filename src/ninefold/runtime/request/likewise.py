@@ -1,0 +1,141 @@
+"""What is left of the steps of a request that is like an earlier one, as one function.
+
+What follows from its head and its query the precedent says (`precedents.py`). What depends on its path, the time, rows
+and counts is left, and for each endpoint and kind of caller that is put together once, before the first request: the
+objects that the steps would ask, in the order of the steps, without what is there for waiting and for refusing.
+
+So the function cannot refuse, and makes no answer of its own. Where a step would refuse, or wait, or raise, there is no
+answer (None), nothing has been done, and the request takes the steps, which alone say what it is told. Rates come last,
+since to count is to do something: a request that they refuse is not counted (`rates.count`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from ninefold.plan import environment
+from ninefold.plan.environment import Environment
+from ninefold.runtime.messages.message import Request, Response
+from ninefold.runtime.messages.parameters import parse_query
+from ninefold.runtime.operations.flow import Wait, Work
+from ninefold.runtime.operations.read import Compute, List, Read
+from ninefold.runtime.request.endpoints import Admission, Endpoint
+from ninefold.runtime.request.exchange import call_of, headers_told
+from ninefold.runtime.request.precedents import Precedent
+from ninefold.runtime.request.rates import Asking, Told, count
+from ninefold.runtime.request.routes import Found, Version
+from ninefold.runtime.request.schemes import NOBODY, Caller
+from ninefold.runtime.request.service import Service
+from ninefold.values import from_text
+
+AtOnce: TypeAlias = Callable[[Work], Any]
+"""Does what a step waits for, where nothing has to be waited for. Raises whatever it likes where it has to be."""
+
+
+class Given(msgspec.Struct, frozen=True):
+    """An answer, with what the log says of its request. `now`: when it came."""
+
+    response: Response
+    endpoint: Endpoint
+    caller: Caller
+    now: str
+
+
+Left: TypeAlias = Callable[[Request, Version, Sequence[str], Precedent], Given | None]
+"""What is left of the steps. Takes the texts of the path's names; raises where a step would."""
+
+
+class Likewise:
+    """The functions of a service: one for each endpoint and kind of caller that has one
+    (`ninefold.plan.likewise.takes_steps`)."""
+
+    def __init__(self, service: Service, at_once: AtOnce, most: int) -> None:
+        """`most`: bytes of a response beyond which the steps are taken."""
+        self._versions = service.versions
+        self._stated = service.versions.stated
+        self._left = {
+            (endpoint.scope, who): _left(service, endpoint, admission, at_once, most)
+            for endpoint in service.versions.endpoints()
+            for who, admission in endpoint.admissions.items()
+            if not admission.takes_steps
+        }
+
+    def given(self, request: Request) -> Given | None:
+        """The answer; None: nothing has been done, and the steps are to be taken."""
+        notes, versions = request.notes, self._versions
+        if not notes or request.method != "GET" or request.certificate is not None:
+            return None
+        query = parse_query(request.query) if self._stated else {}
+        if self._stated and versions.depends(request, query):
+            return None
+        version, found = versions.find(request, query)
+        if not isinstance(found, Found):
+            return None
+        endpoint = found.endpoint
+        precedent: Precedent | None = notes.get((endpoint.scope, request.query))
+        if precedent is None or not precedent.is_of(endpoint, request):
+            return None
+        left = self._left.get((endpoint.scope, precedent.admission.who))
+        if left is None:
+            return None
+        try:
+            return left(request, version, found.values, precedent)
+        except Exception:
+            return None  # the steps come to the same, and say what is to be said of it
+
+
+def _left(service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int) -> Left:
+    """Each line is what is left of one step, in the order of `steps.py`."""
+    assert isinstance(admission.operation, Read | List | Compute)
+    sources, timers, constant, rates = service.sources, service.timers, service.env, endpoint.rates
+    who, admits, operation, cors = admission.who, admission.admits, admission.operation, service.cors
+    names = tuple((name, type_) for name, type_, _ in endpoint.names)
+
+    def left(request: Request, version: Version, values: Sequence[str], precedent: Precedent) -> Given | None:
+        now = sources.now()
+        # The version is served (`_placed`).
+        if not (version.known and version.served):
+            return None
+        if version.retired is not None and version.is_retired(sources.clock()):
+            return None
+        # What the path says can be said of rows (`read_path`).
+        path = {name: from_text(type_, text) for (name, type_), text in zip(names, values, strict=True)}
+        # All has happened that is due (`_as_due`).
+        if timers is not None and not timers.is_settled(now):
+            return None
+        # The caller is known, and of the same kind (`_like_before`).
+        caller: Caller | None = NOBODY if precedent.recall is None else at_once(precedent.recall)
+        if caller is None or caller.who != who:
+            return None
+        env: Environment = {**constant, "now": now, "caller": caller.root, environment.CREDENTIAL: caller.proof}
+        if names:
+            env[environment.PATH] = path
+        env.update(precedent.env)  # type: ignore[typeddict-item]  # its roots are those of an environment
+        # It is permitted (`_permitted`).
+        if admits is not None and not admits(env):
+            return None
+        # The operation, as the steps perform it.
+        call = call_of(service, request, env, endpoint, caller)
+        call.page = precedent.page
+        operation.prepare(call)
+        step = operation.perform(call)
+        while isinstance(step, Wait):
+            step = step.resume(at_once(step.work))
+        if not isinstance(step, Response) or len(step.body) > most:
+            return None
+        # The rates count it (`count_it`): from here on it is done.
+        told: tuple[Told, ...] = ()
+        if rates:
+            told = count(rates, Asking(caller, request.address, env), sources.elapsed())
+            if any(each.refused for each in told):
+                return None
+        more = headers_told(service, version, endpoint, values, told, False)
+        if cors is not None:
+            more = (*more, *cors.headers(request))
+        response = Response(step.status, step.headers + more, step.body) if more else step
+        return Given(response, endpoint, caller, now)
+
+    return left

@@ -1,0 +1,201 @@
+"""A database in PostgreSQL as a side of a move (`ninefold.runtime.store.move`).
+
+What is being written is noted as such, and not served, until all has arrived. References are made at the end: rows may
+arrive in any order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import AbstractEventLoop
+from collections.abc import Awaitable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+
+import msgspec
+from asyncpg import exceptions
+
+from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store.move import Notes, NotMoved, Table, last_key, page
+from ninefold.runtime.store.postgresql import served
+from ninefold.runtime.store.postgresql_link import Link
+from ninefold.runtime.store.postgresql_opening import (
+    CREATE_NOTES,
+    MOVING,
+    NotServed,
+    examine,
+    key_of,
+    note,
+    noted,
+    notes_of,
+    prepared,
+    shown,
+    why,
+)
+from ninefold.runtime.store.postgresql_tables import create_references, create_tables, not_there_yet
+from ninefold.runtime.store.protocol import Row
+from ninefold.runtime.store.record import Upgrade
+from ninefold.sql.fragment import identifier
+from ninefold.sql.postgresql import fitted
+
+T = TypeVar("T")
+
+_NODE: Final = 0
+"""What a move holds in the place of what is served: nobody serves then, whatever contract, and a second move is kept
+out by `_ALONE`."""
+
+_ALONE: Final = "SELECT pg_try_advisory_lock(hashtextextended('ninefold moves ' || current_schema(), 0))"
+
+_OF_NODES: Final = ("$ninefold", "$number", "$state", "$due")
+"""`Notes`; and what nodes have together, which is made anew."""
+
+_TABLES: Final = (
+    "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' ORDER BY oid"
+)
+_COLUMNS: Final = (
+    "SELECT attname, typname FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid"
+    " WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
+)
+_KEY: Final = (
+    "SELECT attname FROM pg_index CROSS JOIN unnest(indkey::smallint[]) WITH ORDINALITY AS part(number, place)"
+    " JOIN pg_attribute ON attrelid = indrelid AND attnum = part.number"
+    " WHERE indrelid = $1::text::regclass AND indisprimary ORDER BY place"
+)
+
+
+class Side:
+    """A connection, on a loop that runs while it is asked. Everything raises an error of asyncpg."""
+
+    def __init__(self, link: Link, loop: AbstractEventLoop, name: str) -> None:
+        self.name = name
+        self._link, self._loop = link, loop
+
+    def _await(self, waited: Awaitable[T]) -> T:
+        return self._loop.run_until_complete(waited)
+
+    def ask(self, text: str, *binds: Any) -> list[Any]:
+        return list(self._await(self._link.connection.fetch(text, *binds)))
+
+    def do(self, *statements: str) -> None:
+        """All of them, or none."""
+        self._await(self._link.connection.execute(";\n".join(("BEGIN", *statements, "COMMIT"))))
+
+    def tables(self) -> tuple[Table, ...]:
+        return tuple(self._table(name) for (name,) in self.ask(_TABLES) if name not in _OF_NODES)
+
+    def _table(self, name: str) -> Table:
+        columns = tuple(column for column, _ in self.ask(_COLUMNS, identifier(name)))
+        return Table(name, columns, tuple(column for (column,) in self.ask(_KEY, identifier(name))))
+
+    def count(self, table: str) -> int:
+        return int(self.ask(f"SELECT count(*) FROM {identifier(table)}")[0][0])
+
+    def rows(self, table: Table, after: Row | None) -> list[Row]:
+        text, binds = page(table, identifier, after)
+        return self._run(text, binds)
+
+    def _run(self, text: str, binds: Row) -> list[Row]:
+        rows, _ = self._await(self._link.run(text, binds))
+        return [tuple(int(value) if isinstance(value, bool) else value for value in row) for row in rows]
+
+
+class Source(Side):
+    def notes(self) -> Notes:
+        found = noted(self.ask)
+        numbers = {name: int(last) for name, last in self.ask('SELECT "table", last FROM "$number"')}
+        upgrades = msgspec.json.decode(found.get("upgrades", b"[]"), type=tuple[Upgrade, ...])
+        return Notes(found["key"], found.get("contract"), numbers, upgrades)
+
+
+@contextmanager
+def source(url: str, plan: ServicePlan) -> Iterator[Source]:
+    """While nobody serves it, as it is at one moment. Raises NotMoved."""
+    with _connected(url) as (link, loop, name):
+        side = Source(link, loop, name)
+        side.ask("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        if key_of(side.ask, plan, name) is None:
+            raise NotMoved(f"the database {name} is empty")
+        yield side
+
+
+class Target(Side):
+    def __init__(self, link: Link, loop: AbstractEventLoop, name: str, plan: ServicePlan) -> None:
+        super().__init__(link, loop, name)
+        self._plan = plan
+
+    def last(self, table: Table) -> Row | None:
+        return next(iter(self._run(last_key(table, identifier), ())), None)
+
+    def insert(self, table: Table, rows: Sequence[Row]) -> None:
+        forms = dict(self.ask(_COLUMNS, identifier(table.name)))
+        in_order = [forms[column] for column in table.columns]
+        records = [fitted(row, in_order) for row in rows]
+        copied = self._link.connection.copy_records_to_table
+        self._await(copied(table.name, records=records, columns=list(table.columns)))
+
+    def finish(self, notes: Notes) -> None:
+        self.ask("BEGIN")
+        for statement in create_references(self._plan.schema):
+            self.ask(statement)
+        numbered = 'INSERT INTO "$number" ("table", last) VALUES ($1, $2)'
+        for name, last in notes.numbers.items():
+            self.ask(numbered, name, last)
+        kept = {"upgrades": msgspec.json.encode(notes.upgrades)} if notes.upgrades else {}
+        kept |= {} if notes.contract is None else {"contract": notes.contract}
+        self.ask('DELETE FROM "$ninefold" WHERE name = $1', MOVING)
+        note(self.ask, {"key": notes.key, **kept, **notes_of(self._plan)})
+        self.ask("COMMIT")
+
+
+@contextmanager
+def target(url: str, plan: ServicePlan, key: bytes) -> Iterator[Target]:
+    """`key`: the secret of the database that is moved, by which a move that was begun is known again. Raises
+    NotMoved."""
+    if lacking := tuple(not_there_yet(plan.schema)):
+        raise NotMoved("the contract cannot be served from PostgreSQL yet", lacking)
+    with _connected(url) as (link, loop, name):
+        side = Target(link, loop, name, plan)
+        examine(side.ask, name)
+        if not _is_begun(side, plan, key):
+            side.ask("BEGIN")
+            for statement in (*create_tables(plan.schema), CREATE_NOTES):
+                side.ask(statement)
+            note(side.ask, {MOVING: key})
+            prepared(link, loop, plan)
+            side.ask("COMMIT")
+        yield side
+
+
+def _is_begun(side: Target, plan: ServicePlan, key: bytes) -> bool:
+    """Whether this move was begun; where nothing was, the database is empty. Raises NotMoved or NotServed."""
+    [(ours,)] = side.ask("SELECT to_regclass('\"$ninefold\"') IS NOT NULL")
+    moving = noted(side.ask).get(MOVING) if ours else None
+    if moving == key:
+        return True
+    if moving is not None:
+        raise NotMoved(f"the move of another database into {side.name} has not come to its end")
+    if key_of(side.ask, plan, side.name) is not None:
+        raise NotMoved(f"there is something in the database {side.name}", help=("name an empty one",))
+    return False
+
+
+@contextmanager
+def _connected(url: str) -> Iterator[tuple[Link, AbstractEventLoop, str]]:
+    """While nobody serves the database, and nobody else moves it."""
+    name = shown(url)
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        try:
+            link = loop.run_until_complete(Link.open(url))
+            try:
+                if not loop.run_until_complete(served(link, _NODE)):
+                    raise NotMoved(f"the database {name} is served by a process", help=("stop it first",))
+                if not loop.run_until_complete(link.connection.fetchval(_ALONE)):
+                    raise NotMoved(f"another process moves the database {name}")
+                yield link, loop, name
+            finally:
+                loop.run_until_complete(link.close())
+        except NotServed as error:
+            raise NotMoved(error.refused.message, error.refused.details, error.refused.help) from None
+        except (exceptions.PostgresError, exceptions.InterfaceError, OSError, TimeoutError, ValueError) as error:
+            raise NotMoved(f"the database {name} cannot be used: {why(error)}") from error

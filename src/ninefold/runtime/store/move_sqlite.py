@@ -1,0 +1,204 @@
+"""A database in SQLite as a side of a move (`ninefold.runtime.store.move`).
+
+What is written is a file beside the one that is asked for, with `.moving` at its end, which is given its name when all
+has arrived.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+import msgspec
+
+from ninefold.plan.schema import Schema
+from ninefold.runtime.store import record, tables
+from ninefold.runtime.store.connections import WAIT, configure, words
+from ninefold.runtime.store.file import NotBuilt, database_path
+from ninefold.runtime.store.move import Notes, NotMoved, Table, last_key, page
+from ninefold.runtime.store.protocol import Row
+from ninefold.runtime.store.sqlite import unusable
+from ninefold.runtime.store.whole import NotUpgraded, alone, there
+from ninefold.sql.fragment import identifier
+from ninefold.upgrade.changes import changes
+from ninefold.upgrade.shape import decode_shape, encode_shape
+
+_OF_FILE = ("$ninefold", "$ninefold_upgrades")
+"""What a file knows of itself: `Notes`."""
+
+
+class Side:
+    """A file. Everything raises apsw.Error."""
+
+    def __init__(self, connection: apsw.Connection, name: str) -> None:
+        self.name = name
+        self._connection = connection
+
+    def _ask(self, text: str, *binds: Any) -> list[Row]:
+        return list(self._connection.execute(text, binds))
+
+    def tables(self) -> tuple[Table, ...]:
+        found = (
+            str(name) for (name,) in self._ask("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid")
+        )
+        return tuple(self._table(name) for name in found if name not in _OF_FILE and not name.startswith("sqlite_"))
+
+    def _table(self, name: str) -> Table:
+        found = self._ask("SELECT name, pk FROM pragma_table_info(?)", name)
+        key = sorted((place, str(column)) for column, place in found if isinstance(place, int) and place)
+        return Table(name, tuple(str(column) for column, _ in found), tuple(column for _, column in key))
+
+    def count(self, table: str) -> int:
+        [(found,)] = self._ask(f"SELECT count(*) FROM {identifier(table)}")
+        return int(str(found))
+
+    def rows(self, table: Table, after: Row | None) -> list[Row]:
+        text, binds = page(table, identifier, after)
+        return self._ask(text, *binds)
+
+
+class Source(Side):
+    def notes(self) -> Notes:
+        found = record.read(self._connection)
+        assert isinstance(found, record.Record)
+        numbers = {str(name): int(str(last)) for name, last in self._sequences()}
+        upgrades = tuple(record.upgrades(self._connection))
+        return Notes(found.key, record.kept_contract(self._connection), numbers, upgrades)
+
+    def _sequences(self) -> list[Row]:
+        there = self._ask("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'")
+        return self._ask("SELECT name, seq FROM sqlite_sequence") if there else []
+
+
+@contextmanager
+def source(url: str, schema: Schema) -> Iterator[Source]:
+    """While nobody serves it. Raises NotMoved."""
+    try:
+        path = there(url)
+        with alone(path):
+            connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+            try:
+                connection.set_busy_timeout(WAIT)
+                connection.pragma("query_only", True)
+                _as_stated(connection, path, schema)
+                yield Source(connection, str(path))
+            finally:
+                connection.close()
+    except NotUpgraded as error:
+        raise NotMoved(str(error), error.details, error.help) from None
+    except apsw.Error as error:
+        raise NotMoved(f"the database {url} cannot be used: {words(error)}") from error
+
+
+def _as_stated(connection: apsw.Connection, path: Path, schema: Schema) -> None:
+    found = record.read(connection)
+    if isinstance(found, record.Empty):
+        raise NotMoved(f"the database {path} is empty")
+    if isinstance(found, record.Foreign):
+        raise NotMoved(f"the database {path} cannot be used: {found.words}")
+    try:
+        stored = decode_shape(found.shape)
+    except msgspec.DecodeError:
+        raise NotMoved(f"the database {path} cannot be used: the shape that is stored in it cannot be read") from None
+    if not changes(stored, schema).same:
+        raise NotMoved(
+            f"the database {path} is not what the contract says",
+            help=("`ninefold upgrade FILE --database` shows what would become of it",),
+        )
+    hidden = [each.name for each in stored.aside]
+    hidden += [f"{table.name}.{each.column.name}" for table in stored.tables for each in table.aside]
+    if hidden:
+        raise NotMoved(
+            f"in the database {path} is set aside what its contract no longer has",
+            [f"`{name}`" for name in hidden],
+            ("`ninefold upgrade FILE --drop NAME` ends it; serving the earlier contract takes it up again",),
+        )
+
+
+class Target(Side):
+    """A file that is being made."""
+
+    def __init__(self, connection: apsw.Connection, name: str, made: Path, path: Path) -> None:
+        super().__init__(connection, name)
+        self._made, self._path = made, path
+
+    def last(self, table: Table) -> Row | None:
+        return next(iter(self._ask(last_key(table, identifier))), None)
+
+    def insert(self, table: Table, rows: Sequence[Row]) -> None:
+        columns, places = ", ".join(map(identifier, table.columns)), ", ".join("?" * len(table.columns))
+        with self._connection:
+            self._connection.executemany(f"INSERT INTO {identifier(table.name)} ({columns}) VALUES ({places})", rows)
+
+    def finish(self, notes: Notes) -> None:
+        if dangling := self._ask('SELECT DISTINCT "table" FROM pragma_foreign_key_check'):
+            raise NotMoved("rows refer to rows that are not there", [f"`{name!s}`" for (name,) in dangling])
+        with self._connection:
+            for name, last in notes.numbers.items():
+                self._ask("DELETE FROM sqlite_sequence WHERE name = ?", name)
+                self._ask("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", name, last)
+            if notes.contract is not None:
+                record.keep_contract(self._connection, notes.contract)
+            if notes.upgrades:
+                record.note_upgrades(self._connection, notes.upgrades)
+        self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        self._connection.close()
+        os.rename(self._made, self._path)
+        directory = os.open(self._path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+
+@contextmanager
+def target(url: str, schema: Schema, key: bytes) -> Iterator[Target]:
+    """`key`: the secret of the database that is moved, by which a move that was begun is known again. Raises
+    NotMoved."""
+    try:
+        path = Path(os.path.realpath(database_path(url)))
+        if path.exists() and (why := unusable(path) or (path.stat().st_size and "there is something in it")):
+            raise NotMoved(f"the database {path} cannot be made: {why}", help=("name a file that is not there yet",))
+        made = path.with_name(path.name + ".moving")
+        with alone(path), alone(made):
+            connection = _making(made, schema, key)
+            try:
+                yield Target(connection, str(path), made, path)
+            finally:
+                connection.close()
+    except NotBuilt as error:
+        raise NotMoved(str(error)) from None
+    except NotUpgraded as error:
+        raise NotMoved(str(error), error.details, error.help) from None
+    except apsw.Error as error:
+        raise NotMoved(f"the database {url} cannot be made: {words(error)}") from error
+    except OSError as error:
+        raise NotMoved(f"the database {url} cannot be made: {(error.strerror or str(error)).lower()}") from None
+
+
+def _making(made: Path, schema: Schema, key: bytes) -> apsw.Connection:
+    connection = apsw.Connection(str(made), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        connection.set_busy_timeout(WAIT)
+        if mode := configure(connection):
+            raise NotMoved(f"the database {made} cannot be made: its file system admits no write-ahead log ({mode})")
+        # A row may refer to one that arrives after it; at the end all references are looked at.
+        connection.pragma("foreign_keys", False)
+        found = record.read(connection)
+        if isinstance(found, record.Empty):
+            with connection:
+                record.create(connection, encode_shape(schema), key)
+                for statement in tables.create_schema(schema):
+                    connection.execute(statement)
+        elif not isinstance(found, record.Record) or (found.key, found.shape) != (key, encode_shape(schema)):
+            raise NotMoved(
+                f"{made} is of another move", help=("end that one, or remove the file: nobody serves from it",)
+            )
+        return connection
+    except BaseException:
+        connection.close()
+        raise

@@ -1,0 +1,126 @@
+"""Processes of `ninefold serve` over one database in PostgreSQL, clients that load them, and the judge of what they
+have written."""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import count
+from pathlib import Path
+
+import httpx
+from tests.events.receiver import Receiver
+from tests.postgresql import server
+
+CONTRACT = Path(__file__).parent / "contract.md"
+
+numbers = count(1)
+
+
+class Node:
+    """A process of `ninefold serve`."""
+
+    def __init__(self, url: str) -> None:
+        command = [sys.executable, "-m", "ninefold", "serve", str(CONTRACT), "--database", url]
+        command += ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--allow-private", "127.0.0.0/8"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    def begun(self) -> Node:
+        """Once it serves."""
+        assert self.process.stdout is not None
+        said = ""
+        for line in self.process.stdout:
+            said += line
+            if found := re.match(r"service +(\S+)", line):
+                self.client = httpx.Client(base_url=found[1], timeout=60)
+                return self
+        raise AssertionError(said)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def close(self) -> None:
+        self.client.close()
+        self.process.kill()
+        self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+
+
+@contextmanager
+def nodes(url: str, number: int) -> Iterator[list[Node]]:
+    """They begin together."""
+    with ExitStack() as stack:
+        found = [Node(url) for _ in range(number)]
+        for each in found:
+            each.begun()
+            stack.callback(each.close)
+        yield found
+
+
+def person(client: httpx.Client) -> dict[str, str]:
+    made = client.post("/people", json={"name": f"p{next(numbers)}"})
+    assert made.status_code == 201, made.text
+    return {"Authorization": f"Bearer {made.json()['token']}"}
+
+
+def hall(client: httpx.Client, most: int) -> int:
+    found: int = client.post("/halls", json={"most": most}).json()["id"]
+    return found
+
+
+class Load:
+    """Clients that send each seat with a key of its own, to any node, until it is answered."""
+
+    def __init__(self, among: list[Node], who: dict[str, str], where: int) -> None:
+        self.among, self.who, self.where = among, who, where
+        self.answered: list[tuple[int, str]] = []
+        self.ended = False
+
+    def write(self, _: int) -> None:
+        while not self.ended:
+            name = f"s{next(numbers)}"
+            while (made := self._sent(name)) is None:
+                time.sleep(0.05)
+            self.answered.append((made, name))
+
+    def _sent(self, name: str) -> int | None:
+        body, headers = {"hall": self.where, "name": name}, {**self.who, "Idempotency-Key": name}
+        try:
+            made = random.choice(self.among).client.post("/seats", json=body, headers=headers)
+        except (httpx.HTTPError, RuntimeError):
+            return None
+        if made.status_code == 503 or made.json().get("code") == "key_busy":
+            return None
+        assert made.status_code == 201, made.text
+        found: int = made.json()["id"]
+        return found
+
+
+def delivered(receiver: Receiver, ids: set[int]) -> None:
+    end = time.monotonic() + 60
+    while {each.json["data"]["id"] for each in receiver.good()} != ids:
+        assert time.monotonic() < end, (ids, [each.json["data"]["id"] for each in receiver.good()])
+        time.sleep(0.05)
+    # Who died may have sent what it could not note any more: its identifier is the same.
+    firsts = dict.fromkeys(each.id for each in receiver.good())
+    assert len(firsts) == len(ids)
+
+
+def judge(url: str, load: Load, receiver: Receiver) -> None:
+    """No row, event or delivery that was answered is lost, nothing is there twice, and numbers have no holes."""
+    rows = [(each[0], each[1]) for each in server.run(url, "SELECT id, name FROM seat ORDER BY id")]
+    assert len(set(load.answered)) == len(load.answered) and sorted(load.answered) == rows
+    assert [id for id, _ in rows] == list(range(1, len(rows) + 1))
+    log = server.run(url, 'SELECT seq, kind, row FROM "$event" ORDER BY seq')
+    assert [each[0] for each in log] == list(range(1, len(log) + 1))
+    happened = [(each[1], each[2]) for each in log]
+    assert len(set(happened)) == len(happened), "each was made once, and has lapsed once"
+    assert sum(kind == "seat.made" for kind, _ in happened) == len(rows)
+    delivered(receiver, {id for id, _ in rows})

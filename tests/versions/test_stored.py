@@ -1,0 +1,82 @@
+"""What clients of an older version give becomes what `stored` makes of it; where that has no value, it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from tests.http_cases import serving
+
+from ninefold.pipeline import compile_document
+
+pytestmark = pytest.mark.serves
+
+CONTRACT = b"""
+purpose: Keeps what things cost.
+resources:
+  thing:
+    primary key: id
+    fields:
+      id: {type: integer, on create: serial()}
+      price: {type: [integer, "null"], minimum: 0}
+states: none
+endpoints:
+  requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
+  produces: application/json
+  POST /things: {does: create thing, body: [price], responses: {201: thing}}
+  PATCH /things/{id}: {does: update thing, body: [price], patch: merge, responses: {200: thing}}
+authentication: {schemes: none, rows: all, permissions: {all others: anyone}}
+events: none
+errors:
+  error shape: {media type: application/json, body: error.fields}
+  codes:
+    wrong: {status: 422, for: invalid}
+    nothing: {status: 404, for: not found}
+    cut: {status: 400, for: malformed}
+    unread: {status: 415, for: unsupported media type}
+    unknown: {status: 400, for: unknown version}
+limits: {rates: none, timeout: none, body size: none, pages: none}
+versioning:
+  in: header
+  name: Api-Version
+  default: two
+  versions:
+    two: {}
+    one:
+      changes:
+        - change: thing.price
+          is: thing.price * 10
+          stored: "value % 10 == 0 ? value / 10 : null"
+          was: {type: [integer, "null"], minimum: 0}
+  compatible: [deprecate]
+"""
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    loaded = compile_document("contract.yaml", CONTRACT)
+    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    with serving(loaded.plan, tmp_path_factory.mktemp("stored") / "things.db", {}) as client:
+        client.headers["Api-Version"] = "one"
+        yield client
+
+
+def test_a_value_of_which_nothing_is_stored_is_refused(client: httpx.Client) -> None:
+    response = client.post("/things", json={"price": 15})
+    assert response.status_code == 422
+    assert [(each["pointer"], each["rule"]) for each in response.json()] == [("/price", "stored")]
+
+
+def test_null_stays_null(client: httpx.Client) -> None:
+    made = client.post("/things", json={"price": 30})
+    assert (made.status_code, made.json()) == (201, {"id": 1, "price": 30})
+    cleared = client.patch("/things/1", json={"price": None})
+    assert (cleared.status_code, cleared.json()) == (200, {"id": 1, "price": None})
+
+
+def test_where_there_is_no_such_version_the_paths_are_those_of_the_newest(client: httpx.Client) -> None:
+    named = {"Api-Version": "none"}
+    assert client.post("/things", json={}, headers=named).status_code == 400
+    assert client.get("/nowhere", headers=named).status_code == 404
+    assert client.get("/things", headers=named).status_code == 405
