@@ -170,6 +170,7 @@ def test_what_waits_for_a_receiver_that_is_gone_is_given_up_until_the_operator_s
     with receiving(lambda number: Answer(410 if number == 0 else 204)) as receiver:
         id = hook(service, ann, receiver.url, "note.written")
         service.note(ann, "tea")
+        receiver.until(1)
         until(service, LEFT, [(str(id), 1, 0, "the receiver is gone (410)")])
         service.note(ann, "milk")
         receiver.until(2)
