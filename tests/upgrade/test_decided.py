@@ -27,8 +27,8 @@ from ninefold import pipeline
 from ninefold.diagnostics.source import Source
 from ninefold.plan.schema import Column, Machine, Reference, Schema
 from ninefold.runtime.store import undo, upgrade
+from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
-from ninefold.runtime.store.whole import NotUpgraded
 from ninefold.tools.decisions import document
 from ninefold.tools.decisions.contract import formerly
 from ninefold.tools.decisions.decide import decide

@@ -17,8 +17,8 @@ from tests.upgrade.test_decided import DECISIONS, decided
 from tests.upgrade.test_shapes import FIRST, GOES, dump, path, with_schema
 
 from ninefold.runtime.store import undo, upgrade
+from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
-from ninefold.runtime.store.whole import NotUpgraded
 
 __all__ = ["path"]
 

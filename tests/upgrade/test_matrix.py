@@ -22,7 +22,7 @@ from ninefold.operator.audit import Audit
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.store import undo, upgrade
+from ninefold.runtime.store import changing, undo, upgrade
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.tools.decisions import document
 from ninefold.tools.decisions.contract import made
@@ -138,7 +138,7 @@ def opened(path: Path, name: str) -> bool:
     return False
 
 
-def answered(name: str, *decisions: str) -> upgrade.Decide:
+def answered(name: str, *decisions: str) -> changing.Decide:
     text = "\n".join(["changes:", *(f"  - {each}" for each in decisions)])
     read = document.read(Source("rooms.upgrade.yaml", text if decisions else "changes: []"))
     checked = loaded(name).checked
@@ -153,7 +153,7 @@ def answered(name: str, *decisions: str) -> upgrade.Decide:
     return outcome
 
 
-def rehearsed(path: Path, name: str, *decisions: str) -> upgrade.Rehearsed:
+def rehearsed(path: Path, name: str, *decisions: str) -> changing.Rehearsed:
     return upgrade.preview(str(path), plan(name).schema, answered(name, *decisions), Audit(plan(name).stored, inf))
 
 

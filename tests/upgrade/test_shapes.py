@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from ninefold.plan.schema import Column, Index, Machine, Reference, Schema, Table
 from ninefold.runtime.store import undo, upgrade
+from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.protocol import Refused
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
-from ninefold.runtime.store.whole import NotUpgraded
 from ninefold.values import Array, Integer, Number, Row, Text, Timestamp
 
 PERSON = Table(

@@ -25,7 +25,8 @@ from ninefold.diff.report import of_audience, results, summary, to_json, to_mark
 from ninefold.diff.verdicts import VERDICTS
 from ninefold.diff.witness import made, showing, until
 from ninefold.pipeline import Loaded
-from ninefold.runtime.store.whole import NotUpgraded, contract_of
+from ninefold.runtime.store.changing import NotUpgraded
+from ninefold.runtime.store.whole import contract_of
 from ninefold.syntax.parser import read
 
 Old: TypeAlias = Annotated[

@@ -42,10 +42,10 @@ from ninefold.runtime.http.switch import PATIENCE, Switch
 from ninefold.runtime.request.service import Service, ready
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Clock, Sources
+from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.opening import kind_of, open_database
 from ninefold.runtime.store.protocol import Opened, Refused, Store
 from ninefold.runtime.store.upgrade import in_the_way
-from ninefold.runtime.store.whole import NotUpgraded
 
 if TYPE_CHECKING:
     from ninefold.development.identity import Identity

@@ -20,8 +20,7 @@ from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import undo as undo_
 from ninefold.runtime.store import upgrade as store
-from ninefold.runtime.store.upgrade import Judged, Rehearsed
-from ninefold.runtime.store.whole import NotUpgraded
+from ninefold.runtime.store.changing import Decide, Judged, NotUpgraded, Rehearsed
 from ninefold.syntax.parser import read
 from ninefold.tools.decisions.contract import formerly, made
 from ninefold.tools.decisions.decide import decide
@@ -123,7 +122,7 @@ def _told(done: Rehearsed, format: Literal["text", "json"], file: str, applied: 
     return 0 if done.goes else 1
 
 
-def _decide(file: str, named: Path | None, plan: ServicePlan, loaded: Loaded) -> store.Decide:
+def _decide(file: str, named: Path | None, plan: ServicePlan, loaded: Loaded) -> Decide:
     """What is decided in a document, and by the contract itself. Raises Unusable where that document cannot be read, or
     decides what cannot be."""
     wanted, given = plan.schema, {} if loaded.checked is None else made(loaded.checked)
@@ -186,7 +185,7 @@ def _kept_of(name: str) -> str:
 
 def _lines(done: Rehearsed, file: str, applied: bool) -> Iterator[str]:
     listed = ", ".join(f"{count:,} {name}" for name, count in done.rows)
-    yield f"{done.path}{f' ({listed})' if listed else ''}"
+    yield f"{done.database}{f' ({listed})' if listed else ''}"
     yield ""
     if done.decided:
         yield f"{'decided':<12}{done.decided} in the document of the upgrade"
@@ -226,7 +225,7 @@ def _change(each: Judged) -> Iterator[str]:
 
 def _json(done: Rehearsed) -> dict[str, object]:
     return {
-        "database": str(done.path),
+        "database": done.database,
         "rows": dict(done.rows),
         "changes": [
             {"kind": each.change.kind, "about": each.change.about, "words": each.change.words, "open": list(each.why)}

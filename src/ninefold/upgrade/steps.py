@@ -7,7 +7,7 @@ all three in one transaction; where nodes of both contracts serve at the same ti
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from msgspec import structs
 
@@ -289,6 +289,9 @@ Step: TypeAlias = (
     MakeTable | MakeSupport | AddColumn | AddEntered | DropEntered | Relax | Require | SetAside | TakeBack
     | Remake | SetTableAside | TakeTableBack | MakeIndex | DropIndex | Decision
 )  # fmt: skip
+
+UNGUARDED = (Remake, SetTableAside, TakeTableBack, *get_args(Decision))
+"""Nothing keeps references while these are taken."""
 
 _ORDER = (
     TakeTableBack, MakeTable, MakeSupport, DropIndex, TakeBack, AddColumn, AddEntered, Relax, DropEntered, Remake,

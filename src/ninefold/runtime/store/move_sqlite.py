@@ -17,12 +17,13 @@ import msgspec
 
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record, tables
+from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.connections import WAIT, configure, words
 from ninefold.runtime.store.file import NotBuilt, database_path
 from ninefold.runtime.store.move import Notes, NotMoved, Table, last_key, page
 from ninefold.runtime.store.protocol import Row
 from ninefold.runtime.store.sqlite import unusable
-from ninefold.runtime.store.whole import NotUpgraded, alone, there
+from ninefold.runtime.store.whole import alone, there
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.changes import changes
 from ninefold.upgrade.shape import decode_shape, encode_shape

@@ -20,6 +20,7 @@ import msgspec
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import protocol, record, steps, tables, upgrade
+from ninefold.runtime.store.changing import NotUpgraded, adapt
 from ninefold.runtime.store.checkpoints import Checkpoints
 from ninefold.runtime.store.connections import (
     STATEMENTS,
@@ -46,7 +47,6 @@ from ninefold.runtime.store.protocol import (
     Unavailable,
 )
 from ninefold.runtime.store.reads import Brief, Long, TooLong
-from ninefold.runtime.store.whole import NotUpgraded
 from ninefold.runtime.store.writer import Transaction, Waiting, Writer, transacted
 from ninefold.upgrade.changes import changes
 from ninefold.upgrade.shape import decode_shape, encode_shape
@@ -294,20 +294,12 @@ def _prepare(
         stored = decode_shape(found.shape)
     except msgspec.DecodeError:
         return Refused(f"the database {name} cannot be used: the shape that is stored in it cannot be read")
-    differing = changes(stored, schema)
-    why = tuple(words for each in upgrade.judged(differing, connection, "serve") for words in each.why)
-    if why:
-        return _differs(name, why)
     try:
-        with foreign_keys_off(connection, steps.rebuilds(differing)), _Transaction(connection):
-            if not differing.same:
-                upgrade.make(differing, schema, connection)
-            unfit = () if judge is None else judge(Transaction(connection), ())
-            if unfit:
-                raise NotUpgraded("rows are not as the contract says", tuple(each.words for each in unfit))
+        with foreign_keys_off(connection, steps.rebuilds(changes(stored, schema))), _Transaction(connection):
+            adapted = adapt(stored, schema, upgrade.Changing(connection), judge)
     except NotUpgraded as error:
         return _differs(name, error.details)
-    return found.key, tuple(map(told, differing.told))
+    return found.key, tuple(map(told, adapted.told))
 
 
 def _differs(name: Path, details: tuple[str, ...]) -> Refused:

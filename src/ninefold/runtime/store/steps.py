@@ -8,19 +8,19 @@ foreign keys are off meanwhile, so that nothing cascades when the old one goes, 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import assert_never
 
 import apsw
 from msgspec import structs
 
-from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import SOURCES, EvaluationError, compile
 from ninefold.expressions.tree import Typed, words
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Schema, Table
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store import tables
+from ninefold.runtime.store.changing import NAMED, Broken, Failed
 from ninefold.runtime.store.protocol import Stored
 from ninefold.sql.credentials import create_scopes, table_of
 from ninefold.sql.events import CREATE_LOG, CREATE_READING, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_broker
@@ -32,20 +32,16 @@ from ninefold.upgrade.shape import reference_indexes
 from ninefold.upgrade.steps import Premise, Step
 from ninefold.values import Boolean, Integer, Number, Type, from_sqlite, json_text, to_sqlite
 
-NAMED = 3
-"""Rows that are told as examples."""
 
-
-def take(every: Iterable[Step], wanted: Schema, connection: apsw.Connection) -> None:
-    """Take steps, one after another: what a statement is depends on those before it. Raises apsw.Error and Failed."""
-    for step in every:
-        for statement in _statements(step, wanted, connection):
-            connection.execute(statement)
+def take(step: Step, wanted: Schema, connection: apsw.Connection) -> None:
+    """Raises apsw.Error and Failed."""
+    for statement in _statements(step, wanted, connection):
+        connection.execute(statement)
 
 
 def rebuilds(changes: Changes) -> bool:
     """Whether foreign keys have to be off meanwhile."""
-    return any(isinstance(step, steps.Remake | steps.SetTableAside | steps.TakeTableBack) for step in changes.steps)
+    return any(isinstance(step, steps.UNGUARDED) for step in changes.steps)
 
 
 def _statements(step: Step, wanted: Schema, connection: apsw.Connection) -> Iterator[str]:
@@ -155,10 +151,6 @@ def _form(connection: apsw.Connection, table: str, column: str) -> str:
 
 
 # Rows
-
-
-class Failed(Exception):
-    """An expression has no value for a row; the message says why."""
 
 
 def _decided(step: steps.Fill | steps.MapState | steps.RemoveRows, connection: apsw.Connection) -> str:
@@ -285,15 +277,6 @@ def _table_aside(table: Table, connection: apsw.Connection) -> Iterator[str]:
 
 
 # Premises
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """So many rows are not as they have to be; some of their values, as they are stored, and whether there are more."""
-
-    count: int
-    examples: tuple[Stored, ...]
-    more: bool
 
 
 def broken(premise: Premise, connection: apsw.Connection) -> Broken | None:

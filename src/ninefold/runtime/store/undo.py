@@ -13,11 +13,11 @@ import apsw
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record
+from ninefold.runtime.store.changing import NotUpgraded, ended
 from ninefold.runtime.store.connections import words
-from ninefold.runtime.store.upgrade import dropped, hidden, written
-from ninefold.runtime.store.whole import NotUpgraded, alone, connected, flush, shape_of, there
+from ninefold.runtime.store.upgrade import Changing, written
+from ninefold.runtime.store.whole import alone, connected, flush, shape_of, there
 from ninefold.sql.fragment import identifier
-from ninefold.upgrade.shape import encode_shape
 from ninefold.upgrade.words import rows
 
 
@@ -82,27 +82,19 @@ def _since(connection: apsw.Connection, stored: Schema, backup: Path) -> Iterato
 
 
 def drop(url: str, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """End what was set aside, by its name: a field (`order.memo`) or a resource; each with the number of its values or
-    rows. Raises NotUpgraded."""
+    """`ninefold.runtime.store.changing.ended`, while nobody serves the database."""
     path = there(url)
     with alone(path):
         try:
             with connected(path) as connection:
                 stored = shape_of(connection, path)
-                counts = dict(hidden(connection, stored))
-                for name in names:
-                    if name not in counts:
-                        listed = ", ".join(counts) or "nothing is"
-                        raise NotUpgraded(f"`{name}` is not set aside in {path}", help=(f"set aside: {listed}",))
                 connection.execute("BEGIN IMMEDIATE")
                 try:
-                    for name in names:
-                        stored = dropped(connection, stored, name)
-                    record.update_shape(connection, encode_shape(stored))
+                    gone = ended(Changing(connection), stored, names, str(path))
                     connection.execute("COMMIT")
+                    return gone
                 finally:
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
-                return tuple((name, counts[name]) for name in names)
         except apsw.Error as error:
             raise NotUpgraded(f"the database {path} cannot be used: {words(error)}") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -13,21 +13,13 @@ import msgspec
 
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record
+from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.connections import STATEMENTS, WAIT, words
 from ninefold.runtime.store.file import Held, Lock, NotBuilt, database_path, lock
 from ninefold.upgrade.shape import decode_shape
 
 ROOM = 2.2
 """How many times the size of a database has to be free: its backup, and what a transaction over all of it writes."""
-
-
-class NotUpgraded(Exception):
-    """The database was left as it was; the message says why, `details` are its single points, `help` advises."""
-
-    def __init__(self, message: str, details: Sequence[str] = (), help: Sequence[str] = ()) -> None:
-        super().__init__(message)
-        self.details = tuple(details)
-        self.help = tuple(help)
 
 
 def there(url: str) -> Path:

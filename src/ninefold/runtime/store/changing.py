@@ -1,0 +1,253 @@
+"""How a database is made one of another contract, whichever kind it is of: what stands in the way is told, the rest is
+done in one transaction, and the rows are judged after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from msgspec import structs
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.plan.schema import Schema
+from ninefold.runtime.store.protocol import Judge, Row, Session, Stored, Unfit
+from ninefold.sql.fragment import identifier
+from ninefold.upgrade.change import By, Change
+from ninefold.upgrade.changes import Changes, Outcome, changes
+from ninefold.upgrade.shape import digest
+from ninefold.upgrade.steps import Premise, Step, aside_name
+from ninefold.upgrade.words import sentence, unmet
+
+NAMED = 3
+"""Rows that are told as examples."""
+
+
+class NotUpgraded(Exception):
+    """The database was left as it was; the message says why, `details` are its single points, `help` advises."""
+
+    def __init__(self, message: str, details: Sequence[str] = (), help: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.details = tuple(details)
+        self.help = tuple(help)
+
+
+class Failed(Exception):
+    """An expression has no value for a row; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """So many rows are not as they have to be; some of their values, as they are stored, and whether there are more."""
+
+    count: int
+    examples: tuple[Stored, ...]
+    more: bool
+
+
+class Changing(Protocol):
+    """A database in the transaction in which its shape changes. All of it may raise an error of its driver."""
+
+    @property
+    def session(self) -> Session: ...
+
+    def ask(self, text: str) -> Sequence[Row]: ...
+
+    def take(self, every: Iterable[Step], wanted: Schema) -> None:
+        """Take steps, one after another: what one does depends on those before it. Raises Failed."""
+
+    def refer(self, wanted: Schema) -> None:
+        """Have references kept as they are again. Raises NotUpgraded where a row would refer to nothing."""
+
+    def broken(self, premise: Premise) -> Broken | None:
+        """None: the rows are as they have to be."""
+
+    def note_shape(self, shape: Schema) -> None: ...
+
+    def note_upgrade(self, shape: Schema, backup: Path | None) -> None: ...
+
+
+Decide: TypeAlias = Callable[[Schema], Outcome]
+"""What is decided over a database of a shape. What it raises goes through, and nothing has been changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A change, and why it is not made without a decision: sentences, none where it is."""
+
+    change: Change
+    why: tuple[str, ...] = ()
+
+
+def judged(found: Changes, database: Changing, by: By) -> tuple[Judged, ...]:
+    """Each change with what stands in its way, where it is made by `serve` or by `upgrade`."""
+    return tuple(Judged(change, tuple(_why(change, database, by))) for change in found.changes)
+
+
+def _why(change: Change, database: Changing, by: By) -> Iterator[str]:
+    if change.kind == "question" or (by == "serve" and change.by == "upgrade"):
+        # Where no row has what the change is about there is nothing to decide over.
+        if change.over is None or database.broken(change.over) is not None:
+            yield sentence(change)
+            return
+    for premise in change.premises:
+        broken = database.broken(premise)
+        if broken is not None:
+            examples = ", ".join((*map(_shown, broken.examples), *(("…",) if broken.more else ())))
+            yield unmet(change, premise, broken.count, examples)
+
+
+def _shown(value: Stored) -> str:
+    return "a secret" if isinstance(value, bytes) else str(value)[:40]
+
+
+def make(found: Changes, wanted: Schema, database: Changing) -> None:
+    """All steps. Raises NotUpgraded where a row would refer to nothing."""
+    database.take(found.steps, wanted)
+    database.refer(wanted)
+    database.note_shape(found.after)
+
+
+def adapt(stored: Schema, wanted: Schema, database: Changing, judge: Judge | None) -> Changes:
+    """What `serve` does by itself: all that needs no decision. Raises NotUpgraded, with what has to be decided."""
+    found = changes(stored, wanted)
+    if why := tuple(words for each in judged(found, database, "serve") for words in each.why):
+        raise NotUpgraded("over rows has to be decided", why)
+    if not found.same:
+        make(found, wanted, database)
+    if unfit := () if judge is None else judge(database.session, ()):
+        raise NotUpgraded("rows are not as the contract says", tuple(each.words for each in unfit))
+    return found
+
+
+# The command: a preview, and the upgrade
+
+
+def all_fit(session: Session, left: Collection[str]) -> tuple[Unfit, ...]:
+    """Nobody looks at the rows."""
+    return ()
+
+
+def _unfit(found: Unfit) -> Judged:
+    name, resource = found.name, found.name.split(".")[0]
+    field = name if found.is_field else f"{resource}.…"
+    write = (f"{{set: {field}, is: …, where: …}}", f"{{leave: {name}}}")
+    return Judged(Change("question", f"`{name}`", "", by="upgrade", write=write), (found.words,))
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """What an upgrade would do, or has done (`made`). `shape`: by what that of the database is known. `rows`: of each
+    resource that is stored. `decided`: over so many things. `aside`: what is hidden then, `lost`: what ends, each with
+    the number of its values or rows. `given`: the fields of rows that have what the contract gives to new ones,
+    `renamed`: those that part 9 says had another name, in words."""
+
+    database: str
+    shape: str
+    rows: tuple[tuple[str, int], ...]
+    changes: tuple[Judged, ...]
+    aside: tuple[tuple[str, int], ...] = ()
+    lost: tuple[tuple[str, int], ...] = ()
+    given: tuple[str, ...] = ()
+    renamed: tuple[str, ...] = ()
+    decided: int = 0
+    made: bool = False
+    backup: Path | None = None
+
+    @property
+    def goes(self) -> bool:
+        return not any(each.why for each in self.changes)
+
+
+def upgraded(
+    database: Changing,
+    name: str,
+    before: Schema,
+    wanted: Schema,
+    decide: Decide,
+    judge: Judge,
+    backup: Path | None = None,
+) -> tuple[Rehearsed, bool]:
+    """The upgrade of a database of the shape `before`, and whether the transaction is to be kept. `name`: as its
+    operator calls it. Raises NotUpgraded."""
+    outcome = decide(before)
+    counts = tuple((table.name, _count(database, table.name)) for table in before.tables)
+    try:
+        database.take(outcome.steps, wanted)
+    except Failed as error:
+        raise NotUpgraded(f"what is decided cannot be worked out for a row: {error}") from None
+    found = changes(outcome.stored, wanted)
+    done = Rehearsed(
+        name,
+        digest(before),
+        counts,
+        judged(found, database, "upgrade"),
+        given=outcome.given,
+        renamed=outcome.renamed,
+        decided=outcome.count,
+    )
+    if not done.goes:
+        return done, False
+    make(found, wanted, database)
+    unfit = tuple(map(_unfit, judge(database.session, outcome.left)))
+    if unfit:
+        return replace(done, changes=(*done.changes, *unfit)), False
+    if found.same and not outcome.count and not outcome.steps:
+        # Nothing but that rows were looked at is new.
+        return done, True
+    after = found.after
+    lost = dict(hidden(database, after))
+    for each in outcome.lost:
+        after = dropped(database, after, each)
+    database.note_shape(after)
+    database.note_upgrade(after, backup)
+    ended = tuple((each, lost[each]) for each in outcome.lost)
+    return replace(done, aside=tuple(hidden(database, after)), lost=ended, made=True), True
+
+
+# What was set aside
+
+
+def hidden(database: Changing, stored: Schema) -> Iterator[tuple[str, int]]:
+    """What is set aside in a database, each with the number of its values or rows."""
+    for table in stored.tables:
+        for aside in table.aside:
+            yield f"{table.name}.{aside.column.name}", _count(database, table.name, aside.stored)
+    for table in stored.aside:
+        yield table.name, _count(database, aside_name(table.name))
+
+
+def _count(database: Changing, table: str, column: str = "") -> int:
+    what = f"count({identifier(column)})" if column else "count(*)"
+    [(count,)] = database.ask(f"SELECT {what} FROM {identifier(table)}")
+    return int(str(count))
+
+
+def dropped(database: Changing, stored: Schema, name: str) -> Schema:
+    """End what was set aside: the shape that is stored then."""
+    for table in stored.aside:
+        if table.name == name:
+            database.ask(f"DROP TABLE {identifier(aside_name(name))}")
+            return structs.replace(stored, aside=tuple(each for each in stored.aside if each.name != name))
+    tables = []
+    for table in stored.tables:
+        gone = [each for each in table.aside if f"{table.name}.{each.column.name}" == name]
+        for each in gone:
+            database.ask(f"ALTER TABLE {identifier(table.name)} DROP COLUMN {identifier(each.stored)}")
+        tables.append(structs.replace(table, aside=tuple(each for each in table.aside if each not in gone)))
+    return structs.replace(stored, tables=tuple(tables))
+
+
+def ended(database: Changing, stored: Schema, names: Sequence[str], name: str) -> tuple[tuple[str, int], ...]:
+    """End what was set aside, by its name: a field (`order.memo`) or a resource; each with the number of its values or
+    rows. Raises NotUpgraded."""
+    counts = dict(hidden(database, stored))
+    for each in names:
+        if each not in counts:
+            listed = ", ".join(counts) or "nothing is"
+            raise NotUpgraded(f"`{each}` is not set aside in {name}", help=(f"set aside: {listed}",))
+    for each in names:
+        stored = dropped(database, stored, each)
+    database.note_shape(stored)
+    return tuple((each, counts[each]) for each in names)
