@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from tests.reference.asking import ANYONE, Asking, Caller
 from tests.reference.expressions import Reading, at_hand
+from tests.reference.failures import Failure
 from tests.reference.messages import Request
-from tests.reference.rows import Row
 
+from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.service import LookedUp, Scheme
-
-ANYONE = "anyone"
-
-
-@dataclass(frozen=True)
-class Caller:
-    who: str = ANYONE
-    row: Row | None = None
-    names: Mapping[str, Any] = field(default_factory=dict)
 
 
 def presented(scheme: Scheme, request: Request, query: Mapping[str, Sequence[str]]) -> str | None:
@@ -58,4 +50,29 @@ def recognised(scheme: Scheme, text: str, reading: Reading) -> Caller | None:
             for added, value in scheme.adds:
                 names[added] = reading.also(caller=names).value_or_none(value)
             return Caller(scheme.name, row, names)
+    return None
+
+
+def admission(asking: Asking, endpoint: Endpoint) -> Admission | None:
+    """Meaning "credentials". None: the caller is not one whom the endpoint admits."""
+    admitted = {each.who: each for each in endpoint.admissions}
+    if list(admitted) == [ANYONE]:
+        return admitted[ANYONE]  # no credential is read
+    known: list[Caller] = []
+    presents: list[str] = []
+    for scheme in asking.checked.schemes:
+        if presented(scheme, asking.request, asking.query) is not None:
+            presents.append(scheme.name)
+        text = credential(scheme, asking.request, asking.query)
+        caller = None if text is None else recognised(scheme, text, asking.all())
+        if caller is not None:
+            known.append(caller)
+    asking.caller = next((each for each in known if each.who in admitted), Caller())
+    asking.names["caller"] = asking.caller.names
+    if asking.caller.who != ANYONE:
+        return admitted[asking.caller.who]
+    if ANYONE in admitted and (known or not presents):
+        return admitted[ANYONE]
+    bad = next((name for name in presents if name in admitted), next(iter(presents), None))
+    asking.failures.append(Failure("forbidden", endpoint.resource) if known else Failure("unauthenticated", bad))
     return None

@@ -11,10 +11,11 @@ from email.utils import format_datetime
 from typing import Any, TypeAlias
 
 from tests.reference import routes
+from tests.reference.asking import parameters_of
 from tests.reference.calls import Function
 from tests.reference.expressions import Chance, Fails, Reading
 from tests.reference.failures import Failure
-from tests.reference.interpreter import Interpreter, parameters_of
+from tests.reference.interpreter import Interpreter
 from tests.reference.messages import Request, Response
 from tests.reference.rows import Fields, Row, Rows
 from tests.reference.values import broken_rules

@@ -1,0 +1,120 @@
+"""Answers: what a response shows, and how a refusal is said."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+from tests.reference import (
+    bodies,
+    callers,
+    shows,
+    writes,
+)
+from tests.reference.asking import Asking
+from tests.reference.expressions import Reading, at_hand
+from tests.reference.failures import Failure, error_value, in_written_order, refusal
+from tests.reference.messages import NOTHING, Response
+from tests.reference.rows import Row
+
+from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.service import Scheme
+from ninefold.expressions.tree import Variable
+
+
+def not_modified(asking: Asking, endpoint: Endpoint, row: Row) -> bool:
+    tags = asking.request.headers.get("if-none-match")
+    if not endpoint.operation.validator or tags is None:
+        return False
+    return tags.strip() == "*" or writes.opaque_tag(endpoint, row) in [
+        each.strip().removeprefix("W/").strip('"') for each in tags.split(",")
+    ]
+
+
+def shown_row(asking: Asking, endpoint: Endpoint, row: Row, not_modified: bool) -> Response:
+    reading = asking.seen().also(**{row.resource.name: at_hand(row)})
+    response = respond(asking, endpoint, reading)
+    if endpoint.operation.validator and endpoint.verb != "delete":
+        tag = f'"{writes.opaque_tag(endpoint, row)}"'
+        response = replace(response, headers={"etag": tag, **response.headers})
+    if not_modified:
+        headers = {name: value for name, value in response.headers.items() if name != "content-type"}
+        return Response(304, headers)
+    return response
+
+
+def respond(asking: Asking, endpoint: Endpoint, reading: Reading, rows: list[Row] | None = None) -> Response:
+    headers: dict[str, str] = {}
+    body: Any = NOTHING
+    if endpoint.response.content is not None:
+        body = shows.shown(endpoint.response.content, reading, rows or [], asking.chosen)
+        body = None if body is shows.LEFT_OUT else body
+        headers["content-type"] = asking.checked.produces or ""
+    for name, leaf in endpoint.response.headers:
+        value = shows.shown(leaf, reading)
+        if value is not shows.LEFT_OUT and value is not None:
+            headers[name.lower()] = _field_value(name, value)
+    return Response(endpoint.response.status, headers, body)
+
+
+def refused(asking: Asking, *failures: Failure) -> Response:
+    errors, endpoint = asking.checked.errors, asking.endpoint
+    refused = refusal(in_written_order(failures, endpoint), endpoint, errors)
+    headers: dict[str, str] = {}
+    if refused.status == 401 and endpoint is not None:
+        admitted = {each.who for each in endpoint.admissions}
+        schemes = [each for each in asking.checked.schemes if each.name in admitted] or list(asking.checked.schemes)
+        challenges = ", ".join(dict.fromkeys(_challenge(asking, each) for each in schemes))
+        headers |= {"www-authenticate": challenges} if challenges else {}
+    if refused.code is None:
+        return Response(refused.status, headers)
+    for name in refused.code.said:
+        value = None if name == "detail" else _said(asking, refused.code, name)
+        if value is not None and not _NOT_IN_A_FIELD.search(value):
+            headers[name.lower()] = _field_value(name, value)
+    if errors.content is None:
+        return Response(refused.status, headers)
+    reading = asking.seen()
+    document = bodies.came(asking.request, endpoint, asking.checked)
+    refused = replace(refused, fields=tuple(dict.fromkeys(each.sent(document) for each in refused.fields)))
+    error = error_value(refused, _said(asking, refused.code, "detail"), errors)
+    body = shows.shown(errors.content, reading.also(error=error))
+    headers["content-type"] = errors.media_type or ""
+    return Response(refused.status, headers, None if body is shows.LEFT_OUT else body)
+
+
+def _challenge(asking: Asking, scheme: Scheme) -> str:
+    """RFC 9110 11.6.1; RFC 6750 3.1 has a word for a bearer token that is not good."""
+    text = callers.credential(scheme, asking.request, asking.query)
+    if scheme.challenge == "Bearer" and text is not None and callers.recognised(scheme, text, asking.all()) is None:
+        return 'Bearer error="invalid_token"'
+    return scheme.challenge
+
+
+def _said(asking: Asking, code: Any, name: str) -> Any:
+    said = code.said.get(name)
+    if said is None:
+        return None
+    if asking.told_of is not None and asking.told_of.resource.name == code.resource:
+        return asking.seen().also(**{code.resource: at_hand(asking.told_of)}).value_or_none(said)
+    return None if _reads(said, code.resource) else asking.seen().value_or_none(said)
+
+
+def _reads(node: Any, name: str) -> bool:
+    """Whether an expression reads a root."""
+    if isinstance(node, Variable):
+        return node.name == name
+    held = node if isinstance(node, tuple) else [getattr(node, each) for each in getattr(node, "__struct_fields__", ())]
+    return any(_reads(each, name) for each in held)
+
+
+def _field_value(name: str, text: str) -> str:
+    return quote(text, safe="!#$%&'()*+,/:;=?@[]" if name.lower() in ("location", "content-location") else _VISIBLE)
+
+
+_NOT_IN_A_FIELD = re.compile("[\x00-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$")
+"""RFC 9110 5.5."""
+
+_VISIBLE = "".join(map(chr, range(0x20, 0x7F)))

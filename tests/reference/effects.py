@@ -1,0 +1,111 @@
+"""What else changes: rows of which `also` speaks (meaning "effects"), and the checks of what has become."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tests.reference import (
+    bodies,
+    lists,
+    writes,
+)
+from tests.reference.asking import Asking
+from tests.reference.expressions import Reading, at_hand
+from tests.reference.failures import Failure
+from tests.reference.rows import Row
+
+from ninefold.checked.operations import TRANSITION, Create, Delete, Update
+from ninefold.checked.resources import Effect, Guard
+from ninefold.language.verbs import KINDS
+
+
+def caused(asking: Asking, operation: Any, this: Row, was: Row | None, last: bool = True) -> list[Failure]:
+    """Do what else an operation does, one after another (meaning "effects"); what refuses it. What the endpoint
+    states comes after the `last` of its operations."""
+    own = getattr(operation, "effects", ())
+    for effect in own if last else operation.transition.also:
+        if failed := _effect(asking, effect, operation, this, was):
+            return failed
+    return []
+
+
+def _effect(asking: Asking, effect: Effect, cause: Any, this: Row, was: Row | None) -> list[Failure]:
+    before = {} if was is None else {this.resource.name: at_hand(was)}
+    reading = asking.all().also(this=at_hand(this), before=before)
+    works = [*_works(asking, effect, cause, this, reading)]
+    assert asking.endpoint is not None
+    admission = replace(asking.endpoint.admissions[0], condition=None, of_request=False)
+    for work in works:
+        failed = work.refusals(admission, bodies.Given(), replace(asking.request, headers={}))
+        if failed:
+            tells_of(asking, work.row)
+            return failed
+    changed = [writes.Change(work, bodies.Given()) for work in works]
+    for work, change in zip(works, changed, strict=True):
+        if work.row is not None and asking.rows.find(effect.resource, work.row.key) is None:
+            continue  # it fell with another one
+        old = work.row
+        row = change.done()
+        if failed := caused(asking, work.endpoint.operation, row, old):
+            return failed
+        if effect.verb != "delete":
+            if failed := [Failure("check", effect.resource, each.code) for each in broken_checks(asking, row)]:
+                tells_of(asking, row)
+                return failed
+    return []
+
+
+def tells_of(asking: Asking, row: Row | None) -> None:
+    asking.told_of = row if row is not None and asking.is_seen(row) and not row.is_gone else None
+
+
+def _works(asking: Asking, effect: Effect, cause: Any, this: Row, reading: Reading) -> Iterator[writes.Work]:
+    """What an effect does, row by row, by an endpoint that everybody may call."""
+    assert asking.endpoint is not None
+    resource = asking.checked.resources[effect.resource]
+    kind = KINDS.get(effect.verb, TRANSITION)
+    stated: dict[str, Any] = {"key": cause.key, "place": cause.place, "kind": kind, "resource": resource.name}
+    stated |= {"response": cause.response, "errors": cause.errors, "takes": replace(cause.takes, body=())}
+    if kind.makes:
+        own = replace(asking.endpoint, operation=Create(**stated, sets=effect.sets))
+        items = [{}] if effect.each is None else [{"each": each} for each in reading.value_or_none(effect.each) or ()]
+        for item in items:
+            of_item = reading.also(**item)
+            if effect.where is None or of_item.holds(effect.where):
+                yield writes.Work(of_item, own, asking.checked, {}, lambda row: True)
+        return
+    machine = resource.machine
+    transition = None if effect.verb in KINDS or machine is None else machine.transitions[effect.verb]
+    if effect.verb == "delete":
+        operation: Any = Delete(**stated)
+    else:
+        operation = Update(**stated, transition=transition, sets=effect.sets)
+    own = replace(asking.endpoint, operation=operation)
+    found = [
+        row
+        for row in asking.rows.all(resource.name)
+        if not (resource.name == this.resource.name and row.key == this.key)
+        and (effect.of_one or not row.is_gone or (transition is not None and _state(row) in transition.origins))
+        and (effect.where is None or reading.also(**{resource.name: at_hand(row)}).holds(effect.where))
+    ]
+    for row in lists.sorted_rows(found, lists.whole_order((), resource.primary_key), asking.all()):
+        yield writes.Work(reading, own, asking.checked, {}, lambda row: True, row=row)
+
+
+def broken(asking: Asking, checks: Sequence[Guard], row: Row, was: Row | None) -> list[Failure]:
+    """What fails of the row as it has become, beside the row as it was."""
+    name = row.resource.name
+    before = {} if was is None else {name: at_hand(was)}
+    reading = asking.all().also(**{name: at_hand(row), "before": before})
+    return [Failure("check", name, each.code) for each in checks if not reading.holds(each.that)]
+
+
+def broken_checks(asking: Asking, row: Row) -> list[Any]:
+    reading = asking.all().also(**{row.resource.name: at_hand(row)})
+    return [each for each in row.resource.invariants if not reading.holds(each.that)]
+
+
+def _state(row: Row) -> Any:
+    return None if row.resource.machine is None else row.fields[row.resource.machine.field]

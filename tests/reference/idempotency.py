@@ -1,0 +1,45 @@
+"""Idempotency keys: what one belongs to, and what makes a request the same (RFC draft Idempotency-Key)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.reference import (
+    bodies,
+)
+from tests.reference.asking import Asking
+
+from ninefold.checked.endpoints import Endpoint
+
+
+def _key(asking: Asking, endpoint: Endpoint) -> str | None:
+    """The key that came, with quotes or without."""
+    text = asking.request.headers.get("idempotency-key")
+    if endpoint.idempotency_key is None or text is None:
+        return None
+    return text.strip(" \t").strip('"') or None
+
+
+def broken_key(asking: Asking, endpoint: Endpoint) -> Iterator[str]:
+    """The rule that the key does not keep, if any."""
+    text = asking.request.headers.get("idempotency-key")
+    if endpoint.idempotency_key == "required" and text is None:
+        yield "required"
+    elif endpoint.idempotency_key is not None and text is not None and _key(asking, endpoint) is None:
+        yield "minLength" if '"' in text else "format"
+
+
+def held(asking: Asking, endpoint: Endpoint, given: bodies.Given) -> tuple[Any, ...] | None:
+    """What a key belongs to: the caller and the endpoint. A body that is no JSON came with it all the same."""
+    key, malformed = _key(asking, endpoint), any(each.condition == "malformed" for each in asking.failures)
+    if key is None or not (given.readable or malformed):
+        return None
+    return (asking.caller.who, None if asking.caller.row is None else asking.caller.row.key, endpoint.key, key)
+
+
+def whole_request(asking: Asking, endpoint: Endpoint) -> tuple[str, bytes]:
+    """What makes it the same request: path, query and body, byte for byte. A body that is not read is none."""
+    members = asking.checked.requests_of(endpoint).unknown_members
+    unread = endpoint.takes.body is None or (endpoint.takes.body == () and members == "ignored")
+    return (asking.request.target, b"" if unread else asking.request.body or b"")

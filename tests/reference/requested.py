@@ -1,0 +1,211 @@
+"""What a request says, part by part: the values of its path, what it accepts, its parameters, its page, the case that
+it is of, and its body. What is wrong with it goes to the failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tests.reference import (
+    bodies,
+    cases,
+    chosen,
+    idempotency,
+    lists,
+    writes,
+)
+from tests.reference.asking import Asking
+from tests.reference.failures import Failure, invalid
+from tests.reference.lists import Page
+from tests.reference.operations import pages_of
+from tests.reference.values import Broken, broken_rules, from_text, parsed, read
+
+from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.operations import Ensure, PathName, PathValue
+from ninefold.values import Array
+
+
+def split(text: str) -> list[str]:
+    return text.split(",")
+
+
+def split_header(text: str) -> list[str]:
+    """RFC 9110 5.6.1: white space may stand around the items."""
+    return [each.strip(" \t") for each in text.split(",")]
+
+
+def path_values(asking: Asking, texts: list[str]) -> dict[str, Any] | None:
+    """Meaning "paths": what is not of the field's type is missing. None: then no row is addressed."""
+    assert asking.endpoint is not None
+    values: dict[str, Any] = {}
+    for name, text in zip(_in_braces(asking), texts, strict=True):
+        if isinstance(name, PathValue):
+            continue
+        try:
+            values[name.text] = from_text(name.type, text)
+            put = asking.endpoint.operation
+            if isinstance(put, Ensure) and "created" in put.outcomes and not name.through:
+                schema = asking.checked.resources[name.resource].fields[name.field].schema
+                broken = (rule for _, rule in broken_rules(schema, values[name.text], ()))
+                misfits = [invalid("path", name.text, rule) for rule in broken]
+                asking.failures += misfits
+                asking.path_fits = asking.path_fits and not misfits
+        except Broken:
+            asking.failures.append(Failure("not found", name.resource))
+    return values if len(values) == len({name.text for name in asking.endpoint.names}) else None
+
+
+def _in_braces(asking: Asking) -> list[PathName | PathValue]:
+    assert asking.endpoint is not None
+    return [each for each in asking.endpoint.segments if not isinstance(each, str)]
+
+
+def in_path(asking: Asking, texts: list[str]) -> None:
+    """Meaning "values in paths": what is no such value is `not found`, of the resource and of the value."""
+    assert asking.endpoint is not None
+    declared = {each.name: each for each in asking.endpoint.takes.path}
+    for name, text in zip(_in_braces(asking), texts, strict=True):
+        if isinstance(name, PathValue) and name.text in declared:
+            for _ in _declared(asking, declared[name.text], [text], asking.names["request"]["path"]):
+                asking.failures += [Failure("not found", each) for each in (name.resource, f"path.{name.text}")]
+
+
+def case(asking: Asking, every: Sequence[Endpoint], admission: Admission | None, is_well: bool) -> Endpoint | None:
+    """The case that the request is of; None: nobody knows, or of none, and what is wrong with that is said.
+    `is_well`: its parameters are as they are declared."""
+    first = every[0].case
+    reading = next((each for each in every if each.takes.body is not None), None)
+    if first is not None and first.member is None:
+        if admission is None or not is_well:
+            asking.failures += [] if reading is None else _unreadable(asking, reading)
+            return None
+        found = cases.by_request(every, asking.all())
+        if found is None:
+            asking.failures.append(Failure("forbidden", cases.whole(every).resource))
+        return found
+    if reading is None or (wrong := _unreadable(asking, reading)):
+        asking.failures += [] if reading is None else wrong
+        return None
+    chosen_ = cases.by_body(every, bodies.came(asking.request, reading, asking.checked))
+    if isinstance(chosen_, Failure):
+        asking.failures.append(chosen_)
+        return None
+    return chosen_
+
+
+def _unreadable(asking: Asking, endpoint: Endpoint) -> list[Failure]:
+    """What is wrong with a body as a whole."""
+    document = bodies.document_of(asking.request, endpoint, asking.checked)
+    refused = isinstance(document, list) and bool(document) and isinstance(document[0], Failure)
+    return document if refused else []
+
+
+def accept(asking: Asking, every: Sequence[Endpoint]) -> None:
+    """Whether the client takes what is written here: the simple forms of Accept (RFC 9110 12.5.1)."""
+    if all(each.response.content is None for each in every) or asking.checked.produces is None:
+        return
+    accept = asking.request.headers.get("accept", "*/*")
+    ranges = [each.partition(";")[0].strip().lower() for each in accept.split(",")]
+    offered = asking.checked.produces.lower()
+    if not {"*/*", offered.partition("/")[0] + "/*", offered} & set(ranges):
+        asking.failures.append(Failure("not acceptable"))
+
+
+def parameters(asking: Asking, every: Sequence[Endpoint]) -> None:
+    endpoint = every[0]
+    known = {each.name for each in endpoint.takes.query}.union(*map(lists.names, every))
+    known |= {scheme.parameter for scheme in asking.checked.schemes if scheme.where == "query"}
+    known |= set() if asking.of.version_parameter is None else {asking.of.version_parameter}
+    if asking.checked.requests_of(endpoint).unknown_parameters == "refused":
+        asking.failures += [invalid("query", name, "unknown") for name in asking.query if name not in known]
+    for place, declared in (("query", endpoint.takes.query), ("headers", endpoint.takes.headers)):
+        for each in declared:
+            header = asking.request.headers.get(each.name.lower())
+            texts = asking.query.get(each.name) if place == "query" else None if header is None else [header]
+            where = "query" if place == "query" else "header"
+            items = split if place == "query" else split_header
+            for path, rule in _declared(asking, each, texts, asking.names["request"][place], items):
+                asking.failures.append(invalid(where, each.name, rule, path))
+    asking.failures += [invalid("header", "Idempotency-Key", rule) for rule in idempotency.broken_key(asking, endpoint)]
+
+
+def page(asking: Asking, endpoint: Endpoint) -> Page:
+    given = asking.names["request"]["query"]
+    asking.chosen = chosen.asked(endpoint, given)
+    return lists.asked(endpoint, asking.query, given, asking.failures)
+
+
+def _declared(
+    asking: Asking,
+    each: Any,
+    texts: list[str] | None,
+    values: dict[str, Any],
+    items: Callable[[str], list[str]] = split,
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    if texts is None:
+        if each.default:
+            values[each.name] = read(each.type, each.default[0])
+        elif each.required:
+            yield (), "required"
+        return
+    is_list = isinstance(each.type, Array) and not each.is_json
+    if len(texts) > 1 and not (is_list and each.explode):
+        yield (), "repeated"
+        return
+    unread: list[tuple[tuple[str | int, ...], str]] = []
+    try:
+        if each.is_json:
+            value: Any = parsed(texts[0].encode("utf-8", "surrogateescape"))
+        elif is_list:
+            value = []
+            for index, text in enumerate(texts if each.explode else items(texts[0])):
+                try:
+                    value.append(from_text(each.type.items, text))
+                except Broken as broken:
+                    value.append(text.encode("utf-8", "backslashreplace").decode())
+                    unread.append(((index,), broken.rule))
+        else:
+            value = from_text(each.type, texts[0])
+    except Broken as broken:
+        yield (), broken.rule
+        return
+    except ValueError:
+        yield (), "type"
+        return
+    places = {path for path, _ in unread}
+    found = [(path, rule) for path, rule in broken_rules(each.schema, value) if path[:1] not in places]
+    if each.is_json and not found:
+        try:
+            value = read(each.type, value)
+        except Broken as broken:
+            found = [(broken.path, broken.rule)]
+    if not unread and not (each.is_json and found):
+        values[each.name] = value
+    yield from sorted([*unread, *found], key=lambda one: one[0][:1]) if unread else found
+
+
+def cursor(asking: Asking, endpoint: Endpoint, page: Page) -> None:
+    pages = pages_of(endpoint)
+    if page.cursor is not None and pages is not None:
+        stands_for = asking.of.cursors.get(page.cursor)
+        if stands_for is None or stands_for[:3] != (endpoint.key, asking.caller.who, page.order_name):
+            asking.failures.append(invalid("query", pages.at or "", "format"))
+        else:
+            page.after = stands_for[3]
+
+
+def body(asking: Asking, endpoint: Endpoint, work: writes.Work) -> bodies.Given:
+    """What the body gives. Objects are merged into the row only for whoever may change it."""
+    if endpoint.takes.body is None or endpoint.resource is None:
+        return bodies.Given()
+    if endpoint.takes.body == () and asking.checked.requests_of(endpoint).unknown_members == "ignored":
+        return bodies.Given()
+    document = bodies.document_of(asking.request, endpoint, asking.checked)
+    if isinstance(document, list) and document and isinstance(document[0], Failure):
+        asking.failures += document
+        return bodies.Given(readable=False)
+    resource = asking.checked.resources[endpoint.resource]
+    by_form = bodies.is_form(asking.request, endpoint, asking.checked)
+    given = bodies.given(document, endpoint, resource, asking.checked, work.mergeable, by_form, asking.of.becomes)
+    asking.failures += given.failures
+    return given
