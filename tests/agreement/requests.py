@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from tests.agreement.contracts import FORM
+from tests.agreement.beside import FORM
 from tests.reference.interpreter import Interpreter
 from tests.reference.messages import NOTHING, Request, Response
 from tests.reference.operations import expansion_of, filters_of, is_of_all, pages_of, projection_of, sorts_of

@@ -1,0 +1,84 @@
+"""Random error codes, the shape of errors, and their precedence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.agreement.conditions import Made
+from tests.agreement.maker import Maker
+from tests.agreement.writing import NONE
+
+
+def coded(maker: Maker, name: str, made: Made | None = None) -> str:
+    texts = [] if made is None else [each for each, kind in made.kinds.items() if kind.type in ("string", "choice")]
+    if made is not None and texts and maker.often(0.4):
+        name = f"{name}_{made.name}"
+        told = {"detail": f"'It is ' + {made.name}.{texts[-1]}"}
+        headers = {"headers": {"X-Told": f"{made.name}.{texts[0]}", "Location": "'/rules'"}}
+        maker.codes.setdefault(name, {"status": 409, **maker.random.choice([told, headers, told | headers])})
+    if name not in maker.codes:
+        maker.codes[name] = {"status": maker.random.choice([409, 422, 403]), "title": f"It is {name}"}
+    return name
+
+
+def errors(maker: Maker) -> Any:
+    groups = [
+        ["no such path"],
+        ["method not allowed"],
+        ["unauthenticated"],
+        ["forbidden"],
+        ["too large"],
+        ["unsupported media type"],
+        ["not acceptable"],
+        ["malformed"],
+        ["invalid"],
+        ["idempotency mismatch"],
+        ["not found"],
+        ["gone"],
+        ["precondition failed"],
+        ["illegal transition"],
+        ["conflict"],
+    ]
+    if not maker.often(0.8):
+        for name in ("not_ready", "not_now", "unruly"):
+            coded(maker, name)
+    for group in groups:
+        if maker.often(0.8):
+            name = group[0].replace(" ", "_")
+            code: dict[str, Any] = {"status": maker.random.choice([400, 404, 409, 422]), "for": group[0]}
+            if group[0] in ("unauthenticated", "method not allowed"):
+                code["status"] = {"unauthenticated": 401, "method not allowed": 405}[group[0]]
+            code |= {"title": f"About {name}"} if maker.often(0.8) else {}
+            code |= {"about": "it"} if maker.often(0.3) else {}
+            code |= {"detail": "'at ' + string(now)"} if maker.often(0.1) else {}
+            maker.codes[name] = code
+    if maker.often(0.3):
+        maker.codes["no_user"] = {"status": 404, "title": "No such user", "for": "not found user"}
+    if maker.often(0.3):
+        maker.codes["taken_name"] = {"status": 409, "title": "The name is taken", "for": "conflict user.name"}
+    stated = maker.random.sample([*(group[0] for group in groups[2:]), "check"], maker.random.randint(2, 12))
+    errors: dict[str, Any] = {"codes": maker.codes}
+    if maker.often(0.9):
+        shapes: list[Any] = [
+            {"code": "error.code", "title": "error.title", "status": "error.status", "fields": "error.fields"},
+            {"errors": "error.messages"},
+            {"code": "error.code", "detail": "error.detail", "all": ["error.title", "error.messages"]},
+        ]
+        shape = maker.random.choice(shapes)
+        errors = {"error shape": {"media type": "application/problem+json", "body": shape}, **errors}
+    else:
+        errors = {"error shape": NONE, **errors}
+    if maker.often(0.6):
+        errors["messages"] = {"required": "is needed", "unique": "is taken", "type": "is of another kind"}
+        if maker.often(0.6):
+            errors["messages"]["all others"] = "is wrong"
+    if maker.often(0.6):
+        errors["precedence"] = ["no such path", "method not allowed", *stated]
+        for narrowed in ("not found user", "conflict user.name", "invalid user.name", "invalid user"):
+            if maker.often(0.2):
+                errors["precedence"].insert(maker.random.randint(2, len(stated) + 2), narrowed)
+    for narrowed in ("invalid user.name", "invalid user", "invalid item"):
+        if maker.often(0.2):
+            name = narrowed.replace(" ", "_").replace(".", "_")
+            maker.codes[name] = {"status": 422, "title": f"About {name}", "for": narrowed}
+    return errors

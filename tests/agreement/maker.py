@@ -1,0 +1,39 @@
+"""A random contract under way: the throws, and what is made of it so far."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any, Final
+
+from tests.agreement.conditions import Conditions, Made
+
+SCALARS: Final = ("integer", "number", "string", "boolean", "date-time", "choice")
+ARRAYS: Final = ("strings", "integers")
+
+
+class Maker:
+    """One contract."""
+
+    def __init__(self, random: Random, to_all: bool = False) -> None:
+        self.random, self.to_all = random, to_all
+        self.steps = Random()
+        self.steps.setstate(random.getstate())
+        """Of what is done after the first operation. Each subject has throws of its own, which leave the others as they
+        are."""
+        self.choices = Random()
+        self.choices.setstate(random.getstate())
+        self.paths = Random(f"paths {random.getstate()}")
+        self.puts = Random(f"puts {random.getstate()}")
+        self.cases = Random(f"cases {random.getstate()}")
+        self.forms = Random(f"forms {random.getstate()}")
+        self.effects = Random(f"effects {random.getstate()}")
+        self.versions = Random(f"versions {random.getstate()}")
+        self.calls = Random(f"calls {random.getstate()}")
+        self.schemes: dict[str, Any] = {}
+        self.made: dict[str, Made] = {}
+        self.codes: dict[str, dict[str, Any]] = {}
+        self.conditions = Conditions(random, self.made)
+        self.condition, self.atom = self.conditions.condition, self.conditions.atom
+
+    def often(self, chance: float) -> bool:
+        return self.random.random() < chance
