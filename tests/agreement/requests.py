@@ -217,14 +217,10 @@ class Asker:
         if self._often(0.08):
             headers["accept"] = self.random.choice(["application/json", "*/*", "text/html", "text/html, application/*"])
         if endpoint.operation.validator and self.tags and self._often(0.5):
-            names = ["if-match"]
-            if endpoint.verb == "read":
-                # Of a read, the service asks for `precondition failed` last, whatever `precedence` says.
-                names = ["if-none-match"] if self.checked.errors.precedence else ["if-match", "if-none-match"]
-            name = self.random.choice(names)
+            name = self.random.choice(["if-match", "if-none-match"] if endpoint.verb == "read" else ["if-match"])
             tag = self.random.choice([f'"⟦{self.random.choice(self.tags)}⟧"', f'"⟦{self.tags[0]}⟧"', "*", '"nothing"'])
             headers[name] = tag
-        elif kind_of(endpoint.verb).is_conditional and not is_of_all(endpoint) and self._beside.random() < 0.1:
+        elif _is_conditional(endpoint) and self._beside.random() < 0.1:
             name = self._beside.choice(["if-match", "if-none-match"])
             headers[name] = self._beside.choice(["*", '"nothing"', *(f'"⟦{each}⟧"' for each in self.tags[:2])])
         if endpoint.idempotency_key is not None and self._often(0.8):
@@ -442,3 +438,8 @@ def _cursors(body: Any) -> Iterator[str]:
                 yield from _cursors(value)
         case str() if body.startswith("cursor-"):
             yield body
+
+
+def _is_conditional(endpoint: Endpoint) -> bool:
+    """Whether a request may have conditions on what it selects, be there entity tags or none."""
+    return endpoint.method == "GET" or (kind_of(endpoint.verb).is_conditional and not is_of_all(endpoint))

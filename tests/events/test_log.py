@@ -168,6 +168,8 @@ def test_entity_tags_of_the_log(tmp_path: Path) -> None:
         service.note(ann, "milk")
         assert service.http.get("/log", headers=ann | {"If-None-Match": tags["/log"]}).status_code == 200
         assert service.http.get(path, headers=ann | {"If-None-Match": tags[path]}).status_code == 304
+        for asked, status in (({"If-None-Match": "*"}, 304), ({"If-Match": '"x"'}, 412)):
+            assert service.http.get("/events", headers=ann | asked).status_code == status
 
 
 def test_an_event_can_be_read_for_as_long_as_is_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,24 +24,24 @@ from ninefold.checked.service import Scheme
 from ninefold.expressions.tree import Variable
 
 
-def not_modified(asking: Asking, endpoint: Endpoint, row: Row) -> bool:
-    tags = asking.request.headers.get("if-none-match")
-    if not endpoint.operation.validator or tags is None:
-        return False
-    return tags.strip() == "*" or writes.opaque_tag(endpoint, row) in [
-        each.strip().removeprefix("W/").strip('"') for each in tags.split(",")
-    ]
+def on_condition(asking: Asking, endpoint: Endpoint, response: Response) -> Response:
+    """What is shown, or what the request asks of it makes of it (RFC 9110, sections 13.2.1 and 13.2.2)."""
+    if endpoint.method != "GET" or not 200 <= response.status < 300:
+        return response
+    tag = response.headers.get("etag")
+    if not writes.matches(asking.request, tag):
+        return refused(asking, Failure("precondition failed", endpoint.resource))
+    if writes.is_known(asking.request, tag):
+        return Response(304, {name: value for name, value in response.headers.items() if name != "content-type"})
+    return response
 
 
-def shown_row(asking: Asking, endpoint: Endpoint, row: Row, not_modified: bool) -> Response:
+def shown_row(asking: Asking, endpoint: Endpoint, row: Row) -> Response:
     reading = asking.seen().also(**{row.resource.name: at_hand(row)})
     response = respond(asking, endpoint, reading)
     if endpoint.operation.validator and endpoint.verb != "delete":
         tag = f'"{writes.opaque_tag(endpoint, row)}"'
         response = replace(response, headers={"etag": tag, **response.headers})
-    if not_modified:
-        headers = {name: value for name, value in response.headers.items() if name != "content-type"}
-        return Response(304, headers)
     return response
 
 

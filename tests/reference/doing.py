@@ -28,12 +28,12 @@ from ninefold.checked.resources import Guard, Transition
 def done(asking: Asking, endpoint: Endpoint, work: writes.Work, page: Page, given: bodies.Given) -> Response:
     match endpoint.verb:
         case "compute":
-            return answers.respond(asking, endpoint, asking.seen())
+            return answers.on_condition(asking, endpoint, answers.respond(asking, endpoint, asking.seen()))
         case "list":
-            return _listed(asking, endpoint, work, page)
+            return answers.on_condition(asking, endpoint, _listed(asking, endpoint, work, page))
         case "read":
             assert work.row is not None
-            return answers.shown_row(asking, endpoint, work.row, answers.not_modified(asking, endpoint, work.row))
+            return answers.on_condition(asking, endpoint, answers.shown_row(asking, endpoint, work.row))
     put = None if asking.endpoint is None else asking.endpoint.operation
     unchanged = put.outcomes.get("unchanged") if isinstance(put, Ensure) else None
     checks = () if asking.endpoint is None else writes.guards_of(asking.endpoint)[1]
@@ -42,7 +42,7 @@ def done(asking: Asking, endpoint: Endpoint, work: writes.Work, page: Page, give
         if failed := effects.broken(asking, checks, was, was):
             return answers.refused(asking, *failed)
         same = replace(endpoint, operation=replace(endpoint.operation, response=unchanged))
-        return answers.shown_row(asking, same, was, False)
+        return answers.shown_row(asking, same, was)
     before = asking.rows
     asking.rows = work.reading.rows.copied()
     changed = writes.Change(replace(work, reading=asking.all()), given)
@@ -55,7 +55,7 @@ def done(asking: Asking, endpoint: Endpoint, work: writes.Work, page: Page, give
     after = asking.rows
     if endpoint.verb == "delete":  # what is shown of the row is as it was
         asking.rows = before
-    response = answers.shown_row(asking, endpoint, row, False)
+    response = answers.shown_row(asking, endpoint, row)
     asking.of.rows = after
     return response
 

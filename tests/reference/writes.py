@@ -251,10 +251,7 @@ class Work:
         if self.forbidden:
             failures.append(Failure("forbidden", self.resource.name))
         tag = f'"{opaque_tag(self.endpoint, row)}"' if self.endpoint.operation.validator else None
-        if self.endpoint.verb != "read":
-            if not are_met(request, row, tag):
-                failures.append(Failure("precondition failed", self.resource.name))
-        elif tag is not None and not failures and not _matches(request, tag):
+        if self.endpoint.verb != "read" and not are_met(request, row, tag):
             failures.append(Failure("precondition failed", self.resource.name))
         transition, machine = transition_of(self.endpoint), self.resource.machine
         if transition is not None and machine is not None:
@@ -369,16 +366,20 @@ class Work:
 
 def are_met(request: Request, row: Row | None, tag: str | None) -> bool:
     """Whether a write's conditions on its row hold, there or not (meaning "entity tags")."""
-    others = request.headers.get("if-none-match")
     if row is None:
         return "if-match" not in request.headers
+    return matches(request, tag) and not is_known(request, tag)
+
+
+def is_known(request: Request, tag: str | None) -> bool:
+    """Whether the client says that it has the representation with this tag, or any."""
+    others = request.headers.get("if-none-match")
     named = [] if others is None else [each.strip().removeprefix("W/") for each in others.split(",")]
-    if named == ["*"] or tag in named:
-        return False
-    return _matches(request, tag)
+    return named == ["*"] or tag in named
 
 
-def _matches(request: Request, tag: str | None) -> bool:
+def matches(request: Request, tag: str | None) -> bool:
+    """Whether the representation with this tag is one that the client asks for."""
     if_match = request.headers.get("if-match", "*")
     return if_match.strip() == "*" or tag in [each.strip() for each in if_match.split(",")]
 

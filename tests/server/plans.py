@@ -191,7 +191,6 @@ READ_NOTE = Read(
     resource="note",
     select=statement(f"SELECT {_NOTE_COLUMNS} FROM note WHERE id = ? AND owner = ?", PATH_ID, CALLER, gives=NOTE),
     judge=judge(MISSING),
-    validator=True,
     response=answer(200, **TAGGED),
 )
 

@@ -1,4 +1,5 @@
-"""`If-Match` and `If-None-Match` on writes of every kind, with entity tags and without (RFC 9110, section 13)."""
+"""`If-Match` and `If-None-Match` on writes of every kind, and on what shows rows, with entity tags and
+without (RFC 9110, section 13)."""
 
 from __future__ import annotations
 
@@ -69,6 +70,28 @@ PUT /plain/{name}:
 PUT /whole/{name}:       {does: put leaf, body: [text], responses: {replaced: {200: leaf}}}
 PUT /same/{name}:        {does: put leaf, body: [text], responses: {created: {201: leaf}, unchanged: {202: leaf}}}
 GET /plain/{name}:       {does: read leaf, responses: {200: leaf}}
+GET /leaves:             {does: list leaf, sort: [name], pages: none, responses: {200: page.items}}
+GET /count:              {does: compute, responses: {200: {n: all(leaf).size()}}}
+GET /own/{name}:
+  does: read leaf
+  headers:
+    ETag: |-
+      '"' + leaf.text + '"'
+  responses: {200: leaf}
+GET /moved/{name}:       {does: read leaf, headers: {Location: "'/plain/' + leaf.name"}, responses: {302: none}}
+GET /moved-tag/{name}:
+  does: read leaf
+  etag: true
+  headers: {Location: "'/plain/' + leaf.name"}
+  responses: {302: none}
+POST /found:             {does: list leaf, body: none, sort: [name], pages: none, responses: {200: page.items}}
+POST /found-tag:
+  does: list leaf
+  body: none
+  sort: [name]
+  pages: none
+  etag: true
+  responses: {200: page.items}
 PATCH /plain/{name}:     {does: update leaf, body: [text], patch: merge, responses: {200: leaf}}
 DELETE /plain/{name}:    {does: delete leaf, responses: {204: none}}
 DELETE /maybe/{name}:    {does: delete leaf, responses: {deleted: {204: none}, absent: {200: none}}}
@@ -189,7 +212,46 @@ def test_what_looks_for_no_row_heeds_neither(service: Running) -> None:
         service.http.delete("/maybe/fresh")
         assert service.http.post("/leaves", json={"name": "fresh"}, headers=headers).status_code == 201
         assert service.http.patch("/leaves", json=TEXT, headers=headers).status_code == 200
-        assert service.http.get("/plain/fresh", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/plain/there", "/tags/there", "/leaves", "/count", "/own/there"])
+def test_what_get_shows_is_there_with_a_tag_or_without(service: Running, path: str) -> None:
+    _there(service)
+    plain = service.http.get(path)
+    for headers, status in ((NONE, 304), (OTHER, 412), ({**OTHER, **NONE}, 412), (ANY, 200), (NOT_OTHER, 200)):
+        for method in ("GET", "HEAD"):
+            answer = service.http.request(method, path, headers=headers)
+            assert answer.status_code == status, headers
+            assert answer.headers.get("ETag") == (None if status == 412 else plain.headers.get("ETag"))
+            assert answer.content == (plain.content if status == 200 and method == "GET" else answer.content)
+            assert status != 304 or "content-type" not in answer.headers
+    assert service.http.get("/plain/nobody", headers=NONE).status_code == 404
+
+
+def test_a_tag_that_headers_give_is_one_of_what_is_shown(service: Running) -> None:
+    _there(service)
+    assert service.http.get("/own/there").headers["ETag"] == '"old"'
+    for named, status in (('"x", W/"old"', 304), ('"new"', 200)):
+        assert service.http.get("/own/there", headers={"If-None-Match": named}).status_code == status
+    for named, status in (('"x", "old"', 200), ('W/"old"', 412)):
+        assert service.http.get("/own/there", headers={"If-Match": named}).status_code == status
+
+
+def test_what_is_no_success_or_selects_nothing_is_asked_nothing(service: Running) -> None:
+    _there(service)
+    for path in ("/moved/there", "/moved-tag/there"):
+        tag = service.http.get(path).headers.get("ETag", '"x"')
+        for headers in (NONE, OTHER, {"If-None-Match": tag}):
+            assert service.http.get(path, headers=headers).status_code == 302
+    for headers in (NONE, OTHER):
+        assert service.http.post("/found", headers=headers).status_code == 200
+
+
+def test_only_get_has_304(service: Running) -> None:
+    _there(service)
+    tag = service.http.post("/found-tag").headers["ETag"]
+    for headers, status in ((NONE, 412), ({"If-None-Match": tag}, 412), (OTHER, 412), ({"If-Match": tag}, 200)):
+        assert service.http.post("/found-tag", headers=headers).status_code == status
 
 
 def _there(service: Running) -> None:

@@ -197,6 +197,13 @@ class _Operation:
         never = any(isinstance(each.that, Constant) and each.that.value is False for each in self.guards)
         return () if never else (self.response,)
 
+    @property
+    def is_conditional(self) -> bool:
+        """Whether what it shows, without a change, is a representation, which a request may have conditions on
+        (RFC 9110 13.2.1)."""
+        shows = self.key.startswith("GET ") or self.validator
+        return shows and any(200 <= each.status < 300 for each in self.ends_well)
+
 
 @dataclass(frozen=True)
 class Read(_Operation):

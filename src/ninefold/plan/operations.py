@@ -17,12 +17,12 @@ from ninefold.values import Type
 
 
 class Read(OfResource, frozen=True, tag="read"):
-    """One row. No row: the judge says why. `validator`: If-None-Match is answered with 304. `choices`: what a request
-    chooses of what is shown."""
+    """One row. No row: the judge says why. `conditional`: the conditions of the request on what is shown are heeded
+    (RFC 9110 13.1). `choices`: what a request chooses of what is shown."""
 
     select: Statement
     judge: Judge
-    validator: bool = False
+    conditional: bool = True
     choices: Choices | None = None
 
 
@@ -62,8 +62,7 @@ class List(OfResource, frozen=True, tag="list"):
     """Rows. `sort_parameter` takes the name of one of `sorts`; the first of them holds where it is not given and
     is called `""`. `count` gives `page.total`, `head` the columns of what is shown beside the rows. `judge` is asked
     when nothing was found: the path may name rows that have to be there, and who calls may have no right to them.
-    `validator`: If-None-Match is answered with 304. `choices`: what a request chooses of what is shown. `grows`: what
-    makes it cost the more, the more rows there are, in words."""
+    `conditional` and `choices`: as of `Read`. `grows`: what makes it cost the more, the more rows there are."""
 
     select: Statement
     paging: Paging
@@ -74,7 +73,7 @@ class List(OfResource, frozen=True, tag="list"):
     count: Statement | None = None
     head: Statement | None = None
     judge: Judge | None = None
-    validator: bool = False
+    conditional: bool = True
     choices: Choices | None = None
     grows: tuple[str, ...] = ()
 
@@ -109,12 +108,12 @@ class Stream(msgspec.Struct, frozen=True, tag_field="operation", tag="stream", o
 
 class Compute(msgspec.Struct, frozen=True, tag_field="operation", tag="compute", omit_defaults=True, kw_only=True):
     """No row of its own: a response from expressions; `select` gives the columns that need the database. `judge` says
-    before whether it is refused; None: nothing refuses it. `validator`: If-None-Match is answered with 304."""
+    before whether it is refused; None: nothing refuses it. `conditional`: as of `Read`."""
 
     response: Response
     select: Statement | None = None
     judge: Judge | None = None
-    validator: bool = False
+    conditional: bool = True
 
 
 Operation: TypeAlias = Read | List | Written | Sweep | Compute | Stream

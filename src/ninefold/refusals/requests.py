@@ -19,10 +19,10 @@ from ninefold.language.limits import narrowed, reached
 from ninefold.language.requests import Requests
 from ninefold.language.routes import PathName
 from ninefold.language.shapes import FORM
-from ninefold.language.verbs import GRANT, kind_of
+from ninefold.language.verbs import GRANT
 from ninefold.plan.events import RESUME, RESUMED_BY, WEBSOCKET
 from ninefold.refusals.refusal import Refusal
-from ninefold.refusals.rows import named_row
+from ninefold.refusals.rows import named_row, streams, ways_of_streams
 
 
 def is_computed(default: Fact[Name | Expression] | None) -> bool:
@@ -120,7 +120,7 @@ def of_content(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         yield Refusal(
             "not acceptable", Step.ACCEPT, fact=endpoint.span if responses is None else responses.span, words=words
         )
-    if streams(endpoint) and _ways(survey) != (WEBSOCKET,):
+    if streams(endpoint) and ways_of_streams(survey) != (WEBSOCKET,):
         words = "`Accept` does not admit text/event-stream"
         yield Refusal("not acceptable", Step.ACCEPT, fact=endpoint.span, words=words, meanings=("streams",))
     if endpoint.body is None or not reads_content(endpoint, requests.unknown_members):
@@ -194,17 +194,6 @@ def _of_members(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span
         yield Refusal("invalid", Step.BODY, fact=requests.unknown_members.span, words=words, meanings=meanings)
 
 
-def streams(endpoint: Endpoint) -> bool:
-    return any(kind_of(action.verb).streams for action in actions(endpoint))
-
-
-def _ways(survey: Survey) -> tuple[str, ...]:
-    """How a stream may be had."""
-    delivery = value_of(survey.contract.events.delivery)
-    stated = None if delivery is None else value_of(delivery.stream)
-    return tuple(each.text for each in stated or ())
-
-
 def _opens_to_all(survey: Survey) -> bool:
     """Whether a page of any origin may open a WebSocket."""
     stated = value_of(survey.contract.endpoints.cors)
@@ -242,7 +231,7 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         words = f"the header `{RESUME}`, or the parameter `{RESUMED_BY}`, is no `id` of an event that this caller was "
         words += "told of here, or one behind which events are not kept any more"
         yield Refusal("invalid", Step.PARAMETERS, fact=delivery.stream.span, words=words, meanings=("streams",))
-    if streams(endpoint) and WEBSOCKET in _ways(survey) and not _opens_to_all(survey):
+    if streams(endpoint) and WEBSOCKET in ways_of_streams(survey) and not _opens_to_all(survey):
         words = "a WebSocket is opened by a page whose `Origin` is not stated"
         stated = survey.contract.endpoints.cors
         span = stated.span if isinstance(stated, Shown) else endpoint.span

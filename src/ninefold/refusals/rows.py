@@ -29,6 +29,7 @@ from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.routes import PathName
 from ninefold.language.states import Transition
 from ninefold.language.verbs import kind_of
+from ninefold.plan.events import WEBSOCKET
 from ninefold.refusals.refusal import Refusal
 
 
@@ -69,14 +70,36 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     conditional = endpoint.etag.span if isinstance(endpoint.etag, Shown) else None
     own = next((each for each in actions(endpoint) if kind_of(each.verb).acts_on != "a function"), None)
     kind = None if own is None or own.all else kind_of(own.verb)
-    if kind is not None and (kind.is_conditional or (conditional is not None and not kind.writes)):
+    if kind is not None and (kind.is_conditional or (not kind.writes and _is_conditional(survey, endpoint))):
         words = "`If-Match` names other entity tags than that of what GET shows now"
         words += ", or `If-None-Match` names that one" if kind.writes else ""
         if conditional is None:
-            words = "`If-Match` names an entity tag, which the row has not, or `If-None-Match` is `*`"
+            words = "`If-Match` names an entity tag, and there is none"
+            words += ", or `If-None-Match` is `*`" if kind.writes else ""
         yield Refusal(
             "precondition failed", Step.JUDGED, first, fact=conditional, words=words, meanings=("entity tags",)
         )
+
+
+def streams(endpoint: Endpoint) -> bool:
+    return any(kind_of(action.verb).streams for action in actions(endpoint))
+
+
+def ways_of_streams(survey: Survey) -> tuple[str, ...]:
+    """How a stream may be had."""
+    delivery = value_of(survey.contract.events.delivery)
+    stated = None if delivery is None else value_of(delivery.stream)
+    return tuple(each.text for each in stated or ())
+
+
+def _is_conditional(survey: Survey, endpoint: Endpoint) -> bool:
+    """Whether what it shows, without a change, is a representation (RFC 9110 13.2.1): GET shows one with success, and
+    so does what has an entity tag. What goes on over WebSocket is none."""
+    shows = endpoint.method == "GET" or isinstance(endpoint.etag, Shown)
+    if streams(endpoint) and ways_of_streams(survey) == (WEBSOCKET,):
+        return False
+    ends = value_of(endpoint.responses) or ()
+    return shows and not endpoint.is_refused and any(200 <= each.status < 300 for each in ends)
 
 
 def _check(

@@ -189,7 +189,7 @@ def _of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
     match operation:
         case Read() | List():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
-            if operation.validator:
+            if operation.conditional:
                 yield Refusal("precondition failed", Step.DONE, operation.resource)
         case Write():
             yield from _told(_judged(operation))
@@ -219,9 +219,11 @@ def _of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
         case Stream():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
             yield Refusal("invalid", Step.DONE)
+            if operation.lines:
+                yield Refusal("precondition failed", Step.DONE)
         case Compute():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
-            if operation.validator:
+            if operation.conditional:
                 yield Refusal("precondition failed", Step.DONE)
         case _:
             assert_never(operation)

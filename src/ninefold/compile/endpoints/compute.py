@@ -25,4 +25,4 @@ def compute(operation: Operation, perspective: Perspective) -> Compute:
     ]
     nothing = Fragment(perspective.dialect.nothing)
     judged = judge(nothing, checks, operation, None, perspective) if checks else None
-    return Compute(response=planned, select=select, judge=judged, validator=operation.validator)
+    return Compute(response=planned, select=select, judge=judged, conditional=operation.is_conditional)

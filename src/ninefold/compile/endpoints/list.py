@@ -98,7 +98,7 @@ def list_rows(operation: checked.List, admission: Admission, perspective: Perspe
         if required
         else None,
         head=Statement(head.select(" FROM " + source_beside), tuple(head.results)) if head.results else None,
-        validator=operation.validator,
+        conditional=operation.is_conditional,
         choices=choices(operation),
     )
 

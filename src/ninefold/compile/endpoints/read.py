@@ -45,6 +45,6 @@ def read(operation: stated.Read, admission: Admission, perspective: Perspective)
         response=response,
         select=Statement(columns.select(source), tuple(columns.results)),
         judge=judge(outer_join(resource, operation, perspective), required, operation, resource, perspective),
-        validator=operation.validator,
+        conditional=operation.is_conditional,
         choices=choices(operation),
     )

@@ -10,6 +10,7 @@ from typing import Literal
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.environment import Precondition
+from ninefold.runtime.messages.message import Request, Response
 
 # Possessive (`*+`), so that a long run of spaces is gone over once.
 _MEMBER = re.compile(r'[ \t]*+(?:(W/)?"([\x21\x23-\x7e\x80-\xff]*+)")?[ \t]*+(?:,|$)')
@@ -38,9 +39,9 @@ def entity_tags(field: str) -> tuple[EntityTag, ...] | Literal["*"] | None:
     return tuple(tags) if tags else None
 
 
-def unchanged(if_none_match: str, opaque: str) -> bool:
-    """Whether the client has the representation with this tag already: weak comparison (RFC 9110 13.1.2). A field
-    that cannot be read is no condition."""
+def unchanged(if_none_match: str, opaque: str | None) -> bool:
+    """Whether the client has the representation with this tag already: weak comparison (RFC 9110 13.1.2). None: it has
+    no tag, so that `*` alone names it. A field that cannot be read is no condition."""
     tags = entity_tags(if_none_match)
     return tags == "*" or (tags is not None and any(tag.opaque == opaque for tag in tags))
 
@@ -74,9 +75,32 @@ def _revisions(field: str, prefix: str, weak: bool) -> list[str] | None:
 
 
 def names(if_match: str, opaque: str | None) -> bool:
-    """Whether If-Match names a tag, by strong comparison; None: there is no representation that has one."""
+    """Whether If-Match names a representation that is there, by strong comparison; None: it has no strong tag."""
     tags = entity_tags(if_match)
-    return opaque is not None and (tags == "*" or any(tag.opaque == opaque and not tag.weak for tag in tags or ()))
+    return tags == "*" or any(tag.opaque == opaque and not tag.weak for tag in tags or ())
+
+
+def is_asked(request: Request) -> bool:
+    """Whether a request has a condition on what it selects."""
+    return "if-match" in request.headers or "if-none-match" in request.headers
+
+
+def is_changed(request: Request, field: str | None) -> bool | None:
+    """Whether a representation is to be shown, by the conditions of the request, in their order (RFC 9110 13.2.2):
+    False: the client has it (304); None: it is not the one that the client asks for (412). Only of GET and HEAD is one
+    that the client has no error. `field`: its ETag; None: it has none."""
+    headers, own = request.headers, entity_tags(field or "")
+    tag = own[0] if isinstance(own, tuple) and len(own) == 1 else None
+    if "if-match" in headers and not names(headers["if-match"], None if tag is None or tag.weak else tag.opaque):
+        return None
+    if "if-none-match" in headers and unchanged(headers["if-none-match"], None if tag is None else tag.opaque):
+        return False if request.method in ("GET", "HEAD") else None
+    return True
+
+
+def not_modified(response: Response) -> Response:
+    """304 in its place, with what is known of it without the content (RFC 9110 15.4.5)."""
+    return Response(304, tuple(field for field in response.headers if field[0] != b"content-type"))
 
 
 def digest(body: bytes) -> str:

@@ -58,11 +58,6 @@ class Shape:
         """The content for a row, or for the rows of a page; None: there is none."""
         return None if self._show is None else _encode(self._show(row, rows, env))
 
-    def is_digested(self, env: Env) -> bool:
-        """Whether its tag is of the body as well: what it shows may change while the row stays as it is, or is what the
-        request chose of it."""
-        return self.digested or self._is_chosen(env)
-
     def _is_chosen(self, env: Env) -> bool:
         return bool(env.get(environment.CHOSEN)) and (self.digested or self._revision is not None)
 
@@ -81,18 +76,12 @@ class Shape:
         """The response for a row, or for the rows of a page. `opaque`: of a tag that is not of this response's own
         content."""
         body = self.body(row, rows, env)
-        return self.whole(row, rows, env, body, self.opaque(row, body, env) if opaque is None else opaque)
-
-    def whole(self, row: Row, rows: Sequence[Row], env: Env, body: bytes | None, opaque: str | None) -> Response:
-        """The response with a body that is made already."""
-        headers = self._own_headers(row, rows, env, opaque)
-        if body is None:
-            return Response(self._status, headers)
-        return Response(self._status, self._content_type + headers, body)
-
-    def not_modified(self, row: Row, rows: Sequence[Row], env: Env, opaque: str) -> Response:
-        """304 in place of the response, with what would be known of it without the content (RFC 9110 15.4.5)."""
-        return Response(304, self._own_headers(row, rows, env, opaque))
+        headers = self._own_headers(row, rows, env, self.opaque(row, body, env) if opaque is None else opaque)
+        return (
+            Response(self._status, headers)
+            if body is None
+            else Response(self._status, self._content_type + headers, body)
+        )
 
     def _own_headers(self, row: Row, rows: Sequence[Row], env: Env, opaque: str | None) -> HeaderFields:
         if not self._headers and opaque is None:

@@ -27,7 +27,7 @@ from ninefold.plan import operations as plan
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages import conditional
 from ninefold.runtime.messages.encode import NO_ROW, Shape
-from ninefold.runtime.messages.message import Request, Response
+from ninefold.runtime.messages.message import Request, Response, joined
 from ninefold.runtime.messages.parameters import NOTHING, Chooser, Page, PageReader
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations.constraints import Judge, Refusal
@@ -77,26 +77,18 @@ class Log:
     kept: int | None
 
 
-def _stale(operation: plan.Read | plan.List | plan.Compute) -> Failure | None:
-    """What is not as `If-Match` says; None: there is no entity tag."""
-    resource = None if isinstance(operation, plan.Compute) else operation.resource
-    return Failure("precondition failed", resource) if operation.validator else None
-
-
-def _conditional(call: Call, shape: Shape, stale: Failure | None, row: Row, rows: Sequence[Row] = ()) -> Response:
-    """The response of an operation that writes nothing, or what the conditions of the request on its entity tag make
-    of it (RFC 9110 13.2.2)."""
-    headers, env = call.request.headers, call.env
-    if stale is None or not ("if-match" in headers or "if-none-match" in headers):
-        return shape.filled(row, rows, env)
-    digested = shape.is_digested(env)
-    body = shape.body(row, rows, env) if digested else None
-    opaque = shape.opaque(row, body, env)
-    if opaque is not None and "if-match" in headers and not conditional.names(headers["if-match"], opaque):
-        raise Refusal((stale,))
-    if opaque is not None and "if-none-match" in headers and conditional.unchanged(headers["if-none-match"], opaque):
-        return shape.not_modified(row, rows, env, opaque)
-    return shape.whole(row, rows, env, body if digested else shape.body(row, rows, env), opaque)
+def _answer(
+    call: Call, shape: Shape, resource: str | None, heeds: bool, row: Row, rows: Sequence[Row] = ()
+) -> Response:
+    """The response of an operation that writes nothing, or what the conditions of the request on what it shows make of
+    it, where it `heeds` them."""
+    response = shape.filled(row, rows, call.env)
+    if not (heeds and conditional.is_asked(call.request)):
+        return response
+    changed = conditional.is_changed(call.request, joined(response.headers).get("etag"))
+    if changed is None:
+        raise Refusal((Failure("precondition failed", resource),))
+    return response if changed else conditional.not_modified(response)
 
 
 def chosen_of(env: Mapping[str, Any]) -> frozenset[str]:
@@ -114,7 +106,7 @@ class Read:
         self._judge = self.judge
         self._select = Prepared(operation.select)
         self._shape = Shape(operation.response, operation.select.columns)
-        self._stale = _stale(operation)
+        self._heeds = operation.conditional
         self.chooser = None if operation.choices is None else Chooser(operation.choices)
 
     def prepare(self, call: Call) -> None:
@@ -128,7 +120,7 @@ class Read:
     def _found(self, call: Call, rows: Sequence[Row]) -> Next:
         if not rows:
             return self._judge.asked(call.env)
-        return _conditional(call, self._shape, self._stale, rows[0])
+        return _answer(call, self._shape, self.resource, self._heeds, rows[0])
 
 
 class List:
@@ -143,7 +135,7 @@ class List:
         self._select = Prepared(operation.select)
         self._count = None if operation.count is None else Prepared(operation.count)
         self._head = None if operation.head is None else Prepared(operation.head)
-        self._stale = _stale(operation)
+        self._heeds = operation.conditional
         beside = () if operation.head is None else operation.head.columns
         self._shape = Shape(operation.response, beside, operation.select.columns)
         self._keys = {
@@ -224,7 +216,7 @@ class List:
         return Wait(Select(*self._head.bound(call.env, switches)), lambda head: self._shown(call, rows, head[0]))
 
     def _shown(self, call: Call, rows: list[Row], head: Row) -> Next:
-        return _conditional(call, self._shape, self._stale, head, rows)
+        return _answer(call, self._shape, self.resource, self._heeds, head, rows)
 
 
 class Compute:
@@ -234,7 +226,7 @@ class Compute:
         self.resource: str | None = None
         self.judge = None if operation.judge is None else Judge(operation.judge)
         self._select = None if operation.select is None else Prepared(operation.select)
-        self._stale = _stale(operation)
+        self._heeds = operation.conditional
         self._shape = Shape(operation.response, () if operation.select is None else operation.select.columns)
 
     def prepare(self, call: Call) -> None:
@@ -254,7 +246,7 @@ class Compute:
         return Wait(Select(*self._select.bound(call.env)), partial(self._answered, call))
 
     def _answered(self, call: Call, rows: Sequence[Row]) -> Response:
-        return _conditional(call, self._shape, self._stale, rows[0] if rows else NO_ROW)
+        return _answer(call, self._shape, self.resource, self._heeds, rows[0] if rows else NO_ROW)
 
 
 class Cursors:

@@ -17,10 +17,11 @@ import msgspec
 from ninefold.plan import environment
 from ninefold.plan import operations as plan
 from ninefold.plan.events import BATCH, RESUME, RESUMED_BY
+from ninefold.runtime.messages import conditional
 from ninefold.runtime.messages.encode import Shape
-from ninefold.runtime.messages.message import Request, Response
+from ninefold.runtime.messages.message import Request, Response, joined
 from ninefold.runtime.messages.parameters import parse_query
-from ninefold.runtime.messages.problems import invalid
+from ninefold.runtime.messages.problems import Failure, invalid
 from ninefold.runtime.operations.audience import Concerns
 from ninefold.runtime.operations.constraints import Judge, Refusal
 from ninefold.runtime.operations.events import Form, Logged
@@ -95,6 +96,11 @@ class Stream:
         if call.request.websocket and self.websocket:
             head, told = Response(101, made.headers), _message
         elif self._lines:
+            changed = conditional.is_changed(call.request, joined(made.headers).get("etag"))
+            if changed is None:
+                raise Refusal((Failure("precondition failed"),))
+            if not changed:
+                return conditional.not_modified(made)
             head, told = Response(made.status, (*_HEADERS, *made.headers)), _lines
         else:
             return _NOT_UPGRADED

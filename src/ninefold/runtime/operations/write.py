@@ -129,7 +129,7 @@ class Write:
         """Make the values that are stored. Raises Refusal where one that must be there is not given by anything: a
         value that cannot be made (the caller has no such member) is no value."""
         env = call.env
-        if self._conditional and _has_conditions(call):
+        if self._conditional and conditional.is_asked(call.request):
             env[environment.IF] = conditional.of_row(call.request.headers, self._shape.tag_prefix)
         made: dict[str, Value] = dict(call.current or {})
         was = made.pop(environment.REVISION_COLUMN, None)
@@ -158,11 +158,11 @@ class Write:
 
     def is_conditional(self, call: Call) -> bool:
         """Whether the request has a condition on what GET shows."""
-        return self._represented is not None and _has_conditions(call)
+        return self._represented is not None and conditional.is_asked(call.request)
 
     def unmet(self, call: Call) -> tuple[Failure, ...]:
         """What the request asks of an entity tag, where the row has none."""
-        if self._has_no_tag and not call.caused and _has_conditions(call):
+        if self._has_no_tag and not call.caused and conditional.is_asked(call.request):
             if "match" in conditional.of_row(call.request.headers, ""):
                 return (Failure("precondition failed", self.resource),)
         return ()
@@ -340,11 +340,6 @@ def _several(effect: plan.Effect) -> Do[Call]:
     then = effect.write.step(plan.Effects)
     several = Several(effect, Write(effect.write).values, None if then is None else effects(then))
     return lambda session, call, env: several.do(session, call, Asking(call.sources, call.who), env)
-
-
-def _has_conditions(call: Call) -> bool:
-    headers = call.request.headers
-    return "if-match" in headers or "if-none-match" in headers
 
 
 # ── What follows ──────────────────────────────────────────────────────────────────────────────────────────────

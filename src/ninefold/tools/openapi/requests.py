@@ -8,10 +8,11 @@ from ninefold.checked.operations import PathValue
 from ninefold.language.fact import value_of
 from ninefold.plan.events import RESUME, RESUMED_BY
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
-from ninefold.plan.operations import List, Operation, Stream, Sweep
+from ninefold.plan.operations import List, Operation, Stream
 from ninefold.plan.routes import Body, BodyField, Parameter
 from ninefold.plan.writes import Write, precondition
 from ninefold.tools.openapi.errors import page_parameters
+from ninefold.tools.openapi.responses import is_shown_with_tag
 from ninefold.tools.openapi.schemas import field_schema, stated, type_schema
 from ninefold.tools.openapi.service import Endpoint, Json, Service, version_parameters
 from ninefold.values import Array
@@ -75,7 +76,7 @@ def _declared(parameter: Parameter, where: str, service: Service) -> Json:
 def _asks_a_condition(operation: Operation) -> bool:
     if isinstance(operation, Write):
         return precondition(operation) is not None
-    return not isinstance(operation, Stream | Sweep) and operation.validator
+    return is_shown_with_tag(operation)
 
 
 def _conditional(endpoint: Endpoint) -> Iterator[Json]:

@@ -9,7 +9,8 @@ from ninefold.checked.contents import Response
 from ninefold.checked.operations import Ensure, Remove
 from ninefold.language.cases import Case
 from ninefold.language.fact import value_of
-from ninefold.plan.operations import Compute, List, Read, Stream
+from ninefold.plan.operations import Compute, List, Operation, Read, Stream
+from ninefold.plan.responses import Response as Planned
 from ninefold.tools.openapi import errors
 from ninefold.tools.openapi.errors import rate_headers
 from ninefold.tools.openapi.schemas import component, is_certain, reference, shown, value_or_null
@@ -37,7 +38,7 @@ def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
                 continue
         status = str(response.status)
         found[status] = either(found[status], good) if status in found else good
-    if any(isinstance(each, Read | List | Compute) and each.validator for each in operations):
+    if any(is_shown_with_tag(each) for each in operations):
         found["304"] = {"description": "Not Modified"} | headers
     for each in errors.responses(endpoint, service):
         if each.status in found:
@@ -47,6 +48,17 @@ def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
         else:
             found[each.status] = each.response
     return found
+
+
+def is_shown_with_tag(operation: Operation) -> bool:
+    """Whether what is shown, without a change, has an entity tag, on which a client may ask conditions."""
+    if not isinstance(operation, Read | List | Compute):
+        return False
+    return operation.conditional and _has_tag(operation.response)
+
+
+def _has_tag(response: Planned) -> bool:
+    return response.revision is not None or response.digested
 
 
 def _ends(endpoint: Endpoint) -> list[tuple[str, Response]]:
@@ -66,7 +78,7 @@ def _headers(endpoint: Endpoint, service: Service) -> Json:
     for name, value in endpoint.checked.response.headers:
         headers[name] = {"required": is_certain(value, service), "schema": shown(value, service)}
     tagged = [each.operation.response for each in endpoint.route.admissions]
-    if any(response.revision is not None or response.digested for response in tagged):
+    if any(_has_tag(response) for response in tagged):
         headers["ETag"] = {"required": True, "schema": TEXT}
     headers |= rate_headers(endpoint.route, str(endpoint.checked.response.status), service)
     return {"headers": headers} if headers else {}
