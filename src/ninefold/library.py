@@ -24,8 +24,7 @@ from ninefold import pipeline
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.render import render
-from ninefold.diagnostics.source import Source
-from ninefold.operator.audit import Audit
+from ninefold.operator.audit import Audit, Kept
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.routes import Blocked, Served
 from ninefold.plan.service import ServicePlan
@@ -39,6 +38,7 @@ from ninefold.runtime.request.service import ready
 from ninefold.runtime.store.opening import kind_of, open_database
 from ninefold.runtime.store.protocol import Refused as DatabaseRefusal
 from ninefold.runtime.store.protocol import Store
+from ninefold.tools.decisions.contract import ways_of
 from ninefold.tools.openapi import document
 from ninefold.tools.openapi import service as described
 
@@ -144,7 +144,9 @@ class Service:
         sent = plan if broker is None else to_broker(plan, kinds, broker)
         if isinstance(sent, str):
             raise ValueError(sent)
-        return Application(sent, database, given, observe, called, self.loaded.source, broker)
+        return Application(
+            sent, database, given, observe, called, Kept(self.loaded.source, ways_of(self.loaded).others), broker
+        )
 
 
 def load(path: str | PathLike[str], *, accept_proposals: bool = False) -> Service:
@@ -189,7 +191,7 @@ class Application:
         operator: Mapping[str, str],
         observe: Observe | None = None,
         functions: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
-        contract: Source | None = None,
+        contract: Kept | None = None,
         broker: str | None = None,
     ) -> None:
         self._broker = broker

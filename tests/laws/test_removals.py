@@ -32,14 +32,14 @@ import pytest
 from tests.contracts import OWN, ROOT, compiled, title
 from tests.slices import some
 
-from ninefold.ablate.facts import Written, written
+from ninefold.ablate.facts import Written, without, written
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
 from ninefold.diagnostics.source import Span
 from ninefold.language.key import Kind
 from ninefold.language.parameters import EFFECTS
-from ninefold.pipeline import Loaded, compile_document
-from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
+from ninefold.pipeline import Loaded, compile_document, compile_tree
+from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 
 CONTRACTS = [ROOT / "examples" / "orders.md", *(path for path in OWN if path.suffix == ".md")]
 
@@ -294,3 +294,29 @@ def _told(loaded: Loaded) -> str:
 def _table(came: Counter[tuple[Kind, Outcome]]) -> str:
     kinds = {kind: {found: n for (k, found), n in came.items() if k is kind} for kind in Kind}
     return "; ".join(f"{k.value}: {', '.join(f'{n} {f}' for f, n in row.items())}" for k, row in kinds.items() if row)
+
+
+KEYED = sorted(path for path in (ROOT / "tests" / "cases").glob("*/contract.*") if "unique: [[" in path.read_text())
+
+
+@pytest.mark.parametrize("path", KEYED, ids=lambda path: path.parent.name)
+def test_a_field_that_is_unique_with_others_may_be_missing(path: Path) -> None:
+    """Of the cases, most of which the law above does not take apart. It is an error, and no fault of the program."""
+    document = compiled(path).document
+    groups = {
+        name.text
+        for resource in document.parts[1].facts.entries
+        for group in _items(resource.value.get("unique") if isinstance(resource.value, Mapping) else None)
+        for name in _items(group)
+        if isinstance(name, Scalar)
+    }
+    fields = [each for each in written(document) if each.address.split(" > ")[1:2] == ["fields"]]
+    taken = [each for each in fields if each.address.split(" > ")[2:] in [[name] for name in groups]]
+    assert taken
+    for each in taken:
+        assert compile_tree(without(document, each, "taken out")).plan is None, each.address
+
+
+def _items(node: Node | Entry | None) -> tuple[Node, ...]:
+    value = node.value if isinstance(node, Entry) else node
+    return value.items if isinstance(value, Sequence) else ()

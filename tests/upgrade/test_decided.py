@@ -30,7 +30,7 @@ from ninefold.runtime.store import undo, upgrade
 from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.tools.decisions import document
-from ninefold.tools.decisions.contract import formerly
+from ninefold.tools.decisions.contract import Ways, formerly
 from ninefold.tools.decisions.decide import decide
 from ninefold.tools.decisions.document import NOTHING_DECIDED, Decided, Decision, Rename
 from ninefold.upgrade.changes import Outcome
@@ -175,12 +175,12 @@ def read_of(change: str) -> tuple[Decision, ...]:
     return document.read(Source("a.upgrade.yaml", f"changes:\n  - {change}\n")).value.decisions
 
 
-def decided(schema: Schema, *changes: str, made_for: str = "") -> Callable[[Schema], Outcome]:
+def decided(schema: Schema, *changes: str, made_for: str = "") -> Callable[..., Outcome]:
     lines = [*([f"from: {made_for}"] if made_for else []), "changes:", *(f"  - {each}" for each in changes)]
     read = document.read(Source("a.upgrade.yaml", "\n".join(lines) + "\n"))
     assert not read.diagnostics
 
-    def outcome(stored: Schema) -> Outcome:
+    def outcome(stored: Schema, kept: object = None) -> Outcome:
         found, diagnostics = decide(read.value, stored, schema)
         if diagnostics:
             assert all(each.labels for each in diagnostics)
@@ -213,13 +213,13 @@ def test_a_name_that_part_9_says_a_field_had_is_inherited(path: Path) -> None:
     assert [(each.old.text, each.new.text) for each in formerly(loaded.contract)] == [("day.millimetres", "day.rain")]
     schema = DECISIONS["a field with another name"][0]
     (older,) = (each for each in read_of("{rename: person.born, to: person.birthday}") if isinstance(each, Rename))
-    inherited, _ = decide(NOTHING_DECIDED, FIRST, schema, formerly=[older])
-    assert inherited.renamed == ("person.birthday was person.born, as part 9 says",)
-    assert upgrade.upgrade(str(path), schema, decide=lambda _: inherited).made
+    inherited, _ = decide(NOTHING_DECIDED, FIRST, schema, ways=Ways(names=(older,)))
+    assert [each.words for each in inherited.inherited] == ["person.birthday was person.born, as part 9 says"]
+    assert upgrade.upgrade(str(path), schema, decide=lambda *_: inherited).made
     assert [row[2] for row in dump(path, schema)["person"]] == ["2000-01-01T00:00:00.000000Z", None]
     aside = Decided(None, tuple(read_of("{aside: person.born}")))
     for decided_, stored in ((aside, FIRST), (NOTHING_DECIDED, schema)):
-        assert decide(decided_, stored, schema, formerly=[older])[0].renamed == ()
+        assert decide(decided_, stored, schema, ways=Ways(names=(older,)))[0].inherited == ()
 
 
 def test_values_that_were_converted_are_kept(path: Path) -> None:

@@ -19,7 +19,7 @@ from ninefold.upgrade.shape import encode_shape
 
 __all__ = ["path"]
 
-UPGRADES: dict[str, tuple[Schema, Callable[[Schema], Outcome]]] = {
+UPGRADES: dict[str, tuple[Schema, Callable[..., Outcome]]] = {
     "resources less": (GOES["resources less"], nothing_decided),
     "followed": (UPGRADED["followed by those who refer to it"], nothing_decided),
     "another type": (DECISIONS["another type"][0], decided(*DECISIONS["another type"][:2])),
@@ -28,7 +28,7 @@ UPGRADES: dict[str, tuple[Schema, Callable[[Schema], Outcome]]] = {
 }
 
 
-def killed(path: Path, schema: Schema, answered: Callable[[Schema], Outcome], statement: int) -> bool:
+def killed(path: Path, schema: Schema, answered: Callable[..., Outcome], statement: int) -> bool:
     """Upgrade in a process that is killed before so many statements; whether it was."""
     child = os.fork()
     if child == 0:

@@ -144,7 +144,7 @@ def answered(name: str, *decisions: str) -> changing.Decide:
     checked = loaded(name).checked
     assert checked is not None and not read.diagnostics
 
-    def outcome(stored: Schema) -> Outcome:
+    def outcome(stored: Schema, kept: object) -> Outcome:
         checks = [rule.name for each in plan(name).stored for rule in each.rules]
         found, diagnostics = decide(read.value, stored, plan(name).schema, made(checked), checks)
         assert not diagnostics, [each.message for each in diagnostics]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,7 +63,7 @@ def check_resources(
             place=findings.place(resource.span),
             primary_key=vocabulary.model[name].primary_key,
             fields=fields,
-            unique=tuple(tuple(part.text for part in group) for group in value_of(resource.unique) or ()),
+            unique=tuple(_together(resource, fields)),
             invariants=tuple(_invariants(resource, vocabulary, findings)),
             expiry=_expiry(resource, referring, vocabulary, findings),
         )
@@ -71,6 +71,13 @@ def check_resources(
         _identifier(found[name], resource, known, findings)
         check_made(found[name], resource, vocabulary, findings)
     return found
+
+
+def _together(resource: stated.Resource, fields: Collection[str]) -> Iterator[tuple[str, ...]]:
+    """The fields that are unique together. One that the resource has not has been told, and nothing goes by it."""
+    for group in value_of(resource.unique) or ():
+        if {part.text for part in group} <= {*fields}:
+            yield tuple(part.text for part in group)
 
 
 def _columns(resource: Resource, declared: stated.Resource, findings: Findings) -> None:

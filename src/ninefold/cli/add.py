@@ -22,9 +22,9 @@ from ninefold.cli.operator_values import operator_values
 from ninefold.cli.rows import given, masked, operations_of, pairs, rows_as_text
 from ninefold.cli.terminal import Unusable, complain, reason, remark, say
 from ninefold.diagnostics.render import visible
-from ninefold.diagnostics.source import Source
-from ninefold.operator.audit import Audit
+from ninefold.operator.audit import Audit, Kept
 from ninefold.operator.rows import Adding, Caller, ShownRow, stated_rows
+from ninefold.pipeline import Loaded
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
@@ -33,6 +33,7 @@ from ninefold.runtime.messages.problems import Failure, pointer
 from ninefold.runtime.operations.constraints import NOT_MADE, Refusal, why_not_made
 from ninefold.runtime.store.protocol import Refused, Session, Unavailable
 from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
+from ninefold.tools.decisions.contract import ways_of
 from ninefold.values import Value
 
 MOST_TOLD = 20
@@ -96,7 +97,7 @@ def add(
     if isinstance(read, _Faults):
         _tell(read, visible(file), from_)
         return 1
-    opening = _opened(plan, database_of(plan, file, database), Caller(given_values), loaded.source)
+    opening = _opened(plan, database_of(plan, file, database), Caller(given_values), loaded)
     try:
         added = _added(read, opening.database, Caller(given_values, key=opening.database.key("cursors")))
     except Unavailable as error:
@@ -110,9 +111,9 @@ def add(
     return 0
 
 
-def _opened(plan: ServicePlan, database: str, caller: Caller, contract: Source) -> Opened:
+def _opened(plan: ServicePlan, database: str, caller: Caller, loaded: Loaded) -> Opened:
     """The database, which keeps the contract from now on. Raises Unusable."""
-    judge = Audit(plan.stored, contract=contract)
+    judge = Audit(plan.stored, contract=Kept(loaded.source, ways_of(loaded).others))
     opening = open_sqlite(database, plan.schema, stated_rows(plan, caller), judge=judge)
     if isinstance(opening, Refused):
         raise _unusable(opening)

@@ -26,8 +26,7 @@ from ninefold.cli.terminal import Unusable, complain, is_coloured, say, show
 from ninefold.development import reload
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
-from ninefold.diagnostics.source import Source
-from ninefold.operator.audit import Audit, Counted
+from ninefold.operator.audit import Audit, Counted, Kept
 from ninefold.operator.port import Guard, Metrics, application
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.operator.trouble import Causes
@@ -46,6 +45,7 @@ from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.opening import kind_of, open_database
 from ninefold.runtime.store.protocol import Opened, Refused, Store
 from ninefold.runtime.store.upgrade import in_the_way
+from ninefold.tools.decisions.contract import ways_of
 
 if TYPE_CHECKING:
     from ninefold.development.identity import Identity
@@ -65,7 +65,7 @@ class Offer:
     """A contract, with what the operator gives it."""
 
     plan: ServicePlan
-    source: Source
+    contract: Kept
     values: Mapping[str, str]
     functions: Mapping[str, Callable[..., Any]]
 
@@ -102,11 +102,11 @@ class Serving:
             plan = sent
         values = operator_values([value.name for value in plan.operator], self.settings, self.secrets, os.environ)
         issuers_usable(plan, values)
-        return Offer(plan, loaded.source, values, functions_of(plan, self.functions))
+        return Offer(plan, Kept(loaded.source, ways_of(loaded).others), values, functions_of(plan, self.functions))
 
     def opened(self, path: str, offer: Offer) -> tuple[Opened, Counted]:
         """Raises Unusable."""
-        audit = Audit(offer.plan.stored, contract=offer.source)
+        audit = Audit(offer.plan.stored, contract=offer.contract)
         begin = stated_rows(offer.plan, Caller(offer.values, self.sources))
         opening = open_database(path, offer.plan, begin, audit)
         if isinstance(opening, Refused):

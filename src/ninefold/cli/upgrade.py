@@ -14,15 +14,16 @@ from ninefold.cli.terminal import Unusable, reason, say, say_json, show
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.source import Source
-from ninefold.operator.audit import Audit
+from ninefold.operator.audit import Audit, Kept
 from ninefold.pipeline import Loaded
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import undo as undo_
 from ninefold.runtime.store import upgrade as store
 from ninefold.runtime.store.changing import Decide, Judged, NotUpgraded, Rehearsed
+from ninefold.runtime.store.record import Contract
 from ninefold.syntax.parser import read
-from ninefold.tools.decisions.contract import formerly, made
+from ninefold.tools.decisions.contract import made, ways_of
 from ninefold.tools.decisions.decide import decide
 from ninefold.tools.decisions.document import NOTHING_DECIDED
 from ninefold.tools.decisions.document import read as read_decisions
@@ -104,7 +105,7 @@ def upgrade(
         if drop:
             return _dropped(undo_.drop(path, drop))
         decided = _decide(file, decisions, loaded.plan, loaded)
-        judge = Audit(loaded.plan.stored, inf, loaded.source)
+        judge = Audit(loaded.plan.stored, inf, Kept(loaded.source, lambda _: ()))
         if apply:
             done = store.upgrade(path, loaded.plan.schema, backup, decided, judge)
         else:
@@ -126,19 +127,19 @@ def _decide(file: str, named: Path | None, plan: ServicePlan, loaded: Loaded) ->
     """What is decided in a document, and by the contract itself. Raises Unusable where that document cannot be read, or
     decides what cannot be."""
     wanted, given = plan.schema, {} if loaded.checked is None else made(loaded.checked)
-    names = tuple(formerly(loaded.contract))
+    ways = ways_of(loaded)
     checks = [rule.name for each in plan.stored for rule in each.rules]
     beside = Path(file).with_suffix(".upgrade.yaml")
     path = named or (beside if file != "-" and beside.exists() else None)
     if path is None:
-        return lambda stored: decide(NOTHING_DECIDED, stored, wanted, given, checks, names)[0]
+        return lambda stored, kept: decide(NOTHING_DECIDED, stored, wanted, given, checks, ways.served_with(kept))[0]
     outcome = read(str(path), read_bytes(str(path)))
     source = outcome.value
     document = read_decisions(source)
     _sound((*outcome.diagnostics, *document.diagnostics), source)
 
-    def decided(stored: Schema) -> Outcome:
-        found, diagnostics = decide(document.value, stored, wanted, given, checks, names)
+    def decided(stored: Schema, kept: Contract | None) -> Outcome:
+        found, diagnostics = decide(document.value, stored, wanted, given, checks, ways.served_with(kept))
         _sound(diagnostics, source)
         return found
 
@@ -189,11 +190,11 @@ def _lines(done: Rehearsed, file: str, applied: bool) -> Iterator[str]:
     yield ""
     if done.decided:
         yield f"{'decided':<12}{done.decided} in the document of the upgrade"
-    elif not done.given and not done.renamed and not any(each.why or each.change.words for each in done.changes):
+    elif not done.given and not done.inherited and not any(each.why or each.change.words for each in done.changes):
         yield "nothing has to be changed"
         return
-    for words in done.renamed:
-        yield f"{'renamed':<12}{words}"
+    for said in done.inherited:
+        yield f"{said.how:<12}{said.words}"
     for name in done.given:
         yield f"{'given':<12}{name}: each row has what the contract gives to new ones"
     for each in done.changes:
@@ -235,7 +236,7 @@ def _json(done: Rehearsed) -> dict[str, object]:
         "aside": dict(done.aside),
         "lost": dict(done.lost),
         "given": list(done.given),
-        "renamed": list(done.renamed),
+        "inherited": [{"how": each.how, "words": each.words} for each in done.inherited],
         "backup": None if done.backup is None else str(done.backup),
         "goes": done.goes,
     }

@@ -7,7 +7,7 @@ they are: then they are counted each time, and served.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from hashlib import sha256
 from itertools import chain
@@ -35,6 +35,19 @@ NAMED = 3
 _BATCH = 500
 
 Select = Callable[[str, Sequence[Stored]], Sequence[Row]]
+
+
+Others = Callable[[tuple[str, str] | None], Iterable[tuple[str, str, str]]]
+"""Of the contract that rows were served with last, by its name and its text (None: none is kept): the fields that hold
+something else in them than they do now, each as its resource, its name and a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The contract that rows are to be served with, which is kept beside them."""
+
+    source: Source
+    others: Others
 
 
 @dataclass
@@ -81,10 +94,11 @@ class Counted:
 
 class Audit:
     """What `plan.stored` says of the rows of a database, judged when it is opened
-    (`ninefold.runtime.store.protocol.Judge`), and noted with them: the `contract` that they are served with. `counted`:
-    what came of it. `seconds`: inf where somebody waits for the whole of it."""
+    (`ninefold.runtime.store.protocol.Judge`), and noted with them: the `contract` that they are served with. What
+    they hold of another one has to be moved before. `counted`: what came of it. `seconds`: inf where somebody waits
+    for the whole of it."""
 
-    def __init__(self, stored: Sequence[StoredRows], seconds: float = SECONDS, contract: Source | None = None) -> None:
+    def __init__(self, stored: Sequence[StoredRows], seconds: float = SECONDS, contract: Kept | None = None) -> None:
         self.counted = Counted()
         self._stored = stored
         self._seconds = seconds
@@ -92,6 +106,8 @@ class Audit:
 
     def __call__(self, session: Session, left: Collection[str] = ()) -> tuple[Unfit, ...]:
         """Rows that nobody decided to leave; where there are any, nothing is noted."""
+        if others := tuple(self._others(session)):
+            return others
         noted = record.fit(session)
         fit = _Fit() if noted is None else msgspec.json.decode(noted, type=_Fit)
         wanted = {name: digest for each in self._stored for name, digest in _digests(each)}
@@ -114,10 +130,24 @@ class Audit:
                 {name: digest for name, digest in wanted.items() if name in misfits or name in of_unknown},
             )
             if self._contract is not None:
-                record.note_contract(session, self._contract.name, self._contract.text)
+                source = self._contract.source
+                record.note_contract(session, source.name, source.text)
             if after != fit:
                 record.note_fit(session, msgspec.json.encode(after, order="deterministic"))
         return tuple(unfit)
+
+    def _others(self, session: Session) -> Iterator[Unfit]:
+        if self._contract is None:
+            return
+        selects = {each.resource: each for each in self._stored}
+        for resource, name, words in self._contract.others(record.served_with(session)):
+            rows = selects.get(resource)
+            if rows is not None and session.run(rows.select, (*_constants(rows), LEAST_INTEGER, 1)):
+                yield Unfit(f"{resource}.{name}", f"field `{resource}.{name}` {words}", True)
+
+
+def _constants(stored: StoredRows) -> tuple[Stored, ...]:
+    return tuple(binder(each)({}) for rule in stored.rules for each in rule.binds)
 
 
 class _Fit(msgspec.Struct, frozen=True):
@@ -173,7 +203,7 @@ class _Counting:
             for number, held in enumerate(stored.fields)
             if (name := stored.named(held)) not in known
         ]
-        self._binds = tuple(binder(each)({}) for rule in stored.rules for each in rule.binds)
+        self._binds = _constants(stored)
         self._rules = [
             (1 + stored.key + len(stored.fields) + number, Misfits(rule.name, rule.words))
             for number, rule in enumerate(stored.rules)

@@ -8,6 +8,7 @@ can be served again. What would need a value, or a choice between two readings, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from msgspec import structs
 
@@ -46,11 +47,19 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
+class Inherited:
+    """What part 9 decides of rows that an older version stored: `how`, and of what, in words."""
+
+    how: Literal["renamed", "given", "converted", "mapped"]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What was decided beforehand: `steps`, and the shape that a database has after them. `lost`: what is set aside by
     them, and ends with the upgrade. `left`: the fields whose rows are left as they are, `given`: those that have a
-    value by what the contract gives to new rows, `renamed`: those that part 9 says had another name. `count`:
-    over how many things."""
+    value by what the contract gives to new rows, `inherited`: what part 9 decides. `asked`: what it decides of rows
+    only where these are of an older version, which nobody knows. `count`: over how many things."""
 
     steps: tuple[Step, ...]
     stored: Schema
@@ -58,10 +67,11 @@ class Outcome:
     count: int = 0
     left: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
-    renamed: tuple[str, ...] = ()
+    inherited: tuple[Inherited, ...] = ()
+    asked: tuple[Change, ...] = ()
 
 
-def nothing_decided(stored: Schema) -> Outcome:
+def nothing_decided(stored: Schema, kept: object = None) -> Outcome:
     return Outcome((), stored)
 
 

@@ -12,10 +12,11 @@ from msgspec import structs
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
+from ninefold.runtime.store import record
 from ninefold.runtime.store.protocol import Judge, Row, Session, Stored, Unfit
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.change import By, Change
-from ninefold.upgrade.changes import Changes, Outcome, changes
+from ninefold.upgrade.changes import Changes, Inherited, Outcome, changes
 from ninefold.upgrade.shape import digest
 from ninefold.upgrade.steps import Premise, Step, aside_name
 from ninefold.upgrade.words import sentence, unmet
@@ -68,8 +69,9 @@ class Changing(Protocol):
     def note_upgrade(self, shape: Schema, backup: Path | None) -> None: ...
 
 
-Decide: TypeAlias = Callable[[Schema], Outcome]
-"""What is decided over a database of a shape. What it raises goes through, and nothing has been changed."""
+Decide: TypeAlias = Callable[[Schema, record.Contract | None], Outcome]
+"""What is decided over a database of a shape that was served with a contract last. What it raises goes through, and
+nothing has been changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +89,7 @@ def judged(found: Changes, database: Changing, by: By) -> tuple[Judged, ...]:
 
 def _why(change: Change, database: Changing, by: By) -> Iterator[str]:
     if change.kind == "question" or (by == "serve" and change.by == "upgrade"):
-        # Where no row has what the change is about there is nothing to decide over.
-        if change.over is None or database.broken(change.over) is not None:
+        if _concerns_rows(change, database):
             yield sentence(change)
             return
     for premise in change.premises:
@@ -96,6 +97,16 @@ def _why(change: Change, database: Changing, by: By) -> Iterator[str]:
         if broken is not None:
             examples = ", ".join((*map(_shown, broken.examples), *(("…",) if broken.more else ())))
             yield unmet(change, premise, broken.count, examples)
+
+
+def _concerns_rows(change: Change, database: Changing) -> bool:
+    """Where no row has what the change is about there is nothing to decide over."""
+    return change.over is None or database.broken(change.over) is not None
+
+
+def _asked(outcome: Outcome, database: Changing) -> Iterator[Judged]:
+    """What stands in the way though nothing has to be changed for it."""
+    return (Judged(each, (sentence(each),)) for each in outcome.asked if _concerns_rows(each, database))
 
 
 def _shown(value: Stored) -> str:
@@ -141,7 +152,7 @@ class Rehearsed:
     """What an upgrade would do, or has done (`made`). `shape`: by what that of the database is known. `rows`: of each
     resource that is stored. `decided`: over so many things. `aside`: what is hidden then, `lost`: what ends, each with
     the number of its values or rows. `given`: the fields of rows that have what the contract gives to new ones,
-    `renamed`: those that part 9 says had another name, in words."""
+    `inherited`: what part 9 decides."""
 
     database: str
     shape: str
@@ -150,7 +161,7 @@ class Rehearsed:
     aside: tuple[tuple[str, int], ...] = ()
     lost: tuple[tuple[str, int], ...] = ()
     given: tuple[str, ...] = ()
-    renamed: tuple[str, ...] = ()
+    inherited: tuple[Inherited, ...] = ()
     decided: int = 0
     made: bool = False
     backup: Path | None = None
@@ -171,7 +182,7 @@ def upgraded(
 ) -> tuple[Rehearsed, bool]:
     """The upgrade of a database of the shape `before`, and whether the transaction is to be kept. `name`: as its
     operator calls it. Raises NotUpgraded."""
-    outcome = decide(before)
+    outcome = decide(before, record.served_with(database.session))
     counts = tuple((table.name, _count(database, table.name)) for table in before.tables)
     try:
         database.take(outcome.steps, wanted)
@@ -182,9 +193,9 @@ def upgraded(
         name,
         digest(before),
         counts,
-        judged(found, database, "upgrade"),
+        (*judged(found, database, "upgrade"), *_asked(outcome, database)),
         given=outcome.given,
-        renamed=outcome.renamed,
+        inherited=outcome.inherited,
         decided=outcome.count,
     )
     if not done.goes:

@@ -20,6 +20,7 @@ import hmac
 import secrets
 import zlib
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import apsw
 
@@ -139,14 +140,28 @@ def note_fit(session: Session, fit: bytes) -> None:
     session.run(f"INSERT OR REPLACE INTO {_TABLE} VALUES ('fit', ?)", (fit,))
 
 
-def contract(connection: apsw.Connection) -> tuple[str, str] | None:
-    """The name and the text of the contract that the database was last served with; None: it was with none that is
+Contract: TypeAlias = tuple[str, str]
+"""The name and the text of a contract."""
+
+
+def contract(connection: apsw.Connection) -> Contract | None:
+    """The contract that the database was last served with; None: it was with none that is
     kept. Raises apsw.Error."""
     kept = kept_contract(connection)
     if kept is None:
         return None
+    return _unpacked(kept)
+
+
+def _unpacked(kept: bytes) -> tuple[str, str]:
     name, _, text = zlib.decompress(kept).decode().partition("\0")
     return name, text
+
+
+def served_with(session: Session) -> Contract | None:
+    """The same, in a transaction."""
+    found = session.run(f"SELECT value FROM {_TABLE} WHERE name = 'contract'", ())
+    return _unpacked(found[0][0]) if found and isinstance(found[0][0], bytes) else None
 
 
 def kept_contract(connection: apsw.Connection) -> bytes | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
@@ -16,7 +15,7 @@ from ninefold.runtime.store import record
 from ninefold.runtime.store.changing import NotUpgraded, ended
 from ninefold.runtime.store.connections import words
 from ninefold.runtime.store.upgrade import Changing, written
-from ninefold.runtime.store.whole import alone, connected, flush, shape_of, there
+from ninefold.runtime.store.whole import alone, beside, connected, flush, shape_of, there
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.words import rows
 
@@ -42,7 +41,7 @@ def undo(url: str, lose_writes: bool = False) -> tuple[Path, Path]:
                         ("--lose-writes takes the backup all the same; what is there is kept beside it",),
                     )
                 connection.pragma("journal_mode", "delete")
-            aside = path.with_name(f"{path.name}.undone-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+            aside = beside(path, "undone")
             again = path.with_name(f".{path.name}.again")
             shutil.copy2(backup, again)
             flush(again)

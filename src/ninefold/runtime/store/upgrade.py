@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from ninefold.runtime.store import record, steps
 from ninefold.runtime.store.changing import Broken, Decide, NotUpgraded, Rehearsed, all_fit, judged, upgraded
 from ninefold.runtime.store.connections import words
 from ninefold.runtime.store.protocol import Judge, Row
-from ninefold.runtime.store.whole import alone, check_sound, connected, copy_of, flush, shape_of, there
+from ninefold.runtime.store.whole import alone, beside, check_sound, connected, copy_of, flush, shape_of, there
 from ninefold.runtime.store.writer import Transaction
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.changes import changes, nothing_decided
@@ -102,7 +101,7 @@ def upgrade(
         try:
             with connected(path) as connection:
                 check_sound(connection, path)
-                before = backup or path.with_name(f"{path.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+                before = backup or beside(path, "before")
                 copy_of(path, before)
                 made = False
                 try:

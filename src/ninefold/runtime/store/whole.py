@@ -6,6 +6,8 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
 import apsw
@@ -103,6 +105,14 @@ def check_sound(connection: apsw.Connection, path: Path) -> None:
     free = shutil.disk_usage(path.parent).free
     if free < ROOM * size:
         raise NotUpgraded(f"the upgrade needs {ROOM * size:,.0f} bytes of disk, and {free:,} are free")
+
+
+def beside(path: Path, what: str) -> Path:
+    """A name beside a database that nothing has, with the time in it: `orders.db.before-20261122T030000Z`. Whoever asks
+    is alone with the database."""
+    first = path.with_name(f"{path.name}.{what}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    names = (first if number == 1 else first.with_name(f"{first.name}.{number}") for number in count(1))
+    return next(each for each in names if not os.path.lexists(each))
 
 
 def copy_of(path: Path, copy: Path) -> None:

@@ -4,14 +4,23 @@ back to older versions."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TypeAlias
+from dataclasses import field, replace
+from typing import Final, TypeAlias
 
+from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.contract.service import Contract
-from ninefold.expressions.tree import All, Select, Typed, Variable, free_variables, walk
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions import ast
+from ninefold.expressions.ast import every
+from ninefold.expressions.evaluate import EvaluationError, compile
+from ninefold.expressions.tree import All, Select, Typed, Variable, free_variables, walk, words
+from ninefold.language.expressions import Expression
 from ninefold.language.fact import Name, value_of
+from ninefold.pipeline import Loaded, compile_document
 from ninefold.syntax.nodes import Scalar, Style
 from ninefold.tools.decisions.document import Rename
+from ninefold.values import Type
 
 Made: TypeAlias = Mapping[tuple[str, str], Typed]
 """What the contract gives to a field of a new row, and could give to one that is there already (`made`)."""
@@ -26,6 +35,159 @@ def made(checked: Checked) -> Made:
         if field.required and field.secret is None and (given := field.on_create or field.on_change) is not None
         if _reads_the_row_alone(given, resource.name)
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What is stored of a `value` of the type `given`; `written`: as the contract has it."""
+
+    given: Type
+    stored: Typed
+    written: Expression
+
+    def of(self, name: str) -> str:
+        """As a document of an upgrade has it."""
+        text = self.written.text
+        named = (each for each in every(self.written.ast) if isinstance(each, ast.Name) and each.name == "value")
+        mentions = {(each.start, each.end) for each in named if text[each.start : each.end] == "value"}
+        for start, end in sorted(mentions, reverse=True):
+            text = f"{text[:start]}{name}{text[end:]}"
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """What part 9 says of the rows that an older version stored, by resource and field as they are called now. `made`:
+    what they have of a field that they lack, of `new` ones all of them. `stored`: of one that held something else,
+    its type then, and what is stored of such a `value`. `words`: the values that are called otherwise now, each
+    with what it is; in `states` it is a state."""
+
+    version: str
+    made: Made = field(default_factory=dict)
+    new: frozenset[tuple[str, str]] = frozenset()
+    stored: Mapping[tuple[str, str], Conversion] = field(default_factory=dict)
+    words: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """The ways from older versions to the newest, the newest first. `since`: the version that the rows are of, as the
+    contract says that they were served with last: `newest`, one of `older`, or another one; None: none is kept."""
+
+    newest: str = ""
+    older: tuple[Older, ...] = ()
+    names: tuple[Rename, ...] = ()
+    since: str | None = None
+
+    @property
+    def taken(self) -> Older | None:
+        """The version that the rows are known to be of, where that is an older one."""
+        return next((each for each in self.older if each.version == self.since), None)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known of which version the rows are."""
+        return self.since is None or self.since == self.newest or self.taken is not None
+
+    def served_with(self, kept: tuple[str, str] | None) -> Ways:
+        """With what the contract says that the rows were served with last, by its name and its text."""
+        if kept is None or not self.older:
+            return self
+        versions = value_of(compile_document(kept[0], kept[1].encode()).contract.versioning.versions) or ()
+        return replace(self, since=versions[0].name if versions else "")
+
+    def others(self, kept: tuple[str, str] | None) -> Iterator[tuple[str, str, str]]:
+        """The same of rows that were served last with what is kept (`ninefold.operator.audit.Others`)."""
+        return self.served_with(kept).held_otherwise()
+
+    def held_otherwise(self) -> Iterator[tuple[str, str, str]]:
+        """Fields that hold something else in rows that nobody has moved: the resource, the field, and a sentence."""
+        for each in self.older if not self.is_known else filter(None, (self.taken,)):
+            for (resource, name), conversion in each.stored.items():
+                yield resource, name, self.what_was(conversion, each)
+            for resource, name in each.new if self.is_known else ():
+                value = each.made[resource, name]
+                yield resource, name, f"is new, and part 9 says of rows of `{each.version}`: `{words(value)}`"
+
+    def what_was(self, conversion: Conversion, older: Older) -> str:
+        unknown = "" if self.is_known else ", and it is not known whether these rows are of that version"
+        return f"held something else in `{older.version}`: part 9 stores `{conversion.written.text}` of it{unknown}"
+
+
+NO_WAYS: Final = Ways()
+
+
+def ways_of(loaded: Loaded) -> Ways:
+    """What part 9 says of older versions; of those that have errors or gaps, nothing."""
+    versions = value_of(loaded.contract.versioning.versions) or ()
+    if loaded.checked is None or not versions:
+        return NO_WAYS
+    older = tuple(
+        _older(each.version, each.checked, loaded.checked, _written(each.contract))
+        for each in loaded.older
+        if each.checked is not None
+    )
+    return Ways(versions[0].name, older, tuple(formerly(loaded.contract)))
+
+
+def _older(version: str, older: Checked, newest: Checked, written: Mapping[tuple[str, str], Expression]) -> Older:
+    made, new = dict[tuple[str, str], Typed](), set[tuple[str, str]]()
+    stored = dict[tuple[str, str], Conversion]()
+    called = dict[tuple[str, str], Mapping[str, str]]()
+    for name, resource in newest.resources.items():
+        then = older.resources.get(name)
+        for own in resource.fields.values():
+            was = None if then is None else then.fields.get(own.name)
+            if then is None or was is None or own.secret is not None or not own.stored:
+                continue
+            given, seen = was.on_create, was.seen
+            if given is not None and given != own.on_create and _reads_the_row_alone(given, name):
+                made[name, own.name] = given
+                new |= {(name, own.name)} if was.called is None else set()
+            if seen is None or seen.instead is None:
+                continue
+            said = written.get((name, own.name))
+            if seen.stored is not None and seen.given is not None and said is not None:
+                stored[name, own.name] = Conversion(seen.given, seen.stored, said)
+            elif found := _other_words(resource, own, then.fields[seen.instead].computed):
+                called[name, own.name] = found
+    return Older(version, made, frozenset(new), stored, called)
+
+
+def _written(contract: Contract) -> dict[tuple[str, str], Expression]:
+    return {
+        (resource.name, field.name): field.seen.stored
+        for resource in value_of(contract.resources.resources) or ()
+        for field in value_of(resource.fields) or ()
+        if field.seen is not None and field.seen.stored is not None
+    }
+
+
+def _other_words(resource: Resource, own: Field, shown: Typed | None) -> Mapping[str, str]:
+    """Of each value that was shown in the place of another, and is none any more: the one that it stood for, where it
+    stood for one alone. There are as many as the contract lists."""
+    machine = resource.machine
+    listed = machine.states if machine is not None and machine.field == own.name else own.schema.get("enum", ())
+    if shown is None or not _reads(shown, resource.name, own.name):
+        return {}
+    work, found = compile(shown), dict[str, list[str]]()
+    for each in (one for one in listed if isinstance(one, str)):
+        try:
+            was = work({resource.name: {own.name: each}})
+        except EvaluationError:
+            continue
+        if isinstance(was, str) and was not in listed:
+            found.setdefault(was, []).append(each)
+    return {was: now[0] for was, now in found.items() if len(now) == 1}
+
+
+def _reads(typed: Typed, resource: str, name: str) -> bool:
+    """Whether an expression reads this field of the row alone."""
+    return (
+        _reads_the_row_alone(typed, resource)
+        and {resource} == free_variables(typed)
+        and {name} == {each.name for each in walk(typed) if isinstance(each, Select)}
+    )
 
 
 def _reads_the_row_alone(typed: Typed, resource: str) -> bool:

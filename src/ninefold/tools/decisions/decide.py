@@ -3,23 +3,15 @@ then is compared as it would have been without."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from types import MappingProxyType
-from typing import Final
 
 from msgspec import structs
 
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
-from ninefold.diagnostics.source import Span
-from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions.ast import Problem
-from ninefold.expressions.check import check
-from ninefold.expressions.parse import parse
-from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Typed
-from ninefold.plan.schema import Column, Schema, Table
-from ninefold.syntax.nodes import Scalar
-from ninefold.tools.decisions.contract import Made
+from ninefold.plan.schema import Schema
+from ninefold.tools.decisions.contract import NO_WAYS, Made, Ways
+from ninefold.tools.decisions.deciding import Deciding
 from ninefold.tools.decisions.document import (
     Decided,
     Hide,
@@ -30,16 +22,11 @@ from ninefold.tools.decisions.document import (
     Rename,
     Set,
 )
-from ninefold.tools.decisions.names import named, with_column_named
-from ninefold.upgrade import steps
+from ninefold.tools.decisions.inherit import asked, give_older, inherit
 from ninefold.upgrade.as_it_was import as_it_was
 from ninefold.upgrade.changes import Outcome
-from ninefold.upgrade.codes import ANOTHER_DATABASE, NOTHING_OF_THAT_NAME
-from ninefold.upgrade.shape import digest, identifier_type, shape
-from ninefold.upgrade.steps import Step
-from ninefold.values import Boolean, Digest, Object, Row, Type, optional
-
-OLD: Final = "old"
+from ninefold.upgrade.codes import ANOTHER_DATABASE
+from ninefold.upgrade.shape import digest
 
 
 def decide(
@@ -48,19 +35,18 @@ def decide(
     wanted: Schema,
     given: Made = MappingProxyType({}),
     checks: Collection[str] = (),
-    formerly: Sequence[Rename] = (),
+    ways: Ways = NO_WAYS,
 ) -> tuple[Outcome, tuple[Diagnostic, ...]]:
     """What is decided over a database of shape `stored` that is to serve the schema `wanted`; what of it cannot be.
     `given`: what the contract decides itself, for the rows of which nothing else is decided. `checks`: those of its
-    resources, by their names (`room.check.too_small`). `formerly`: names that fields had in older versions, which count
-    where a database has the older one alone, and nothing is decided of it."""
-    deciding = _Deciding(stored, wanted, checks)
+    resources, by their names (`room.check.too_small`). `ways`: what part 9 says of older versions, which counts where
+    nothing else is decided (`ninefold.tools.decisions.inherit`)."""
+    deciding = Deciding(stored, wanted, checks)
     made_for = decided.made_for
     if made_for is not None and made_for.text != digest(stored):
         message = f"this was written for a database of the shape {made_for.text}, and this one is of {digest(stored)}"
         deciding.found.append(Diagnostic(ANOTHER_DATABASE, message, (Label(made_for.span, ""),)))
-    for rename in formerly:
-        deciding.inherit(rename, decided)
+    inherit(deciding, ways, decided)
     for number, each in enumerate(decided.decisions):
         match each:
             case Rename():
@@ -81,293 +67,19 @@ def decide(
                 deciding.reissue(each)
     # What the contract gives it gives of the row as it becomes.
     deciding.steps = list(as_it_was(deciding.steps))
+    give_older(deciding, ways, decided)
     for (resource, field), value in given.items():
         deciding.give(resource, field, value)
     after = structs.replace(deciding.stored, tables=tuple(deciding.tables.values()))
     count = len(decided.decisions)
-    lost, left, given_to = tuple(deciding.lost), tuple(deciding.left), tuple(deciding.given)
-    steps_of, renamed = tuple(deciding.steps), tuple(deciding.renamed)
-    return Outcome(steps_of, after, lost, count, left, given_to, renamed), tuple(deciding.found)
-
-
-class _Deciding:
-    """`reads`: of each table what `old` has, by the names of before. `leaving`: the fields whose names will be free, as
-    is decided later; who takes one of them waits for it under another name."""
-
-    def __init__(self, stored: Schema, wanted: Schema, checks: Collection[str]) -> None:
-        self.checks = checks
-        self.stored = shape(stored)
-        self.tables = {table.name: table for table in self.stored.tables}
-        self.wanted = {table.name: table for table in wanted.tables}
-        self.steps: list[Step] = []
-        self.lost: list[str] = []
-        self.left: list[str] = []
-        self.given: list[str] = []
-        self.renamed: list[str] = []
-        self.leaving: set[str] = set()
-        self._waiting: dict[tuple[str, str], str] = {}
-        self.found: list[Diagnostic] = []
-        self._reads = {
-            table.name: {
-                column.name: (column.name, self._type(column))
-                for column in table.columns
-                if not isinstance(column.type, Digest)
-            }
-            for table in self.stored.tables
-        }
-
-    def _type(self, column: Column) -> Type:
-        """What a column holds, as `old` has it: of a reference what its row is known by."""
-        held = column.type
-        plain = identifier_type(held.resource, self.stored) if isinstance(held, Row) else held
-        return plain if column.required else optional(plain)
-
-    # Names
-
-    def _unknown(self, what: str, name: Scalar, among: Mapping[str, object], span: Span | None = None) -> None:
-        near = did_you_mean(name.text, list(among))
-        message = f"{what} `{name.text}`"
-        self.found.append(Diagnostic(NOTHING_OF_THAT_NAME, message, (Label(span or name.span, ""),), near))
-
-    def _field(self, name: Scalar) -> tuple[Table, str] | None:
-        """The table, as it is by now, and the field that are named."""
-        resource, _, field = name.text.rpartition(".")
-        table = self.tables.get(resource)
-        if table is None:
-            self._unknown("nothing is stored of", name, {f"{each}.{field}": None for each in self.tables})
-            return None
-        return table, field
-
-    # Decisions
-
-    def rename(self, each: Rename) -> None:
-        if "." not in each.old.text and "." not in each.new.text:
-            self._rename_table(each)
-            return
-        found = self._field(each.old)
-        if found is None:
-            return
-        table, old = found
-        resource, _, new = each.new.text.rpartition(".")
-        names = {column.name for column in table.columns}
-        wanted = self.wanted.get(table.name)
-        if old not in names:
-            self._unknown("nothing is stored of", each.old, {f"{table.name}.{name}": None for name in names})
-        elif wanted is None or resource != table.name or new not in {column.name for column in wanted.columns}:
-            self._unknown("the contract has no field", each.new, _fields(self.wanted))
-        elif new not in names:
-            self._rename(table.name, old, new)
-        elif each.new.text in self.leaving:
-            self._waiting[table.name, new] = waits = f"$renamed {new}"
-            self._rename(table.name, old, waits)
-        else:
-            self._unknown("there is already a field", each.new, {})
-
-    def _rename(self, table: str, old: str, new: str) -> None:
-        """And what waits for the name that is free now."""
-        self.steps.append(steps.RenameColumn(table, old, new))
-        self.tables = {name: with_column_named(held, table, old, new) for name, held in self.tables.items()}
-        self._reads[table] = {
-            name: (new if column == old else column, type_) for name, (column, type_) in self._reads[table].items()
-        }
-        waits = self._waiting.pop((table, old), None)
-        if waits is not None:
-            self._rename(table, waits, old)
-
-    def inherit(self, each: Rename, decided: Decided) -> None:
-        (resource, _, old), (_, _, new) = each.old.text.rpartition("."), each.new.text.rpartition(".")
-        table, wanted = self.tables.get(resource), self.wanted.get(resource)
-        if table is None or wanted is None or each.old.text in decided.mentioned:
-            return
-        stored, fields = ({column.name for column in of.columns} for of in (table, wanted))
-        if old in stored - fields and new in fields - stored:
-            self.rename(each)
-            self.renamed.append(f"{each.new.text} was {each.old.text}, as part 9 says")
-
-    def _rename_table(self, each: Rename) -> None:
-        old, new = each.old.text, each.new.text
-        if old not in self.tables:
-            self._unknown("nothing is stored of", each.old, self.tables)
-        elif new not in self.wanted or new in self.tables:
-            self._unknown("the contract has no new resource", each.new, self.wanted)
-        else:
-            self.steps.append(steps.RenameTable(old, new, old in self.stored.credentials))
-            self.tables = {table.name: table for table in (named(held, old, new) for held in self.tables.values())}
-            self._reads[new] = self._reads.pop(old)
-            self.stored = structs.replace(
-                self.stored,
-                credentials=tuple(new if name == old else name for name in self.stored.credentials),
-                scoped=tuple(new if name == old else name for name in self.stored.scoped),
-            )
-
-    def set(self, each: Set) -> None:
-        found = self._field(each.field)
-        if found is None:
-            return
-        table, name = found
-        wanted = self.wanted.get(table.name)
-        now = next((column for column in wanted.columns if column.name == name), None) if wanted is not None else None
-        if wanted is None or now is None:
-            self._unknown("the contract has no field", each.field, _fields(self.wanted))
-            return
-        held = next(column for column in shape(Schema((wanted,))).tables[0].columns if column.name == name)
-        type_ = (
-            identifier_type(now.type.resource, Schema(tuple(self.wanted.values())))
-            if isinstance(now.type, Row)
-            else now.type
-        )
-        value = self._typed(each.value, table, optional(type_))
-        where = None if each.where is None else self._typed(each.where, table, Boolean())
-        if value is None or (each.where is not None and where is None):
-            return
-        reads = dict(self._reads[table.name])
-        was = next((column for column in table.columns if column.name == name), None)
-        if was is None or was.type != held.type:
-            if name in wanted.key or held.serial or (was is not None and name in table.key):
-                self._unknown("rows are known by it: what is decided cannot be", each.field, {})
-                return
-            if was is not None:
-                table, reads = self._aside(table, was)
-            self._add(table, wanted, held)
-        self.steps.append(steps.Fill(table.name, name, type_, value, where, reads))
-
-    def give(self, resource: str, field: str, value: Typed) -> None:
-        """A new field that every row has to have is given what the contract gives to new rows."""
-        table, wanted = self.tables.get(resource), self.wanted.get(resource)
-        column = None if wanted is None else next((each for each in wanted.columns if each.name == field), None)
-        if table is None or wanted is None or column is None or not column.required or field in wanted.key:
-            return
-        if any(each.name == field for each in table.columns) or any(each.column.name == field for each in table.aside):
-            return
-        reads = self._reads[resource]
-        if not steps.free_members(value, (resource,)) <= reads.keys():
-            return
-        held = next(each for each in shape(Schema((wanted,))).tables[0].columns if each.name == field)
-        self._add(table, wanted, held)
-        self.steps.append(steps.Fill(resource, field, column.type, value, None, dict(reads)))
-        self.given.append(f"{resource}.{field}")
-
-    def map(self, each: MapState) -> None:
-        found = self._field(each.state)
-        if found is None:
-            return
-        table, state = found
-        wanted = self.wanted.get(table.name)
-        machine = None if wanted is None else wanted.machine
-        if machine is None or each.to.text not in machine.states:
-            self._unknown(
-                "the contract has no state", each.to, dict.fromkeys(() if machine is None else machine.states)
-            )
-            return
-        self.steps.append(steps.MapState(table.name, machine.column, machine.column, state, each.to.text, each.kept))
-
-    def reissue(self, each: Reissue) -> None:
-        found = self._field(each.field)
-        if found is None:
-            return
-        table, name = found
-        wanted = self.wanted.get(table.name)
-        was = next((column for column in table.columns if column.name == name), None)
-        now = None if wanted is None else next((column for column in wanted.columns if column.name == name), None)
-        if wanted is None or was is None or now is None or not {type(was.type), type(now.type)} == {Digest}:
-            self._unknown("there is no secret", each.field, {})
-        else:
-            required = was.required or now.required
-            self.steps.append(steps.Reissue(table.name, name, name in wanted.passwords, required))
-
-    def hide(self, each: Hide) -> None:
-        if "." not in each.field.text:
-            self._hide_table(each)
-            return
-        found = self._field(each.field)
-        if found is None:
-            return
-        table, name = found
-        was = next((column for column in table.columns if column.name == name), None)
-        if was is None or name in table.key:
-            self._unknown("nothing is stored that could go, of", each.field, {})
-            return
-        wanted = self.wanted.get(table.name)
-        table, _ = self._aside(table, was)
-        now = () if wanted is None else shape(Schema((wanted,))).tables[0].columns
-        again = next((column for column in now if column.name == name), None)
-        if wanted is not None and again is not None:
-            self._add(table, wanted, again)
-        if each.lost:
-            self.lost.append(f"{table.name}.{name}")
-
-    def _hide_table(self, each: Hide) -> None:
-        name = each.field.text
-        table = self.tables.get(name)
-        if table is None or name in self.wanted:
-            gone = dict.fromkeys(each for each in self.tables if each not in self.wanted)
-            self._unknown("nothing is stored that could go, of", each.field, gone)
-            return
-        self.steps.append(steps.SetTableAside(table))
-        del self.tables[name]
-        self.stored = structs.replace(self.stored, aside=(*self.stored.aside, table))
-        if each.lost:
-            self.lost.append(name)
-
-    def remove(self, each: RemoveRows) -> None:
-        table = self.tables.get(each.resource.text)
-        if table is None:
-            self._unknown("nothing is stored of", each.resource, self.tables)
-            return
-        where = None if each.where is None else self._typed(each.where, table, Boolean())
-        if where is not None or each.where is None:
-            self.steps.append(steps.RemoveRows(table.name, where, dict(self._reads[table.name])))
-
-    def leave(self, each: Leave) -> None:
-        known = {**_fields(self.wanted), **dict.fromkeys(self.checks)}
-        if each.about.text in known:
-            self.left.append(each.about.text)
-        else:
-            self._unknown("the contract has no field and no check", each.about, known)
-
-    # What they have in common
-
-    def _aside(self, table: Table, was: Column) -> tuple[Table, dict[str, tuple[str, Type]]]:
-        """The table without a column, which is set aside, and what is read of it."""
-        aside = steps.set_aside(was, table.aside)
-        self.steps.append(steps.SetAside(table.name, aside))
-        without = structs.replace(
-            table,
-            columns=tuple(column for column in table.columns if column.name != was.name),
-            references=tuple(each for each in table.references if each.column != was.name),
-            indexes=tuple(each for each in table.indexes if was.name not in each.names),
-            aside=(*table.aside, aside),
-        )
-        self.tables[table.name] = without
-        reads = {
-            name: (aside.stored if column == was.name else column, type_)
-            for name, (column, type_) in self._reads[table.name].items()
-        }
-        self._reads[table.name] = reads
-        return without, dict(reads)
-
-    def _add(self, table: Table, wanted: Table, column: Column) -> None:
-        plain = structs.replace(column, required=False)
-        self.steps.append(steps.AddColumn(wanted, plain))
-        reference = tuple(each for each in wanted.references if each.column == column.name)
-        self.tables[table.name] = structs.replace(
-            table, columns=(*table.columns, plain), references=(*table.references, *reference)
-        )
-
-    def _typed(self, expression: Scalar, table: Table, expected: Type) -> Typed | None:
-        ast = parse(expression.text)
-        problems: tuple[Problem, ...]
-        if isinstance(ast, Problem):
-            problems, typed = (ast,), None
-        else:
-            members = {name: type_ for name, (_, type_) in self._reads[table.name].items()}
-            checked = check(ast, Scope({OLD: Object(members=members)}), expected)
-            problems, typed = checked.problems, checked.typed
-        for each in problems:
-            label = Label(expression.part(each.start, each.end), each.label)
-            self.found.append(Diagnostic(each.code, each.message, (label,), each.help))
-        return typed
-
-
-def _fields(tables: Mapping[str, Table]) -> dict[str, None]:
-    return {f"{table.name}.{column.name}": None for table in tables.values() for column in table.columns}
+    outcome = Outcome(
+        tuple(deciding.steps),
+        after,
+        tuple(deciding.lost),
+        count,
+        tuple(deciding.left),
+        tuple(deciding.given),
+        tuple(deciding.inherited),
+        asked(deciding, ways, decided),
+    )
+    return outcome, tuple(deciding.found)

@@ -98,9 +98,22 @@ class Decided:
 
     @property
     def mentioned(self) -> frozenset[str]:
-        """What is decided about, by its older name."""
-        about = (each.old if isinstance(each, Rename) else getattr(each, "field", None) for each in self.decisions)
-        return frozenset(each.text for each in about if each is not None)
+        """What is decided about, by its older name: fields, and states."""
+        return frozenset(_about(each).text for each in self.decisions)
+
+
+def _about(decision: Decision) -> nodes.Scalar:
+    match decision:
+        case Rename():
+            return decision.old
+        case MapState():
+            return decision.state
+        case RemoveRows():
+            return decision.resource
+        case Leave():
+            return decision.about
+        case Set() | Hide() | Reissue():
+            return decision.field
 
 
 NOTHING_DECIDED: Final = Decided(None, ())
