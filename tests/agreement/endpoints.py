@@ -128,15 +128,13 @@ def _endpoints_of(maker: Maker, made: Made, found: dict[str, Any]) -> None:
             named = found[f"PATCH {one}"]["body"]
             sets = {name: value for name, value in sets.items() if name not in str(named)}
             found[f"PATCH {one}"] |= {"sets": sets} if sets else {}
-    # What the caller is given for, a caller who is nobody cannot be.
-    given = [each for each in changeable if made.fields[each].get("on create") != "caller.user"]
     if changeable and maker.often(0.5):
         found[f"PUT {one}"] = guarded(
             maker,
             made,
             {
                 "does": doing(maker, made, "put"),
-                "body": taken(maker, made, given or changeable),
+                "body": taken(maker, made, changeable),
                 **etag,
                 "responses": {"replaced": {200: content()}},
             },
@@ -149,7 +147,7 @@ def _endpoints_of(maker: Maker, made: Made, found: dict[str, Any]) -> None:
             made,
             {
                 "does": f"put {name}",
-                "body": taken(maker, made, given or changeable),
+                "body": taken(maker, made, changeable),
                 **etag,
                 "responses": {outcomes: {status: content()} for outcomes, status in stated.items()},
             },

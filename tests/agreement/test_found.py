@@ -439,3 +439,23 @@ def test_a_request_of_no_case_gives_no_values() -> None:
     )
     told = answers(said, [], give("POST", "/items", {"a": "x"}), give("POST", "/items?of=item", {"a": "x"}))
     assert [each.status for each in told] == [403, 201]
+
+
+@pytest.mark.parametrize("outcomes", ["replaced", "created or replaced"])
+def test_put_that_lacks_a_value_and_takes_anothers_is_invalid(outcomes: str) -> None:
+    maker = {"references": "user", "on create": "caller.user"}
+    fields = {"id": {"type": "string"}, "n": {"type": "integer", "unique": True}, "maker": maker}
+    put = {"does": "put part", "body": ["n", "maker"], "responses": {outcomes: {200: "part"}}}
+    said = contract(
+        {
+            "user": {"fields": {"id": {"type": "string"}, "key": KEYED}},
+            "part": {"fields": fields, "required": ["maker"]},
+        },
+        {"PUT /parts/{id}": put},
+        schemes={"key": {"type": "http", "scheme": "bearer", "matches": "user.key"}},
+        permissions={"all others": ["key", "anyone"]},
+    )
+    parts = [("part", {"id": str(each), "n": each, "maker": "u"}) for each in (1, 2)]
+    rows = [("user", {"id": "u", "key": "s"}), *parts]
+    (response,) = answers(said, rows, give("PUT", "/parts/1", {"n": 2}))
+    assert response.status == 422

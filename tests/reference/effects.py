@@ -25,6 +25,7 @@ def caused(asking: Asking, operation: Any, this: Row, was: Row | None, last: boo
     """Do what else an operation does, one after another (meaning "effects"); what refuses it. What the endpoint
     states comes after the `last` of its operations."""
     own = getattr(operation, "effects", ())
+    this = replace(this, fields={**this.fields})
     for effect in own if last else operation.transition.also:
         if failed := _effect(asking, effect, operation, this, was):
             return failed

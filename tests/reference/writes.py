@@ -316,7 +316,8 @@ class Work:
             if each.references is None or not each.stored or each.name in unknown or each.name in self.parents:
                 continue
             key = row.fields.get(each.name)
-            if key is None or (was is not None and each.name not in given.values):
+            stays = self.row is not None and (was is None or same(key, was.fields[each.name]))
+            if key is None or (stays and each.name not in given.values):
                 continue
             target = self.reading.rows.find(each.references, key)
             subject = f"{self.resource.name}.{each.name}"

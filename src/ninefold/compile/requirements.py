@@ -188,40 +188,40 @@ def in_state(resource: Resource, origins: Sequence[Typed], field: str, place: Pl
     return Requirement(condition, holds, Scope.ROW)
 
 
-def reference_there(
-    field: Field,
-    given: str | None,
-    resource: Resource,
-    perspective: Perspective,
-    in_statement: bool = False,
-    of_several: bool = False,
+def reference_seen(
+    field: Field, value: Fragment, given: str, or_made: bool, resource: Resource, perspective: Perspective
 ) -> Requirement:
-    """A stored reference points at a row; one that the client gives (at the JSON Pointer `given`), at a row that
-    the client sees. Where a body that may give it does not, the contract does, by its own authority. `in_statement`:
-    the statement makes it, and the row as it would be has it, as each of several new rows has its own."""
+    """A reference that the client gives (at the JSON Pointer `given`), of this `value`, points at a row that the client
+    sees. `or_made`: where it does not, the contract does."""
+    holds = _points_at_a_row(field, value, perspective, is_seen=True)
+    if or_made:
+        holds = bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + holds
+    subject, trace = f"{resource.name}.{field.name}", _of_rule(field, "references")
+    condition = Condition("invalid", subject=subject, location=_location(given), rule="references", trace=trace)
+    return Requirement(condition, "(" + holds + ")", Scope.VALUES, (field.name,))
+
+
+def reference_there(
+    field: Field, value: Fragment, unless_given: bool, resource: Resource, perspective: Perspective
+) -> Requirement:
+    """A reference that the contract gives, of this `value`, points at a row, by the contract's own authority.
+    `unless_given`: where the client does not give it."""
+    holds = _points_at_a_row(field, value, perspective, is_seen=False)
+    if unless_given:
+        holds = bind(inputs.is_given(field.name)) + " IS TRUE OR " + holds
+    subject, trace = f"{resource.name}.{field.name}", _of_rule(field, "references")
+    condition = Condition("conflict", subject=subject, trace=trace)
+    return Requirement(condition, "(" + holds + ")", Scope.VALUES, (field.name,))
+
+
+def _points_at_a_row(field: Field, value: Fragment, perspective: Perspective, is_seen: bool) -> Fragment:
     target = perspective.checked.resources[field.references or ""]
     alias = f"target {field.name}"
-    in_row = in_statement or of_several
-    value = column(resource.name, field.name) if in_row else bind(inputs.new_value(field.name, field.type))
     tests = [column(alias, target.primary_key[0]) + " = " + value]
-    seen = perspective.teller.present(target.name, alias) if given is not None else None
-    if seen is not None:
-        if not of_several and (field.on_create is not None or in_statement):
-            seen = bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + seen
-        tests.append("(" + seen + ")")
+    seen = perspective.teller.present(target.name, alias) if is_seen else None
+    tests += [] if seen is None else ["(" + seen + ")"]
     exists = f"EXISTS (SELECT 1 FROM {identifier(target.name)} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
-    holds = "(" + value + " IS NULL OR " + exists + ")"
-    if given is None:
-        condition = Condition("conflict", subject=f"{resource.name}.{field.name}", trace=_of_rule(field, "references"))
-    else:
-        condition = Condition(
-            "invalid",
-            subject=f"{resource.name}.{field.name}",
-            location=_location(given),
-            rule="references",
-            trace=_of_rule(field, "references"),
-        )
-    return Requirement(condition, holds, Scope.VALUES, (field.name,))
+    return value + " IS NULL OR " + exists
 
 
 def has_value(

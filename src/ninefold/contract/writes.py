@@ -11,7 +11,7 @@ from ninefold.contract.reach import names_in
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.ast import Ast, Invocation, Member, Name
+from ninefold.expressions.ast import Ast, Invocation, Literal, Member, Name
 from ninefold.expressions.functions import NEVER_TWICE
 from ninefold.expressions.terms import is_another_each_time
 from ninefold.language.effects import Effect
@@ -212,9 +212,17 @@ def references(survey: Survey, change: Change) -> Iterator[Reference]:
     """The references whose rows have to be there."""
     for name, each in survey.graph.fields.get(change.resource.name, {}).items():
         target = value_of(each.references)
-        is_given = name in change.body or name in change.of_request
-        if target is not None and (is_given or (change.inserts and name not in change.from_path)):
-            yield Reference(f"{change.resource.name}.{name}", target.text, is_given, each.span)
+        if target is None or name in change.from_path:
+            continue
+        subject, made = f"{change.resource.name}.{name}", change.made(each)
+        if name in change.body or name in change.of_request:
+            yield Reference(subject, target.text, True, each.span)
+        if made is not None and name not in change.of_request and not _is_null(made.ast):
+            yield Reference(subject, target.text, False, each.span)
+
+
+def _is_null(ast: Ast) -> bool:
+    return isinstance(ast, Literal) and ast.value is None
 
 
 @dataclass(frozen=True)

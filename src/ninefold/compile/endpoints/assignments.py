@@ -17,9 +17,10 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import stated, traced
 from ninefold.expressions.reads import fields_read
 from ninefold.expressions.scope import Model
-from ninefold.expressions.tree import Typed
+from ninefold.expressions.tree import Constant, Typed
 from ninefold.plan.environment import WAS
 from ninefold.plan.places import Place
+from ninefold.plan.writes import Assign
 from ninefold.sql.fragment import Fragment, bind, column, identifier, join
 
 
@@ -64,6 +65,13 @@ def _of(name: str, operation: Mutation, resource: Resource, places: Places) -> I
     if operation.kind.is_whole:
         yield from stated(places, *field, "on create")
     yield from stated(places, *field, "on change")
+
+
+def is_made(assign: Assign) -> bool:
+    """Whether the contract gives the field a value, where the body does not."""
+    if isinstance(assign.otherwise, Constant) and assign.otherwise.value is None:
+        return False
+    return assign.in_statement or assign.otherwise is not None
 
 
 def with_made(

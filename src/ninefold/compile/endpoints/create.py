@@ -10,7 +10,7 @@ from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Resource
 from ninefold.compile import inputs
 from ninefold.compile.credentials import issue
-from ninefold.compile.endpoints.assignments import failing, with_made
+from ninefold.compile.endpoints.assignments import failing, is_made, with_made
 from ninefold.compile.endpoints.held import can_be_made, left_out, made_columns, making
 from ninefold.compile.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.compile.endpoints.writes import invariants, pointers, told_after, uniques
@@ -25,6 +25,7 @@ from ninefold.compile.requirements import (
     parents,
     permission,
     permission_by_way,
+    reference_seen,
     reference_there,
 )
 from ninefold.compile.subscribers import subscription
@@ -48,7 +49,7 @@ def create(operation: stated.Create, admission: Admission, perspective: Perspect
 
     required = parents(operation, perspective)
     required += belonging(operation, resource, perspective, Scope.VALUES)
-    required += references_there(resource, given, from_path, made, perspective, operation.several)
+    required += references(operation, assigns, resource, perspective)
     required += values_there(resource, made, given)
     by_path = permission_by_way(admission, operation, resource, perspective)
     required += by_path or permission(admission, resource, perspective, Scope.VALUES)
@@ -140,20 +141,23 @@ def belonging(
             yield Requirement(parent.condition, belongs, scope)
 
 
-def references_there(
-    resource: Resource,
-    given: Mapping[str, str],
-    from_path: Collection[str],
-    made: Collection[str],
-    perspective: Perspective,
-    of_several: bool = False,
-) -> list[Requirement]:
-    """What the new row refers to is there; those rows that the path names are required already."""
-    return [
-        reference_there(field, given.get(field.name), resource, perspective, field.name in made, of_several)
-        for field in resource.fields.values()
-        if field.stored and field.references is not None and field.name not in from_path
-    ]
+def references(
+    operation: Mutation, assigns: Sequence[Assign], resource: Resource, perspective: Perspective
+) -> Iterator[Requirement]:
+    """What the new row refers to is there, and seen where the body gives it. Rows that the path names are required
+    already. The row as it would be has what the statement makes, and each of several rows has its own."""
+    given, by_name = pointers(operation), {each.field: each for each in assigns}
+    for name, field in resource.fields.items():
+        assign = by_name.get(name)
+        if field.references is None or assign is None:
+            continue
+        in_row = assign.in_statement or operation.several
+        value = column(resource.name, name) if in_row else bind(inputs.new_value(name, field.type))
+        or_made = is_made(assign) and not (assign.given and operation.several)
+        if assign.given:
+            yield reference_seen(field, value, given[name], or_made, resource, perspective)
+        if or_made:
+            yield reference_there(field, value, assign.given, resource, perspective)
 
 
 def of_the_row(name: str, resource: Resource) -> tuple[Fragment, Fragment]:

@@ -7,7 +7,7 @@ says why.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import partial
@@ -24,8 +24,8 @@ from ninefold.compile.endpoints.assignments import failing, givers
 from ninefold.compile.endpoints.create import (
     belonging,
     of_the_row,
+    references,
     references_from_path,
-    references_there,
     row_to_store,
     values_made,
     values_there,
@@ -69,7 +69,7 @@ from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.problems import Condition
 from ninefold.plan.responses import Response
 from ninefold.plan.statement import ResultColumn, Statement
-from ninefold.plan.writes import Ensure, Instead, Put, Replace, Untouched
+from ninefold.plan.writes import Assign, Ensure, Instead, Put, Replace, Untouched
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Anything, Array, Object
 
@@ -104,7 +104,7 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
     condition = precondition(operation, admission, resource, perspective)
     by_key = bool(held) or is_of_more(condition)
     told = told_after(operation, resource, columns, checks, perspective, *steps, by_key=by_key)
-    requirements = partial(_requirements, operation, admission, resource, from_path, wanted, made, perspective)
+    requirements = partial(_requirements, operation, admission, resource, assigns, wanted, made, perspective)
     there = _the_one(operation, resource, from_path, wanted, perspective)
     holding = [*(each.holds for each in requirements(_Row.AS_IT_WOULD_BE)), *can_be_made(held_values)]
     if operation.where is not None:  # which row it is no key says, by which an insert would see that it is there
@@ -192,7 +192,7 @@ def _requirements(
     operation: stated.Ensure,
     admission: Admission,
     resource: Resource,
-    from_path: dict[str, Fragment],
+    assigns: Sequence[Assign],
     made: Mapping[str, Fragment],
     by_statement: Mapping[str, Typed],
     perspective: Perspective,
@@ -214,7 +214,9 @@ def _requirements(
     if {*operation.outcomes} == {"created"}:
         taken = Condition("conflict", subject=resource.name, trace=traced(operation.place))
         required += _where(row, _Row.AS_IT_IS, [Requirement(taken, Fragment("FALSE"), Scope.EITHER)], resource)
-    required += references_there(resource, given, from_path, made, perspective)
+    for each in references(operation, assigns, resource, perspective):
+        by_contract = each.condition.condition == "conflict"
+        required += _where(row, _Row.AS_IT_WOULD_BE, [each], resource) if by_contract else [each]
     required += _where(row, _Row.AS_IT_WOULD_BE, values_there(resource, by_statement, given), resource)
     required += permission(admission, resource, perspective, Scope.EITHER)
     stale = unchanged(resource, operation.place, perspective)
@@ -242,7 +244,7 @@ def _of_what_stays(check: Guard, same: Fragment, resource: Resource, perspective
     return replace(asked, holds="((" + same + ") IS NOT TRUE OR " + asked.holds + ")")
 
 
-def _where(row: _Row, about: _Row, requirements: list[Requirement], resource: Resource) -> Iterator[Requirement]:
+def _where(row: _Row, about: _Row, requirements: Iterable[Requirement], resource: Resource) -> Iterator[Requirement]:
     """Requirements that are about one of the rows alone."""
     for each in requirements:
         if row is about:

@@ -15,7 +15,7 @@ from ninefold.checked.resources import Anew, Field, Resource
 from ninefold.compile import inputs
 from ninefold.compile.before import as_it_was
 from ninefold.compile.credentials import endings, issue
-from ninefold.compile.endpoints.assignments import failing, if_any, with_made
+from ninefold.compile.endpoints.assignments import failing, if_any, is_made, with_made
 from ninefold.compile.endpoints.held import can_be_made, left_out, made_columns, making
 from ninefold.compile.endpoints.read import requirements_of_row
 from ninefold.compile.endpoints.representation import is_of_more, precondition
@@ -32,7 +32,15 @@ from ninefold.compile.endpoints.writes import (
 from ninefold.compile.events import caused
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.requirements import guard, has_value, in_state, reference_there, unchanged
+from ninefold.compile.requirements import (
+    Requirement,
+    guard,
+    has_value,
+    in_state,
+    reference_seen,
+    reference_there,
+    unchanged,
+)
 from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import WANTED, is_wanted, says_which, taking
 from ninefold.expressions.reads import in_statement, is_new_each_time, needs_database
@@ -72,14 +80,11 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
             required.append(in_state(resource, origins, resource.machine.field, transition.place))
     judged_by = (*guards, *(() if transition is None else transition.guards))
     required += [guard(each, resource, perspective) for each in judged_by]
-    for field in resource.fields.values():
-        if field.references is not None and field.name in given:
-            required.append(reference_there(field, given[field.name], resource, perspective))
-
     changed = changes(operation, resource, perspective)
     assigns = changed.assigns
     computed = values_computed(changed, operation, resource, perspective)
     values = {field_name: value for field_name, (value, _) in computed.items()}
+    required += _references(assigns, values, given, resource, perspective)
     by_statement = {**dict(changed.sets), **changed.made}
     held_values, held_to = making(operation, resource, perspective).as_made(by_statement, computed, sure=changed.sure)
     required += uniques(operation, resource, perspective, on_update=True, in_statement=values)
@@ -144,6 +149,28 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
         was=was,
         follows=told.follows,
     )
+
+
+def _references(
+    assigns: Sequence[Assign],
+    computed: Mapping[str, Fragment],
+    given: Mapping[str, str],
+    resource: Resource,
+    perspective: Perspective,
+) -> Iterator[Requirement]:
+    """What the row is to refer to is there. `computed`: values that the statement makes."""
+    by_name = {each.field: each for each in assigns}
+    for field in resource.fields.values():
+        assign, value = by_name.get(field.name), computed.get(field.name)
+        if field.references is None or (assign is None and value is None):
+            continue
+        in_request = bind(inputs.new_value(field.name, field.type))
+        is_given = assign is not None and assign.given
+        or_made = value is not None or (assign is not None and is_made(assign))
+        if is_given:
+            yield reference_seen(field, in_request, given[field.name], or_made, resource, perspective)
+        if or_made:
+            yield reference_there(field, in_request if value is None else value, is_given, resource, perspective)
 
 
 def _piece(fragment: Fragment, when: str | None = None) -> Piece:

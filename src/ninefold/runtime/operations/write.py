@@ -296,7 +296,9 @@ class Write:
         except Refusal as refusal:
             raise refusal.beside(other.refusal) from None
         if other.refusal is not None:
-            raise other.refusal
+            judge = self._instead._judge
+            judged = judge.refusal(session.run(*judge.bound(own.env, True)), own.env)
+            raise Refusal(own.unfit).beside(other.refusal).beside(judged)
         own.env[environment.NEW] |= {name: hash for name, hash in hashes.items() if name in own.env[environment.NEW]}
         done = self._instead._work(own, session)
         call.env |= {**own.env, environment.PATH: call.env[environment.PATH]}
