@@ -24,6 +24,7 @@ import httpx
 import pytest
 from tests.contracts import DIRECTORIES, EXAMPLES, SERVED, compiled, contract_of, operator_of
 from tests.http_cases import serving, tell
+from tests.openapi.told import untold
 from tests.plan_text import difference, plan_text
 from tests.slices import some
 from tests.statements import running, unknown
@@ -101,8 +102,8 @@ def _is_unfinished(loaded: Loaded) -> bool:
 @pytest.mark.serves
 @pytest.mark.parametrize("directory", SERVED, ids=lambda path: path.name)
 def test_the_service_answers_as_expected(directory: Path, tmp_path: Path) -> None:
-    """The same exchanges are judged by two laws: every part of a response comes from somewhere, and every statement was
-    known before. So the service traces."""
+    """The same exchanges are judged by three laws: every part of a response comes from somewhere, the OpenAPI document
+    tells of it, and every statement was known before. So the service traces."""
     loaded = compiled(contract_of(directory))
     assert loaded.plan is not None, said("diagnostics.txt", loaded)
     with running() as ran:
@@ -110,7 +111,7 @@ def test_the_service_answers_as_expected(directory: Path, tmp_path: Path) -> Non
     found = [
         f"{each.request.method} {each.url.path} {each.status_code}: {problem}"
         for each in responses
-        for problem in problems(loaded, each)
+        for problem in (*problems(loaded, each), *untold(loaded, each))
     ]
     assert not found, "\n".join(dict.fromkeys(found))
     assert ran or loaded.plan.calls()  # no function is given here: what calls one is answered 501

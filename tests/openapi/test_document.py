@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -59,16 +60,26 @@ ORDERS = operations(ORDERS_DOCUMENT)
 @pytest.mark.long
 @pytest.mark.parametrize("path", CONTRACTS, ids=title)
 def test_a_document_keeps_the_laws(path: Path) -> None:
+    for service, document in in_each_version(path):
+        OpenAPIV31SpecValidator(document).validate()
+        assert json.loads(json.dumps(document)) == document
+        what_is_served_is_in_paths_and_what_is_blocked_is_not(service, document)
+        every_path_name_has_its_parameter(document)
+        every_operation_has_a_name_of_its_own(document)
+        no_body_is_written_out(document)
+        every_example_is_of_its_schema(document)
+        what_a_header_alone_refuses_has_that_header(service, document)
+
+
+def in_each_version(path: Path) -> Iterator[tuple[Service, dict[str, Any]]]:
+    """The documents of a contract, the newest version's first."""
     if (found := described(path)) is None:
         return
-    service, document = found
-    OpenAPIV31SpecValidator(document).validate()
-    assert json.loads(json.dumps(document)) == document
-    what_is_served_is_in_paths_and_what_is_blocked_is_not(service, document)
-    every_path_name_has_its_parameter(document)
-    every_operation_has_a_name_of_its_own(document)
-    no_body_is_written_out(document)
-    every_example_is_of_its_schema(document)
+    yield found
+    for older in compiled(path).older:
+        if older.checked is not None and older.plan is not None:
+            service = Service(older.contract, older.checked, older.plan, older.open_questions)
+            yield service, openapi(service)
 
 
 def what_is_served_is_in_paths_and_what_is_blocked_is_not(service: Service, document: dict[str, Any]) -> None:
@@ -104,6 +115,18 @@ def every_example_is_of_its_schema(document: dict[str, Any]) -> None:
             for example in body.get("examples", {}).values():
                 whole = {**body["schema"], "components": document["components"]}
                 jsonschema_rs.Draft202012Validator(whole).validate(example["value"])
+
+
+def what_a_header_alone_refuses_has_that_header(service: Service, document: dict[str, Any]) -> None:
+    """Else a client that is told of 412 could not tell by what it would come to it."""
+    may = {
+        each.stated.key
+        for each in service.endpoints
+        if any(refusal.condition == "precondition failed" for refusal in each.refusals)
+    }
+    for key, operation in operations(document).items():
+        named = {each["name"] for each in operation.get("parameters", ()) if each["in"] == "header"}
+        assert ({"If-Match", "If-None-Match"} <= named) == (key in may), key
 
 
 def test_a_row_is_one_component() -> None:

@@ -68,6 +68,8 @@ def _operation(endpoint: Endpoint, names: tuple[str, ...], shared: Json, service
     if endpoint.checked.resource is not None:
         operation["tags"] = [endpoint.checked.resource]
     operation["summary"] = endpoint.does
+    if (version := of_service.version_of(service)) is not None and version.deprecated is not None:
+        operation["deprecated"] = True
     if found := parameters(endpoint, names, service):
         operation["parameters"] = found
     if (body := request_body(endpoint, service)) is not None:

@@ -18,7 +18,7 @@ from ninefold.plan.problems import ErrorCode, names
 from ninefold.plan.routes import Served
 from ninefold.refusals.refusal import Refusal
 from ninefold.tools.openapi.schemas import INTEGER, component, error_name, reference, rewritten, value_or_null
-from ninefold.tools.openapi.service import Endpoint, Json, Service
+from ninefold.tools.openapi.service import Endpoint, Json, Service, version_headers
 from ninefold.values import duration_text, required
 
 
@@ -62,9 +62,11 @@ def answers(refused: Sequence[Refusal], service: Service, route: Served | None =
         codes, without = coded.get(status, {}), bare.get(status, [])
         response = _answer(codes, without, service, route)
         headers = {name: _MAY_BE for code, _ in codes.values() for name in code.headers}
-        headers |= rate_headers(route, str(status), service)
+        headers |= rate_headers(route, str(status), service) | version_headers(str(status), service)
         if status == 401 and any(scheme.challenge for scheme in service.plan.schemes):
             headers["WWW-Authenticate"] = {"required": True, "schema": {"type": "string"}}
+        if status == 403 and route is not None and any(admission.scopes for admission in route.admissions):
+            headers["WWW-Authenticate"] = _MAY_BE
         if headers:
             response["headers"] = headers
         found.append(Answer(str(status), component(".".join((*codes, *without))), response))

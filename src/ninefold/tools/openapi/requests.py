@@ -8,11 +8,9 @@ from ninefold.checked.operations import PathValue
 from ninefold.language.fact import value_of
 from ninefold.plan.events import RESUME, RESUMED_BY
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
-from ninefold.plan.operations import List, Operation, Stream
+from ninefold.plan.operations import List, Stream
 from ninefold.plan.routes import Body, BodyField, Parameter
-from ninefold.plan.writes import Write, precondition
 from ninefold.tools.openapi.errors import page_parameters
-from ninefold.tools.openapi.responses import is_shown_with_tag
 from ninefold.tools.openapi.schemas import field_schema, stated, type_schema
 from ninefold.tools.openapi.service import Endpoint, Json, Service, version_parameters
 from ninefold.values import Array
@@ -73,17 +71,11 @@ def _declared(parameter: Parameter, where: str, service: Service) -> Json:
     return {**told, "schema": schema}
 
 
-def _asks_a_condition(operation: Operation) -> bool:
-    if isinstance(operation, Write):
-        return precondition(operation) is not None
-    return is_shown_with_tag(operation)
-
-
 def _conditional(endpoint: Endpoint) -> Iterator[Json]:
-    """`If-Match` and `If-None-Match` are told of where there are entity tags (RFC 9110 13.1), or a row may be there or
-    not; a stream goes on behind the event that its header names."""
+    """`If-Match` and `If-None-Match` (RFC 9110 13.1), where one of them can be why a request is refused; a stream goes
+    on behind the event that its header names."""
     operations = [each.operation for each in endpoint.route.admissions]
-    if any(_asks_a_condition(each) for each in operations):
+    if any(each.condition == "precondition failed" for each in endpoint.refusals):
         yield {"name": "If-Match", "in": "header", "schema": {"type": "string"}}
         yield {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}}
     if any(isinstance(each, Stream) for each in operations):

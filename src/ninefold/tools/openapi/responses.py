@@ -9,12 +9,11 @@ from ninefold.checked.contents import Response
 from ninefold.checked.operations import Ensure, Remove
 from ninefold.language.cases import Case
 from ninefold.language.fact import value_of
-from ninefold.plan.operations import Compute, List, Operation, Read, Stream
-from ninefold.plan.responses import Response as Planned
+from ninefold.plan.operations import Stream
 from ninefold.tools.openapi import errors
 from ninefold.tools.openapi.errors import rate_headers
 from ninefold.tools.openapi.schemas import component, is_certain, reference, shown, value_or_null
-from ninefold.tools.openapi.service import Endpoint, Json, Service
+from ninefold.tools.openapi.service import Endpoint, Json, Service, has_tag, is_shown_with_tag, version_headers
 
 TEXT: Json = {"type": "string"}
 
@@ -50,17 +49,6 @@ def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
     return found
 
 
-def is_shown_with_tag(operation: Operation) -> bool:
-    """Whether what is shown, without a change, has an entity tag, on which a client may ask conditions."""
-    if not isinstance(operation, Read | List | Compute):
-        return False
-    return operation.conditional and _has_tag(operation.response)
-
-
-def _has_tag(response: Planned) -> bool:
-    return response.revision is not None or response.digested
-
-
 def _ends(endpoint: Endpoint) -> list[tuple[str, Response]]:
     """The good ends, each in words: some verbs have several, where the contract tells them apart."""
     operation = endpoint.checked.operation
@@ -78,9 +66,10 @@ def _headers(endpoint: Endpoint, service: Service) -> Json:
     for name, value in endpoint.checked.response.headers:
         headers[name] = {"required": is_certain(value, service), "schema": shown(value, service)}
     tagged = [each.operation.response for each in endpoint.route.admissions]
-    if any(_has_tag(response) for response in tagged):
+    if any(has_tag(response) for response in tagged):
         headers["ETag"] = {"required": True, "schema": TEXT}
-    headers |= rate_headers(endpoint.route, str(endpoint.checked.response.status), service)
+    status = str(endpoint.checked.response.status)
+    headers |= rate_headers(endpoint.route, status, service) | version_headers(status, service)
     return {"headers": headers} if headers else {}
 
 

@@ -21,10 +21,13 @@ from ninefold.language.check import Check
 from ninefold.language.endpoints import Endpoint as Stated
 from ninefold.language.fact import Fact, Name, value_of
 from ninefold.language.resources import Resource
+from ninefold.plan.operations import Compute, List, Operation, Read
 from ninefold.plan.problems import DETAIL, ErrorCode
+from ninefold.plan.responses import Response
 from ninefold.plan.routes import Served, in_case
 from ninefold.plan.service import ServicePlan
-from ninefold.plan.versioning import Pin
+from ninefold.plan.versioning import Pin, Version
+from ninefold.plan.writes import Write
 from ninefold.questions.question import OpenQuestion
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.served import refusals
@@ -125,10 +128,30 @@ def _case(case: Case | endpoints.Case | None) -> tuple[str | None] | None:
 
 def _endpoint(stated: Stated, checked: endpoints.Endpoint, route: Served, plan: ServicePlan) -> Endpoint:
     """An endpoint, its route as it is in its case."""
-    if route.cases is None or checked.case is None:
-        return Endpoint(stated, checked, route, refusals(route, plan))
-    number = [case.name for case in route.cases.cases].index(checked.case.name) + 1
-    return Endpoint(stated, checked, replace(in_case(route, number), cases=None), refusals(route, plan, number))
+    number = 0
+    if route.cases is not None and checked.case is not None:
+        number = [case.name for case in route.cases.cases].index(checked.case.name) + 1
+    own = replace(in_case(route, number), cases=None) if number else route
+    refused = refusals(route, plan, number or None)
+    return Endpoint(stated, checked, own, tuple(each for each in refused if _is_told(each, own)))
+
+
+def _is_told(refusal: Refusal, route: Served) -> bool:
+    """Who was given no entity tag has no condition to ask of what is only shown."""
+    if refusal.condition != "precondition failed":
+        return True
+    return any(isinstance(each.operation, Write) or is_shown_with_tag(each.operation) for each in route.admissions)
+
+
+def is_shown_with_tag(operation: Operation) -> bool:
+    """Whether what is shown, without a change, has an entity tag, on which a client may ask conditions."""
+    if not isinstance(operation, Read | List | Compute):
+        return False
+    return operation.conditional and has_tag(operation.response)
+
+
+def has_tag(response: Response) -> bool:
+    return response.revision is not None or response.digested
 
 
 def info(service: Service) -> Json:
@@ -173,6 +196,27 @@ def version_parameters(service: Service) -> list[Json]:
     # A request of a caller whose version this is need not name it; whose it is no document can say.
     required = not optional and pin is None
     return [{"name": versions.name, "in": versions.by, "required": required, "schema": schema}, *read]
+
+
+def version_of(service: Service) -> Version | None:
+    """The version that the document is of."""
+    versions = service.plan.versions
+    return None if versions is None else next(each for each in versions.versions if each.name == versions.current)
+
+
+def version_headers(status: str, service: Service) -> Json:
+    """What every answer of a version carries that ends (RFC 9745, RFC 8594); one that says that there is too much to
+    do may not know the version. `Link` (RFC 5829) leads to the version above where that has the endpoint."""
+    version, versions = version_of(service), service.plan.versions
+    if version is None or versions is None:
+        return {}
+    text: Json = {"type": "string"}
+    dates = (("Deprecation", version.deprecated), ("Sunset", version.sunset))
+    found: Json = {name: {"required": status < "500", "schema": text} for name, at in dates if at is not None}
+    newest, *_ = value_of(service.contract.versioning.versions) or (None,)
+    if found and versions.by in ("path", "query") and newest is not None and newest.name != version.name:
+        found["Link"] = {"required": False, "schema": text}
+    return found
 
 
 def states(service: Service) -> Json:
