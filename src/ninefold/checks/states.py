@@ -37,10 +37,11 @@ def check_states(
     found = _creation_told(resources, open_questions, findings)
     for each in value_of(findings.contract.states.machines) or ():
         machine = value_of(each.machine)
-        if machine is None or each.resource.text not in resources:
+        declared, resource = findings.survey.graph.resources.get(each.resource.text), found.get(each.resource.text)
+        # The log, and who is told of it, are resources that nobody declares.
+        if machine is None or declared is None or resource is None:
             continue
-        resource = found[each.resource.text]
-        field = findings.survey.graph.resources[resource.name].state
+        field = declared.state
         initial, states = value_of(machine.initial), value_of(machine.states)
         transitions = {
             transition.name: checked
