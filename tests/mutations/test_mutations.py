@@ -19,7 +19,7 @@ from random import Random
 from typing import Final
 
 import pytest
-from tests.contracts import EXAMPLES, OWN
+from tests.contracts import ALL, EXAMPLES, OWN
 from tests.mutations.judged import TooLong, bounded, judge
 from tests.mutations.mutators import Stock, mutated
 from tests.mutations.trees import literate_form, plain_form, tree_of
@@ -70,6 +70,18 @@ def failures(seed: str) -> Iterator[tuple[str, str, BaseException]]:
             mutant = links.send(is_sound)
         except StopIteration:
             return
+
+
+EACH_IN_CASES: Final = [path for path in OWN if path.parent.name == "effects-with-a-condition"]
+"""What items are chosen by, which mutants seldom leave whole."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "path", dict.fromkeys((*EACH_IN_CASES, *some(ALL, 48))), ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
+def test_what_is_not_changed_breaks_nothing(path: Path) -> None:
+    judge(path.name, path.read_text("utf-8"), endpoints=1)
 
 
 @pytest.mark.long

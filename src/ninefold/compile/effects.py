@@ -228,7 +228,7 @@ def _find(
 
 def _named(
     effect: Effect, write: plan.Bulk, resource: Resource, acting: Resource, perspective: Perspective
-) -> tuple[Statement, Statement]:
+) -> tuple[Statement, tuple[Typed, ...]]:
     """The rows that items name, with what their values are made of; and what is read of an item. One that is gone is
     among them, and refuses the whole."""
     assert effect.where is not None

@@ -58,14 +58,14 @@ def by_its_rows(statement: Statement, write: Bulk, perspective: Perspective) -> 
     return _Tables(write, perspective.checked.resources[write.resource], perspective).within(statement)
 
 
-def chosen_items(condition: Fragment, perspective: Perspective) -> tuple[Statement, Statement]:
+def chosen_items(condition: Fragment, perspective: Perspective) -> tuple[Statement, tuple[Typed, ...]]:
     """Which items a condition holds for; and what it reads of one of them."""
     return _of_items(f"SELECT {WANTED}." + identifier(POSITION) + f" FROM {WANTED} WHERE " + condition, perspective)
 
 
 def named_by_items(
     name: str, cells: Fragment, which: Fragment, same: Fragment, told: Sequence[ResultColumn], perspective: Perspective
-) -> tuple[Statement, Statement]:
+) -> tuple[Statement, tuple[Typed, ...]]:
     """The rows that items name, in the order of these, each with its `cells`; and what is read of one item."""
     position = f"{WANTED}." + identifier(POSITION)
     select = "SELECT " + cells + f", {position} AS {identifier(POSITION)}, (" + same + f") AS {identifier(AS_WANTED)}"
@@ -75,7 +75,7 @@ def named_by_items(
     return replace(found, columns=columns), read
 
 
-def _of_items(select: Fragment, perspective: Perspective) -> tuple[Statement, Statement]:
+def _of_items(select: Fragment, perspective: Perspective) -> tuple[Statement, tuple[Typed, ...]]:
     """What is asked of all items at once: what a select reads is a table with a row for each; and what it reads of one
     of them."""
     columns = [(f"read {number}", perspective.stored(value.type)) for number, value in enumerate(select.binds)]
@@ -84,8 +84,7 @@ def _of_items(select: Fragment, perspective: Perspective) -> tuple[Statement, St
     asked = texts[0] + "".join(f"{WANTED}.{title}{text}" for title, text in zip(titles, texts[1:], strict=True))
     table = f"WITH {WANTED} (" + ", ".join((identifier(POSITION), *titles)) + ") AS ("
     text = table + perspective.dialect.rows(bind(inputs.WANTED), columns) + ") " + asked
-    read = join(", ", map(bind, select.binds))
-    return Statement((Piece(text.text, text.binds),), ()), Statement((Piece(read.text, read.binds),), ())
+    return Statement((Piece(text.text, text.binds),), ()), select.binds
 
 
 class _Tables:

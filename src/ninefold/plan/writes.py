@@ -73,14 +73,14 @@ class Precondition(msgspec.Struct, frozen=True, omit_defaults=True):
 class Each(msgspec.Struct, frozen=True, omit_defaults=True):
     """A row is made for each item of an array, the root `each` of its values. `pointer`: where the body gives that.
     `held`: who answers where it cannot be made. `chosen`: the positions of the items that are taken; none: all are. It
-    reads `$several`, the binds of `read` (which is not run) for each item; so does the `find` of an effect, by which an
+    reads `$several`, what `read` gives for each item; so does the `find` of an effect, by which an
     item names the row there, with its position `$n`, and `$same` if it is as wanted: two of one row are `conflict`."""
 
     items: Typed
     pointer: str | None = None
     held: Held | None = None
     chosen: Statement | None = None
-    read: Statement | None = None
+    read: tuple[Typed, ...] = ()
     conflict: Condition | None = None
 
 

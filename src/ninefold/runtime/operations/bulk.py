@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.evaluate import Env
+from ninefold.expressions.evaluate import Env, binder
 from ninefold.expressions.rows import BEFORE
 from ninefold.plan import environment
 from ninefold.plan import writes as plan
@@ -68,10 +68,10 @@ class Several(Generic[T]):
         self._read_found = None if effect.find is None else RowReader(effect.find)
         self._each = None if effect.each is None else making(effect.each.items, effect.each.held)
         self._pointer = None if effect.each is None else effect.each.pointer
-        chosen, of_item = (None, None) if effect.each is None else (effect.each.chosen, effect.each.read)
+        chosen, of_item = (None, ()) if effect.each is None else (effect.each.chosen, effect.each.read)
         self._conflict = None if effect.each is None else effect.each.conflict
         self._holds = None if chosen is None else Prepared(chosen)
-        self._read_item = None if of_item is None else Prepared(of_item)
+        self._read_item = tuple(map(binder, of_item))
         self._values, self._then = values, then
         assigns = plan.given_values(write)
         self._stored = tuple((each.field, sqlite_writer(each.type)) for each in assigns if not each.in_statement)
@@ -243,8 +243,8 @@ class Several(Generic[T]):
 
     def _with(self, items: Any, env: Environment) -> Environment:
         """The roots of what is asked of all items at once."""
-        assert self._read_item is not None
-        read = [self._read_item.bound(cast(Environment, {**env, environment.EACH: each}))[1] for each in items]
+        roots = ({**env, environment.EACH: each} for each in items)
+        read = [[value(own) for value in self._read_item] for own in roots]
         asked = env.copy()
         asked[environment.SEVERAL] = {"wanted": _encode([[*map(_in_json, each)] for each in read]).decode()}
         return asked
