@@ -1,5 +1,6 @@
-"""Two questions about those who see the same may be answered in the reverse order, where one of them is read in a
-thread: the later one counts, and what is over stays over."""
+"""What is done for those who listen, without a socket: two questions about those who see the same may be answered in
+the reverse order, where one of them is read in a thread: the later one counts, and what is over stays over. Who is told
+nothing is given signs of life, and is not woken by them."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ninefold.pipeline import compile_document
+from ninefold.runtime.http import streams as streams_of
 from ninefold.runtime.http.streams import Streams
 from ninefold.runtime.http.wire import End
 from ninefold.runtime.http.work import Fetcher
@@ -61,6 +63,9 @@ class Wire:
     async def beat(self) -> int:
         return 0
 
+    def beat_at_once(self) -> int | None:
+        return 0
+
     async def left(self) -> End:
         await asyncio.Event().wait()
         raise AssertionError
@@ -87,11 +92,9 @@ def answers(*standings: Standing) -> Callable[[], Standing]:
     return lambda: next(left)
 
 
-async def both(database: Database, standing: Callable[[], Standing]) -> tuple[End | None, End | None]:
-    """How it ends for two who see the same: the first is asked about before the second."""
-    bell = Bell(database)
-    streams = Streams(database, bell, Fetcher())
-    follow = Follow(
+def following(standing: Callable[[], Standing]) -> Follow:
+    """A stream of which there is nothing to tell."""
+    return Follow(
         Response(200, ()),
         BEFORE_ALL,
         lambda env, position: Select("SELECT 1 WHERE 0", ()),
@@ -99,6 +102,13 @@ async def both(database: Database, standing: Callable[[], Standing]) -> tuple[En
         standing,
         audience="these",
     )
+
+
+async def both(database: Database, standing: Callable[[], Standing]) -> tuple[End | None, End | None]:
+    """How it ends for two who see the same: the first is asked about before the second."""
+    bell = Bell(database)
+    streams = Streams(database, bell, Fetcher())
+    follow = following(standing)
     wires = Wire(), Wire()
     try:
         async with asyncio.timeout(60):
@@ -115,3 +125,47 @@ def test_what_was_asked_first_and_is_answered_last_counts_no_more(tmp_path: Path
     with opened(tmp_path) as database:
         found = asyncio.run(both(database, answers(first, second, Holds({}))))
     assert found == (End.REFUSED, End.REFUSED)
+
+
+class Beaten(Wire):
+    """One who is given signs of life: at once, but for each third, which has to be waited for. `woken`: how often its
+    own task was."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at_once = self.refused = self.woken = 0
+        self.enough = asyncio.Event()
+
+    def beat_at_once(self) -> int | None:
+        if (self.at_once + self.refused) % 3 == 2:
+            self.refused += 1
+            return None
+        self.at_once += 1
+        if self.at_once == 6:
+            self.enough.set()
+        return 2
+
+    async def beat(self) -> int:
+        self.woken += 1
+        return 3
+
+
+def test_a_sign_of_life_wakes_nobody_unless_it_has_to_be_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams_of, "HEARTBEAT_SECONDS", 0.0)
+    monkeypatch.setattr(streams_of, "CHECK_SECONDS", 0.01)
+
+    async def beaten(database: Database) -> tuple[Beaten, int]:
+        bell, wire = Bell(database), Beaten()
+        listening = asyncio.create_task(Streams(database, bell, Fetcher()).follow(following(lambda: Holds({})), wire))
+        async with asyncio.timeout(60):
+            await wire.enough.wait()
+            bell.close()
+            return wire, await listening
+
+    with opened(tmp_path) as database:
+        wire, sent = asyncio.run(beaten(database))
+    assert wire.ended is End.STOPPING
+    assert wire.refused >= 2 and wire.woken in (wire.refused, wire.refused - 1)
+    assert sent == 2 * wire.at_once + 3 * wire.woken

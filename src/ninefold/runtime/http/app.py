@@ -21,7 +21,7 @@ from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity, ClientAddress
 from ninefold.runtime.http.cycle import Message, Receive, Send
 from ninefold.runtime.http.framing import Head
 from ninefold.runtime.http.streams import Streams
-from ninefold.runtime.http.wire import ServerSentEvents, Wire, as_get, over_websocket
+from ninefold.runtime.http.wire import Wire, as_get, over_http, over_websocket
 from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.operations.flow import Follow, Wait
 from ninefold.runtime.operations.timers import Timers
@@ -201,27 +201,35 @@ class Application:
                 await asking.waited()
             response = asking.response()
             head = response.head if isinstance(response, Follow) else response
-            sent = 0 if response is None else await self._sent(asking, response, receive, send, websocket)
+            sent = 0 if response is None else await self._sent(asking, response, scope, receive, send, websocket)
         finally:
             asking.release()
         asking.ended(head, sent)
 
-    async def go_on(self, asking: Asking, response: Response | Follow, receive: Receive, send: Send) -> None:
+    async def go_on(
+        self, asking: Asking, response: Response | Follow, scope: Message, receive: Receive, send: Send
+    ) -> None:
         """Send a response that takes its time, and be done with its request."""
         try:
-            sent = await self._sent(asking, response, receive, send, None)
+            sent = await self._sent(asking, response, scope, receive, send)
         finally:
             asking.release()
         asking.ended(response.head if isinstance(response, Follow) else response, sent)
 
     async def _sent(
-        self, asking: Asking, response: Response | Follow, receive: Receive, send: Send, websocket: Wire | None
+        self,
+        asking: Asking,
+        response: Response | Follow,
+        scope: Message,
+        receive: Receive,
+        send: Send,
+        websocket: Wire | None = None,
     ) -> int:
         """The bytes of content that were sent."""
         if not isinstance(response, Follow):
             return await self._send(asking.request, response, asking.body, send)
         if response.head.status != 101 or websocket is None:
-            websocket = ServerSentEvents(receive, partial(self._counted, send))
+            websocket = over_http(scope, receive, partial(self._counted, send))
         return await self._follow(asking.request, response, asking.body, send, websocket)
 
     def has_room(self, response: Response | Follow, method: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from asyncio import Future, Task
+from collections.abc import Callable
 
 from ninefold.runtime.operations.flow import Follow, Holds, Over
 
@@ -14,13 +15,15 @@ NOT_YET = sys.maxsize
 class Listener:
     """One response that goes on. `position`: up to where it was told, unless it waits. `told`: done with the
     events to be told next, of which none are a sign of life, or with None when there is nothing more to say; None: it
-    does not wait."""
+    does not wait. `beat`: gives a sign of life to one that waits, if nobody has to wait for that. `sent`: bytes."""
 
-    __slots__ = ("audience", "position", "told", "waits_in")
+    __slots__ = ("audience", "beat", "position", "sent", "told", "waits_in")
 
-    def __init__(self, audience: Audience, position: int) -> None:
+    def __init__(self, audience: Audience, position: int, beat: Callable[[], int | None]) -> None:
         self.audience = audience
         self.position = position
+        self.beat = beat
+        self.sent = 0
         self.told: Future[tuple[bytes, ...] | None] | None = None
         self.waits_in: Group | None = None
 
@@ -74,6 +77,15 @@ class Waiting:
         if listener.told is not None and not listener.told.done():
             self.wait_no_more(listener)
             listener.told.set_result(events)
+
+    @staticmethod
+    def beat(listener: Listener) -> bool:
+        """Give a sign of life to one that waits, without waking it: whether it was given."""
+        if listener.told is None or listener.told.done():
+            return False
+        size = listener.beat()
+        listener.sent += size or 0
+        return size is not None
 
     def wait(self, listener: Listener) -> None:
         audience = listener.audience

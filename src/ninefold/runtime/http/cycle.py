@@ -28,6 +28,10 @@ TURN_BYTES = 64 * 1024
 LEFT_BYTES = 64 * 1024
 """Bytes of a body that nobody read, which are read past for the connection to go on."""
 
+AT_ONCE = "ninefold.at_once"
+"""An extension of ASGI's: what sends a message of a response that goes on, if that needs no waiting, and says whether
+it did."""
+
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _ENDED: Message = {"type": "http.disconnect"}
 
@@ -46,6 +50,10 @@ class Connection(Protocol):
         """Whether the connection may go on after this response."""
 
     def write(self, data: bytes) -> None: ...
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the peer, or the machine for it, has taken all that was written."""
 
     def written(self) -> Awaitable[object]:
         """Until the peer, or the machine for it, has taken what was written."""
@@ -88,7 +96,8 @@ class Cycle:
 
     async def run(self, application: Asgi) -> None:
         try:
-            await application(self._scope, self.receive, self.send)
+            extensions = {**self._scope.get("extensions", {}), AT_ONCE: self.at_once}
+            await application({**self._scope, "extensions": extensions}, self.receive, self.send)
         except asyncio.CancelledError:
             self._connection.cut()
             raise
@@ -166,7 +175,23 @@ class Cycle:
             case other:
                 raise RuntimeError(f"{other} has no place here")
 
+    def at_once(self, message: Message) -> bool:
+        """Send a piece of a response that goes on. False: nothing was sent, since it would have to be waited for."""
+        if self.gone or self.complete or self._sent is None or not self._connection.is_taken:
+            return False
+        self._put(message["body"], True)
+        return True
+
     async def _send(self, content: bytes, more: bool) -> None:
+        self._put(content, more)
+        await self._connection.written()
+        if not more and not self.gone:
+            self.complete = True
+            self.changed.set()
+            assert self._sent is not None
+            self._connection.completed(not self._sent.closes)
+
+    def _put(self, content: bytes, more: bool) -> None:
         written = b"" if self._sent is not None else self._begun()
         assert self._sent is not None
         if self._head.method == "HEAD":
@@ -178,11 +203,6 @@ class Cycle:
         if self._sent.chunked:
             content = (b"%x\r\n%b\r\n" % (len(content), content) if content else b"") + (b"" if more else b"0\r\n\r\n")
         self._connection.write(written + content)
-        await self._connection.written()
-        if not more and not self.gone:
-            self.complete = True
-            self.changed.set()
-            self._connection.completed(not self._sent.closes)
 
     def _begun(self) -> bytes:
         assert self._start is not None

@@ -52,7 +52,9 @@ class Core(Protocol):
 
     def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking: ...
 
-    async def go_on(self, asking: Asking, response: Response | Follow, receive: Receive, send: Send) -> None: ...
+    async def go_on(
+        self, asking: Asking, response: Response | Follow, scope: Message, receive: Receive, send: Send
+    ) -> None: ...
 
 
 Note: TypeAlias = Callable[[str, int, str], None]
@@ -225,7 +227,7 @@ class Direct:
         asking, core = self._asking, self._core
 
         async def application(scope: Message, receive: Receive, send: Send) -> None:
-            await core.go_on(asking, response, receive, send)
+            await core.go_on(asking, response, scope, receive, send)
 
         self._connection.run(self._head, application)
 

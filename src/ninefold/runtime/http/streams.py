@@ -91,16 +91,15 @@ class Streams:
         if self._looking is None or self._looking.done():
             self._waiting.looked = NOT_YET
             self._looking = asyncio.create_task(self._look())
-        listener, sent = Listener(audience, response.position), 0
+        listener = Listener(audience, response.position, wire.beat_at_once)
         gone = asyncio.create_task(wire.left())
         gone.add_done_callback(lambda _: self._waiting.tell(listener, None))
         try:
             self._silent[listener] = _now()
             while (events := await self._next(audience, listener, gone)) is not None:
                 async with asyncio.timeout(SLOW_SECONDS):
-                    sent += await (wire.say(events) if events else wire.beat())
-                del self._silent[listener]
-                self._silent[listener] = _now()
+                    listener.sent += await (wire.say(events) if events else wire.beat())
+                self._was_sent(listener)
             await wire.end(gone.result() if gone.done() else self._why(audience))
         except TimeoutError:
             await wire.end(End.SLOW)
@@ -116,7 +115,11 @@ class Streams:
                 self._by_asked.pop(audience, None)
                 if self._audiences.get(response.audience) is audience:
                     del self._audiences[response.audience]
-        return sent
+        return listener.sent
+
+    def _was_sent(self, listener: Listener) -> None:
+        del self._silent[listener]
+        self._silent[listener] = _now()
 
     def _why(self, audience: Audience) -> End:
         if audience.standing is Over.FAILED:
@@ -151,18 +154,19 @@ class Streams:
     # ── For all who wait ──────────────────────────────────────────────────────────────────────────────────────
 
     async def _look(self) -> None:
-        """Look at the log for all who wait, as long as there is anybody."""
+        """Look at the log for all who wait, as long as there is anybody. What comes soon is waited for, and read at
+        once with what came before it; where nothing did, the bell is waited for."""
         checked = _now()
         while self._audiences:
-            spent = 0.0
+            spent: float | None = None
             try:
-                last = await self._last()
-                if last != self._waiting.looked:
-                    spent += await self._go_on(last)
                 if _now() - checked >= CHECK_SECONDS:
                     checked = _now()
-                    spent += await self._check()
+                    await self._check()
                     await self._beat()
+                last = await self._last()
+                if last != self._waiting.looked:
+                    spent = await self._go_on(last)
             except Unavailable:
                 pass  # it is looked at again soon
             except Exception as error:
@@ -170,9 +174,10 @@ class Streams:
             if self._bell.closed:
                 await self._tell([each for audience in self._audiences.values() for each in audience.waiting], None)
                 return
-            await asyncio.sleep(min(max(SOON, spent / SHARE), CHECK_SECONDS))
-            if not self._bell.closed and await self._nothing_new():
+            if spent is None:
                 await self._heard()
+            else:
+                await asyncio.sleep(min(max(SOON, spent / SHARE), CHECK_SECONDS))
 
     async def _go_on(self, last: int) -> float:
         """Tell those whom it may concern what there is up to a position, or up to one before it. Gives the seconds
@@ -194,12 +199,6 @@ class Streams:
                 self._waiting.stay(audience)
         self._waiting.looked = last
         return spent + await self._for_each(concerned, last)
-
-    async def _nothing_new(self) -> bool:
-        try:
-            return await self._last() == self._waiting.looked
-        except Unavailable:
-            return True
 
     async def _heard(self) -> None:
         """Wait until the log may have grown, and not for long."""
@@ -287,7 +286,10 @@ class Streams:
                 break
             due.append(listener)
         for number, listener in enumerate(due, 1):
-            self._waiting.tell(listener, ())
+            if listener in self._silent and self._waiting.beat(listener):
+                self._was_sent(listener)
+            else:
+                self._waiting.tell(listener, ())
             if number % TOGETHER == 0:
                 await asyncio.sleep(SLICE)
 

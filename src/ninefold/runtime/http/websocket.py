@@ -106,6 +106,14 @@ class WebSocket(Cycle):
             case other, _:
                 raise RuntimeError(f"{other} has no place here")
 
+    def at_once(self, message: Message) -> bool:
+        """The same of a ping."""
+        if self.gone or self.complete or self._frames is None or not self._connection.is_taken:
+            return False
+        assert message["type"] == PING
+        self._connection.write(self._frames.send(Ping()))
+        return True
+
     def _accept(self, headers: Sequence[tuple[bytes, bytes]]) -> None:
         assert self._head.key is not None
         fields = (

@@ -4,12 +4,12 @@ server-sent events (WHATWG HTML 9.2), or over WebSocket (RFC 6455)."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum, auto
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-from ninefold.runtime.http.cycle import Message, Receive, Send
+from ninefold.runtime.http.cycle import AT_ONCE, Message, Receive, Send
 from ninefold.runtime.messages.message import HeaderFields, Response
 
 HEARTBEAT = b":\n"
@@ -19,6 +19,10 @@ CLOSING_SECONDS = 1.0
 """How long it may take to say that a WebSocket is closed, where whoever runs us waits for the client with that."""
 
 _PING = "ninefold.ping"
+
+AtOnce: TypeAlias = Callable[[Message], bool]
+"""Sends a message, if that needs no waiting, and says whether it did."""
+
 _ANSWERED = "websocket.http.response"
 
 
@@ -50,6 +54,9 @@ class Wire(Protocol):
     async def beat(self) -> int:
         """Give a sign of life: its bytes."""
 
+    def beat_at_once(self) -> int | None:
+        """The same where it need not be waited for; None: it has to be, and none was given."""
+
     async def left(self) -> End:
         """Wait until the client ends it, and say how."""
 
@@ -57,11 +64,13 @@ class Wire(Protocol):
 
 
 class ServerSentEvents:
-    """Where an end is not said, whoever runs us closes the connection, since the response has not ended."""
+    """Where an end is not said, whoever runs us closes the connection, since the response has not ended. `at_once`: see
+    `AtOnce`."""
 
-    def __init__(self, receive: Receive, send: Send) -> None:
+    def __init__(self, receive: Receive, send: Send, at_once: AtOnce) -> None:
         self._receive = receive
         self._send = send
+        self._at_once = at_once
 
     async def begin(self, head: Response, more: HeaderFields) -> None:
         await self._send({"type": "http.response.start", "status": head.status, "headers": [*head.headers, *more]})
@@ -74,6 +83,10 @@ class ServerSentEvents:
 
     async def beat(self) -> int:
         return await self.say((HEARTBEAT,))
+
+    def beat_at_once(self) -> int | None:
+        given = self._at_once({"type": "http.response.body", "body": HEARTBEAT, "more_body": True})
+        return len(HEARTBEAT) if given else None
 
     async def left(self) -> End:
         while (await self._receive())["type"] != "http.disconnect":
@@ -99,10 +112,11 @@ _CODES = {
 class WebSocket:
     """`pings`: whoever runs us sends what we ask for, and does not ping by itself."""
 
-    def __init__(self, receive: Receive, send: Send, pings: bool) -> None:
+    def __init__(self, receive: Receive, send: Send, pings: bool, at_once: AtOnce) -> None:
         self._receive = receive
         self._send = send
         self._pings = pings
+        self._at_once = at_once
 
     async def begin(self, head: Response, more: HeaderFields) -> None:
         await self._send({"type": "websocket.accept", "headers": [*head.headers, *more]})
@@ -117,6 +131,9 @@ class WebSocket:
             await self._send({"type": _PING})
         return 0
 
+    def beat_at_once(self) -> int | None:
+        return None if self._pings and not self._at_once({"type": _PING}) else 0
+
     async def left(self) -> End:
         return End.GONE if (await self._receive())["type"] == "websocket.disconnect" else End.SPOKE
 
@@ -127,8 +144,18 @@ class WebSocket:
                     await self._send({"type": "websocket.close", "code": _CODES[why]})
 
 
+def over_http(scope: Message, receive: Receive, send: Send) -> ServerSentEvents:
+    return ServerSentEvents(receive, send, _at_once(scope))
+
+
 def over_websocket(scope: Message, receive: Receive, send: Send) -> WebSocket:
-    return WebSocket(receive, send, _PING in (scope.get("extensions") or {}))
+    return WebSocket(receive, send, _PING in (scope.get("extensions") or {}), _at_once(scope))
+
+
+def _at_once(scope: Message) -> AtOnce:
+    """Of whoever runs us; where it has no such thing, all is waited for."""
+    found: AtOnce = (scope.get("extensions") or {}).get(AT_ONCE, lambda _: False)
+    return found
 
 
 def as_get(scope: Message, receive: Receive, send: Send) -> tuple[Receive, Send]:
