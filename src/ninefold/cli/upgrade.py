@@ -19,8 +19,8 @@ from ninefold.pipeline import Loaded
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import undo as undo_
-from ninefold.runtime.store import upgrade as store
 from ninefold.runtime.store.changing import Decide, Judged, NotUpgraded, Rehearsed
+from ninefold.runtime.store.opening import drop_from, has_backups, kind_of, upgrade_database
 from ninefold.runtime.store.record import Contract
 from ninefold.syntax.parser import read
 from ninefold.tools.decisions.contract import made, ways_of
@@ -86,7 +86,8 @@ def upgrade(
     Parameters
     ----------
     apply
-        Do it: behind a backup, in one transaction, while nobody serves the database.
+        Do it: behind a backup, in one transaction, while nobody serves the database. One in PostgreSQL is backed up
+        by its operator, and nobody serves it during a preview either.
     undo
         Put the backup of the last upgrade back, unless rows were written since. What is there is kept beside it.
     lose_writes
@@ -99,17 +100,16 @@ def upgrade(
     if loaded.plan is None:
         return 1
     path = database_of(loaded.plan, file, database)
+    plan = loaded.plan_for(kind_of(path)) or loaded.plan
     try:
+        if (undo or backup) and not has_backups(path):
+            raise Unusable("there is no backup of a database in PostgreSQL but its operator's", "pg_dump makes one")
         if undo:
             return _undone(*undo_.undo(path, lose_writes))
         if drop:
-            return _dropped(undo_.drop(path, drop))
-        decided = _decide(file, decisions, loaded.plan, loaded)
-        judge = Audit(loaded.plan.stored, inf, Kept(loaded.source, lambda _: ()))
-        if apply:
-            done = store.upgrade(path, loaded.plan.schema, backup, decided, judge)
-        else:
-            done = store.preview(path, loaded.plan.schema, decided, judge)
+            return _dropped(drop_from(path, drop))
+        judge = Audit(plan.stored, inf, Kept(loaded.source, lambda _: ()))
+        done = upgrade_database(path, plan, _decide(file, decisions, plan, loaded), judge, apply, backup)
     except NotUpgraded as error:
         raise Unusable(str(error), *error.help, details=error.details) from None
     return _told(done, format, file, apply) if write is None else _written(write, done)
@@ -208,9 +208,10 @@ def _lines(done: Rehearsed, file: str, applied: bool) -> Iterator[str]:
         open_ = sum(1 for each in done.changes if each.why)
         yield f"{open_} to be decided. Nothing was changed."
     elif applied:
-        yield f"upgraded. The backup is {done.backup}"
+        yield "upgraded." + ("" if done.backup is None else f" The backup is {done.backup}")
     else:
-        yield f"Nothing was changed: this was a rehearsal on a copy. To do it: ninefold upgrade {file} --apply"
+        on = "on a copy" if has_backups(done.database) else "in a transaction that was undone"
+        yield f"Nothing was changed: this was a rehearsal {on}. To do it: ninefold upgrade {file} --apply"
 
 
 def _change(each: Judged) -> Iterator[str]:

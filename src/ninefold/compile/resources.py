@@ -194,13 +194,28 @@ def stored(checked: Checked, dialect: Dialect) -> Iterator[Stored]:
         fields, rules = [*_held(resource)], [*_rules(resource, perspective)]
         if fields or rules:
             columns = [*resource.primary_key, *(each.column.name for each in fields)]
-            # SQLite's own count of rows goes by three names, of which a field may take some (https://sqlite.org/rowidtable.html).
-            row = next(name for name in ("rowid", "_rowid_", "oid") if name not in map(str.lower, resource.fields))
-            names = ", ".join([row, *map(identifier, columns), *(text for _, text in rules)])
-            select = f"SELECT {names} FROM {identifier(resource.name)} WHERE {row} > ? ORDER BY {row} LIMIT ?"
+            names = [*map(identifier, columns), *(text for _, text in rules)]
+            pages, select = _in_pages(resource, names, perspective)
             hidden = any(resource.fields[name].sensitive for name in resource.primary_key)
             told = tuple(rule for rule, _ in rules)
-            yield Stored(resource.name, select, len(resource.primary_key), tuple(fields), not hidden, told)
+            yield Stored(resource.name, select, len(resource.primary_key), tuple(fields), not hidden, told, pages)
+
+
+def _in_pages(resource: Resource, names: Sequence[str], perspective: Perspective) -> tuple[int, str]:
+    """By how many columns the rows of a resource are in order, and the statement for some of those behind a row."""
+    table = identifier(resource.name)
+    if perspective.dialect.counts_rows:
+        # SQLite's own count of rows goes by three names, of which a field may take some (https://sqlite.org/rowidtable.html).
+        row = next(name for name in ("rowid", "_rowid_", "oid") if name not in map(str.lower, resource.fields))
+        return 0, f"SELECT {', '.join((row, *names))} FROM {table} WHERE {row} > ? ORDER BY {row} LIMIT ?"
+    bound = perspective.dialect.bound
+    key = ", ".join(map(identifier, resource.primary_key)) or "1"
+    binds = [bound(perspective.stored(resource.fields[name].type)) for name in resource.primary_key] or [
+        bound(Integer())
+    ]
+    where = f"{bound(Boolean())} OR ({key}) > ({', '.join(binds)})"
+    select = f"SELECT {', '.join((key, *names))} FROM {table} WHERE {where} ORDER BY {key} LIMIT ?"
+    return len(binds), select if resource.primary_key else select.replace(" ORDER BY 1", "")
 
 
 def _rules(resource: Resource, perspective: Perspective) -> Iterator[tuple[Rule, str]]:

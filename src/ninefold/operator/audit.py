@@ -24,7 +24,7 @@ from ninefold.plan.schema import Stored as StoredRows
 from ninefold.runtime.messages.schemas import refuse_to_fetch
 from ninefold.runtime.store import record
 from ninefold.runtime.store.protocol import Row, Session, Stored, Unfit
-from ninefold.values import LEAST_INTEGER, sqlite_reader
+from ninefold.values import sqlite_reader
 
 SECONDS = 2.0
 """How long counting may take in all."""
@@ -142,7 +142,7 @@ class Audit:
         selects = {each.resource: each for each in self._stored}
         for resource, name, words in self._contract.others(record.served_with(session)):
             rows = selects.get(resource)
-            if rows is not None and session.run(rows.select, (*_constants(rows), LEAST_INTEGER, 1)):
+            if rows is not None and session.run(rows.select, (*_constants(rows), *rows.begin, 1)):
                 yield Unfit(f"{resource}.{name}", f"field `{resource}.{name}` {words}", True)
 
 
@@ -192,10 +192,11 @@ class _Counting:
         self.resource = stored.resource
         self.seen = 0
         self._stored = stored
-        self._after = LEAST_INTEGER
+        self._after = stored.begin
+        start = stored.cells + stored.key
         self._fields = [
             (
-                1 + stored.key + number,
+                start + number,
                 sqlite_reader(held.column.type),
                 jsonschema_rs.Draft202012Validator(held.schema, validate_formats=True, retriever=refuse_to_fetch),
                 Misfits(name),
@@ -205,7 +206,7 @@ class _Counting:
         ]
         self._binds = _constants(stored)
         self._rules = [
-            (1 + stored.key + len(stored.fields) + number, Misfits(rule.name, rule.words))
+            (start + len(stored.fields) + number, Misfits(rule.name, rule.words))
             for number, rule in enumerate(stored.rules)
             if rule.name not in known
         ]
@@ -221,7 +222,7 @@ class _Counting:
 
     def goes_on(self, select: Select, end: float) -> bool:
         """Whether there may be more rows."""
-        rows = select(self._stored.select, (*self._binds, self._after, _BATCH))
+        rows = select(self._stored.select, (*self._binds, *self._after, _BATCH))
         for row in rows:
             if monotonic() > end:
                 return True
@@ -229,7 +230,7 @@ class _Counting:
         return len(rows) == _BATCH
 
     def _look(self, row: Row) -> None:
-        self._after = int(row[0] or 0)
+        self._after = self._stored.behind(row)
         self.seen += 1
         for at, read, validator, misfits in self._fields:
             stored: Any = row[at]
@@ -243,4 +244,4 @@ class _Counting:
     def _note(self, misfits: Misfits, row: Row) -> None:
         misfits.count += 1
         if self._stored.shown and len(misfits.rows) < NAMED:
-            misfits.rows.append("/".join(map(str, row[1 : 1 + self._stored.key])) or "its one row")
+            misfits.rows.append("/".join(map(str, row[self._stored.cells :][: self._stored.key])) or "its one row")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from ninefold.expressions.tree import Typed
 from ninefold.plan.statement import ResultColumn
-from ninefold.values import Type
+from ninefold.values import LEAST_INTEGER, Type
 
 
 class Column(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -116,7 +117,9 @@ class Rule(msgspec.Struct, frozen=True, omit_defaults=True):
 class Stored(msgspec.Struct, frozen=True, omit_defaults=True):
     """The rows of a resource. `select`, after the binds of its rules, gives as many as its last bind says of those
     behind the one before, a row by SQLite's own count: that count, the primary key in `key` columns, the values of
-    `fields`, then whether it keeps each of `rules`. `shown`: the primary key may be told."""
+    `fields`, then whether it keeps each of `rules`. `shown`: the primary key may be told. `ordered`: in PostgreSQL rows
+    are in the order of so many columns, which stand in the place of that count, and a bind before theirs says whether
+    the first rows are wanted."""
 
     resource: str
     select: str
@@ -124,6 +127,21 @@ class Stored(msgspec.Struct, frozen=True, omit_defaults=True):
     fields: tuple[Held, ...]
     shown: bool = True
     rules: tuple[Rule, ...] = ()
+    ordered: int = 0
+
+    @property
+    def begin(self) -> tuple[None | int, ...]:
+        """The binds before the last for the first rows."""
+        return (True, *[None] * self.ordered) if self.ordered else (LEAST_INTEGER,)
+
+    def behind(self, row: Sequence[Any]) -> tuple[Any, ...]:
+        """The same for the rows behind one."""
+        return (False, *row[: self.ordered]) if self.ordered else (row[0],)
+
+    @property
+    def cells(self) -> int:
+        """How many columns stand before the primary key."""
+        return self.ordered or 1
 
     def named(self, field: Held) -> str:
         """A field as it is told of: `order.note`."""

@@ -28,6 +28,8 @@ class Dialect(Protocol):
     false: str
     asks_types: bool
     """Whether a bind has to say its type: what stands around its `?` says it then (`bound`)."""
+    counts_rows: bool
+    """Whether the rows of each table have a number of the database's own."""
     nothing: str
     """A source for FROM that has one row, and no column that anything refers to."""
     any_order: str

@@ -167,6 +167,7 @@ class PostgreSQL:
     name = "postgresql"
     true, false = "TRUE", "FALSE"
     asks_types = True
+    counts_rows = False
     any_order = "(SELECT TRUE)"
     nothing, nameless, alike = f"(SELECT 1){_NAMELESS}", _NAMELESS, " IS NOT DISTINCT FROM "
     overflowing = frozenset[str]()

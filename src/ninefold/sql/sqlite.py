@@ -161,6 +161,7 @@ class SQLite:
     name = "sqlite"
     true, false = "1", "0"
     asks_types = False
+    counts_rows = True
     nothing, nameless, alike, any_order = "(SELECT 1)", "", " IS ", "TRUE"
     overflowing = _OVERFLOWING
 

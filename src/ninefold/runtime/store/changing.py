@@ -13,7 +13,7 @@ from msgspec import structs
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record
-from ninefold.runtime.store.protocol import Judge, Row, Session, Stored, Unfit
+from ninefold.runtime.store.protocol import Judge, Refused, Row, Session, Stored, Unfit
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.change import By, Change
 from ninefold.upgrade.changes import Changes, Inherited, Outcome, changes
@@ -130,6 +130,18 @@ def adapt(stored: Schema, wanted: Schema, database: Changing, judge: Judge | Non
     if unfit := () if judge is None else judge(database.session, ()):
         raise NotUpgraded("rows are not as the contract says", tuple(each.words for each in unfit))
     return found
+
+
+def differs(name: str, details: tuple[str, ...]) -> Refused:
+    """Why `serve` leaves a database as it was."""
+    return Refused(
+        f"the database {name} was made for another contract, and rows are in it over which has to be decided",
+        details,
+        (
+            "nothing in it was changed: `ninefold upgrade FILE --database` shows what would become of it",
+            "or serve the contract that made it, or name another file with --database",
+        ),
+    )
 
 
 # The command: a preview, and the upgrade

@@ -17,8 +17,10 @@ from typing import Final, Protocol, TypeAlias
 import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.plan.schema import Schema
 from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.runtime.store.record import Upgrade
+from ninefold.upgrade.changes import changes
 
 BATCH: Final = 1_000
 """Rows that are read, and committed, together."""
@@ -44,11 +46,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What a database knows of itself and has to be the same after a move. `numbers`: the last that the rows of a table
-    were given."""
+    """What a database knows of itself and has to be the same after a move. `fit`: how its rows fit the contract.
+    `numbers`: the last that the rows of a table were given."""
 
     key: bytes
     contract: bytes | None
+    fit: bytes | None
     numbers: Mapping[str, int]
     upgrades: tuple[Upgrade, ...]
 
@@ -83,6 +86,23 @@ class Target(Side, Protocol):
 
     def finish(self, notes: Notes) -> None:
         """It can be served from now on."""
+
+
+def as_stated(stored: Schema, wanted: Schema, name: str) -> None:
+    """Raises NotMoved where a database is not what its contract says, or holds more."""
+    if not changes(stored, wanted).same:
+        raise NotMoved(
+            f"the database {name} is not what the contract says",
+            help=("`ninefold upgrade FILE --database` shows what would become of it",),
+        )
+    hidden = [each.name for each in stored.aside]
+    hidden += [f"{table.name}.{each.column.name}" for table in stored.tables for each in table.aside]
+    if hidden:
+        raise NotMoved(
+            f"in the database {name} is set aside what its contract no longer has",
+            [f"`{each}`" for each in hidden],
+            ("`ninefold upgrade FILE --drop NAME` ends it; serving the earlier contract takes it up again",),
+        )
 
 
 @dataclass(frozen=True, slots=True)

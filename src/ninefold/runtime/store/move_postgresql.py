@@ -6,31 +6,27 @@ arrive in any order.
 
 from __future__ import annotations
 
-import asyncio
 from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 import msgspec
-from asyncpg import exceptions
 
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.store.move import Notes, NotMoved, Table, last_key, page
-from ninefold.runtime.store.postgresql import served
+from ninefold.runtime.store.move import Notes, NotMoved, Table, as_stated, last_key, page
 from ninefold.runtime.store.postgresql_link import Link
 from ninefold.runtime.store.postgresql_opening import (
     CREATE_NOTES,
     MOVING,
     NotServed,
+    alone,
     examine,
-    key_of,
+    known,
     note,
     noted,
     notes_of,
     prepared,
-    shown,
-    why,
 )
 from ninefold.runtime.store.postgresql_tables import create_references, create_tables, not_there_yet
 from ninefold.runtime.store.protocol import Row
@@ -39,12 +35,6 @@ from ninefold.sql.fragment import identifier
 from ninefold.sql.postgresql import fitted
 
 T = TypeVar("T")
-
-_NODE: Final = 0
-"""What a move holds in the place of what is served: nobody serves then, whatever contract, and a second move is kept
-out by `_ALONE`."""
-
-_ALONE: Final = "SELECT pg_try_advisory_lock(hashtextextended('ninefold moves ' || current_schema(), 0))"
 
 _OF_NODES: Final = ("$ninefold", "$number", "$state", "$due")
 """`Notes`; and what nodes have together, which is made anew."""
@@ -104,7 +94,7 @@ class Source(Side):
         found = noted(self.ask)
         numbers = {name: int(last) for name, last in self.ask('SELECT "table", last FROM "$number"')}
         upgrades = msgspec.json.decode(found.get("upgrades", b"[]"), type=tuple[Upgrade, ...])
-        return Notes(found["key"], found.get("contract"), numbers, upgrades)
+        return Notes(found["key"], found.get("contract"), found.get("fit"), numbers, upgrades)
 
 
 @contextmanager
@@ -113,8 +103,10 @@ def source(url: str, plan: ServicePlan) -> Iterator[Source]:
     with _connected(url) as (link, loop, name):
         side = Source(link, loop, name)
         side.ask("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        if key_of(side.ask, plan, name) is None:
+        found = known(side.ask, name)
+        if found is None:
             raise NotMoved(f"the database {name} is empty")
+        as_stated(found.shape, plan.schema, name)
         yield side
 
 
@@ -142,6 +134,7 @@ class Target(Side):
             self.ask(numbered, name, last)
         kept = {"upgrades": msgspec.json.encode(notes.upgrades)} if notes.upgrades else {}
         kept |= {} if notes.contract is None else {"contract": notes.contract}
+        kept |= {} if notes.fit is None else {"fit": notes.fit}
         self.ask('DELETE FROM "$ninefold" WHERE name = $1', MOVING)
         note(self.ask, {"key": notes.key, **kept, **notes_of(self._plan)})
         self.ask("COMMIT")
@@ -174,7 +167,7 @@ def _is_begun(side: Target, plan: ServicePlan, key: bytes) -> bool:
         return True
     if moving is not None:
         raise NotMoved(f"the move of another database into {side.name} has not come to its end")
-    if key_of(side.ask, plan, side.name) is not None:
+    if known(side.ask, side.name) is not None:
         raise NotMoved(f"there is something in the database {side.name}", help=("name an empty one",))
     return False
 
@@ -182,20 +175,8 @@ def _is_begun(side: Target, plan: ServicePlan, key: bytes) -> bool:
 @contextmanager
 def _connected(url: str) -> Iterator[tuple[Link, AbstractEventLoop, str]]:
     """While nobody serves the database, and nobody else moves it."""
-    name = shown(url)
-    with asyncio.Runner() as runner:
-        loop = runner.get_loop()
-        try:
-            link = loop.run_until_complete(Link.open(url))
-            try:
-                if not loop.run_until_complete(served(link, _NODE)):
-                    raise NotMoved(f"the database {name} is served by a process", help=("stop it first",))
-                if not loop.run_until_complete(link.connection.fetchval(_ALONE)):
-                    raise NotMoved(f"another process moves the database {name}")
-                yield link, loop, name
-            finally:
-                loop.run_until_complete(link.close())
-        except NotServed as error:
-            raise NotMoved(error.refused.message, error.refused.details, error.refused.help) from None
-        except (exceptions.PostgresError, exceptions.InterfaceError, OSError, TimeoutError, ValueError) as error:
-            raise NotMoved(f"the database {name} cannot be used: {why(error)}") from error
+    try:
+        with alone(url) as found:
+            yield found
+    except NotServed as error:
+        raise NotMoved(error.refused.message, error.refused.details, error.refused.help) from None

@@ -20,12 +20,12 @@ from ninefold.runtime.store import record, tables
 from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.connections import WAIT, configure, words
 from ninefold.runtime.store.file import NotBuilt, database_path
-from ninefold.runtime.store.move import Notes, NotMoved, Table, last_key, page
+from ninefold.runtime.store.move import Notes, NotMoved, Table, as_stated, last_key, page
 from ninefold.runtime.store.protocol import Row
 from ninefold.runtime.store.sqlite import unusable
 from ninefold.runtime.store.whole import alone, there
+from ninefold.runtime.store.writer import Transaction
 from ninefold.sql.fragment import identifier
-from ninefold.upgrade.changes import changes
 from ninefold.upgrade.shape import decode_shape, encode_shape
 
 _OF_FILE = ("$ninefold", "$ninefold_upgrades")
@@ -68,7 +68,8 @@ class Source(Side):
         assert isinstance(found, record.Record)
         numbers = {str(name): int(str(last)) for name, last in self._sequences()}
         upgrades = tuple(record.upgrades(self._connection))
-        return Notes(found.key, record.kept_contract(self._connection), numbers, upgrades)
+        kept, fit = record.kept_contract(self._connection), record.fit(Transaction(self._connection))
+        return Notes(found.key, kept, fit, numbers, upgrades)
 
     def _sequences(self) -> list[Row]:
         there = self._ask("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'")
@@ -105,19 +106,7 @@ def _as_stated(connection: apsw.Connection, path: Path, schema: Schema) -> None:
         stored = decode_shape(found.shape)
     except msgspec.DecodeError:
         raise NotMoved(f"the database {path} cannot be used: the shape that is stored in it cannot be read") from None
-    if not changes(stored, schema).same:
-        raise NotMoved(
-            f"the database {path} is not what the contract says",
-            help=("`ninefold upgrade FILE --database` shows what would become of it",),
-        )
-    hidden = [each.name for each in stored.aside]
-    hidden += [f"{table.name}.{each.column.name}" for table in stored.tables for each in table.aside]
-    if hidden:
-        raise NotMoved(
-            f"in the database {path} is set aside what its contract no longer has",
-            [f"`{name}`" for name in hidden],
-            ("`ninefold upgrade FILE --drop NAME` ends it; serving the earlier contract takes it up again",),
-        )
+    as_stated(stored, schema, str(path))
 
 
 class Target(Side):
@@ -144,6 +133,8 @@ class Target(Side):
                 self._ask("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", name, last)
             if notes.contract is not None:
                 record.keep_contract(self._connection, notes.contract)
+            if notes.fit is not None:
+                record.note_fit(Transaction(self._connection), notes.fit)
             if notes.upgrades:
                 record.note_upgrades(self._connection, notes.upgrades)
         self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)

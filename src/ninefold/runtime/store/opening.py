@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.store import sqlite
+from ninefold.runtime.store import sqlite, undo, upgrade
+from ninefold.runtime.store.changing import Decide, Rehearsed
 from ninefold.runtime.store.protocol import Begin, Judge, Opened, Refused
 
 
@@ -16,11 +20,39 @@ def open_database(
     url: str, plan: ServicePlan, begin: Begin | None = None, judge: Judge | None = None
 ) -> Opened | Refused:
     """Open the database of a plan that is made for it: `sqlite:///PATH`, a path, or `postgresql://…`. `judge` looks at
-    the rows of one in SQLite."""
+    the rows."""
     if kind_of(url) == "sqlite":
         return sqlite.open_sqlite(url, plan.schema, begin, judge)
     try:
         from ninefold.runtime.store.postgresql_opening import open_postgresql
     except ModuleNotFoundError:
         return Refused("PostgreSQL needs the package asyncpg", help=("pip install 'ninefold[postgresql]'",))
-    return open_postgresql(url, plan, begin)
+    return open_postgresql(url, plan, begin, judge)
+
+
+def has_backups(url: str) -> bool:
+    """Whether there is a backup of each upgrade of a database, which can be put back."""
+    return kind_of(url) == "sqlite"
+
+
+def upgrade_database(
+    url: str, plan: ServicePlan, decide: Decide, judge: Judge, apply: bool, backup: Path | None
+) -> Rehearsed:
+    """Upgrade a database to a plan that is made for it; `apply` False: only show what that would do. Raises
+    NotUpgraded."""
+    if kind_of(url) == "sqlite":
+        if apply:
+            return upgrade.upgrade(url, plan.schema, backup, decide, judge)
+        return upgrade.preview(url, plan.schema, decide, judge)
+    from ninefold.runtime.store import postgresql_upgrade
+
+    return postgresql_upgrade.upgrade(url, plan, decide, judge, apply)
+
+
+def drop_from(url: str, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """End what was set aside: each with the number of its values or rows. Raises NotUpgraded."""
+    if kind_of(url) == "sqlite":
+        return undo.drop(url, names)
+    from ninefold.runtime.store import postgresql_upgrade
+
+    return postgresql_upgrade.drop(url, names)

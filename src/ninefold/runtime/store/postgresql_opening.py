@@ -3,12 +3,14 @@ another contract, is not changed."""
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from asyncio import AbstractEventLoop
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from time import time
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -16,21 +18,26 @@ import msgspec
 from asyncpg import exceptions
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import Statement, statements
-from ninefold.runtime.store.postgresql import HeldElsewhere, PostgreSQL, Writer
+from ninefold.runtime.store.changing import NotUpgraded, adapt, differs
+from ninefold.runtime.store.postgresql import HeldElsewhere, PostgreSQL, Writer, served
 from ninefold.runtime.store.postgresql_link import Link, Transaction, words
+from ninefold.runtime.store.postgresql_premises import Ask
+from ninefold.runtime.store.postgresql_steps import Changing
 from ninefold.runtime.store.postgresql_tables import OWN_FORM, create_schema, not_there_yet
-from ninefold.runtime.store.protocol import Begin, NotBegun, Opened, Refused
+from ninefold.runtime.store.protocol import Begin, Judge, NotBegun, Opened, Refused
 from ninefold.sql.fragment import identifier
 from ninefold.sql.postgresql import numbered
-from ninefold.upgrade.shape import FORM, encode_shape
+from ninefold.upgrade.shape import FORM, decode_shape, encode_shape
+from ninefold.upgrade.words import told as words_of_change
 from ninefold.values import LONGEST_SUM
 
 OLDEST: Final = 15
 """The oldest PostgreSQL whose SQL this is."""
 
-EXPERIMENTAL: Final = "PostgreSQL is experimental here: a database cannot be upgraded"
+EXPERIMENTAL: Final = "PostgreSQL is experimental here"
 
 CLOCKS: Final = 2.0
 """Seconds by which the clock of this machine and PostgreSQL's may differ: what is due at one node is due at all."""
@@ -40,18 +47,30 @@ _COMMANDS: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 NOTES: Final = '"$ninefold"'
 CREATE_NOTES: Final = f"CREATE TABLE {NOTES} (name text PRIMARY KEY, value bytea NOT NULL)"
 
+_NODE: Final = 0
+"""What is held in the place of what is served by whoever has a database alone: nobody serves then, whatever contract,
+and others of its kind are kept out by `_ALONE`."""
+
+_ALONE: Final = "SELECT pg_try_advisory_lock(hashtextextended('ninefold moves ' || current_schema(), 0))"
+
 MOVING: Final = "moving"
 """Noted is the secret of the database that is being moved into this one."""
-
-Ask: TypeAlias = Callable[..., list[Any]]
-"""Asks a statement with its binds, and gives the rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
     key: bytes
     created: bool
+    told: tuple[str, ...]
     began: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a database knows of itself: its secret, and the shape that it has."""
+
+    key: bytes
+    shape: Schema
 
 
 class NotServed(Exception):
@@ -60,8 +79,11 @@ class NotServed(Exception):
         self.refused: Final = refused
 
 
-def open_postgresql(url: str, plan: ServicePlan, begin: Begin | None = None) -> Opened | Refused:
-    """Open the database of a plan that is made for PostgreSQL. `url`: `postgresql://USER:PASSWORD@HOST:PORT/NAME`."""
+def open_postgresql(
+    url: str, plan: ServicePlan, begin: Begin | None = None, judge: Judge | None = None
+) -> Opened | Refused:
+    """Open the database of a plan that is made for PostgreSQL: make it, take it as it is, add what can be added, or
+    refuse. `url`: `postgresql://USER:PASSWORD@HOST:PORT/NAME`. `judge`: as for SQLite."""
     name = shown(url)
     if lacking := tuple(not_there_yet(plan.schema)):
         return Refused(
@@ -71,7 +93,7 @@ def open_postgresql(url: str, plan: ServicePlan, begin: Begin | None = None) -> 
         )
     writer = Writer(url, _served(plan), plan.schema.events)
     try:
-        found = writer.begin(lambda link, loop: _opened(writer, link, loop, plan, begin, name))
+        found = writer.begin(lambda _, loop: _opened(writer, loop, plan, (begin, judge), name))
     except NotServed as error:
         return error.refused
     except NotBegun as error:
@@ -84,7 +106,7 @@ def open_postgresql(url: str, plan: ServicePlan, begin: Begin | None = None) -> 
         )
     except (exceptions.PostgresError, exceptions.InterfaceError, OSError, TimeoutError, ValueError) as error:
         return Refused(f"the database {name} cannot be used: {why(error)}")
-    return Opened(PostgreSQL(url, found.key, writer), name, found.created, (EXPERIMENTAL,), found.began)
+    return Opened(PostgreSQL(url, found.key, writer), name, found.created, found.told, found.began)
 
 
 def shown(url: str) -> str:
@@ -112,34 +134,67 @@ def _served(plan: ServicePlan) -> int:
 
 
 def _opened(
-    writer: Writer, link: Link, loop: AbstractEventLoop, plan: ServicePlan, begin: Begin | None, name: str
+    writer: Writer, loop: AbstractEventLoop, plan: ServicePlan, work: tuple[Begin | None, Judge | None], name: str
 ) -> _Found:
     """On the writer's thread. Whoever else begins at the same time, or writes, waits."""
+    begin, judge = work
+    link, _ = writer.begun()
+    ask = asking(link, loop)
+    examine(ask, name)
+    session = Transaction(link, loop, LONGEST_SUM, guarded=True)
+    found = known(ask, name)
+    told: tuple[str, ...] = (EXPERIMENTAL,)
+    if found is None:
+        key = secrets.token_bytes(32)
+        for statement in create_schema(plan.schema):
+            ask(statement)
+        ask(CREATE_NOTES)
+        note(ask, {"key": key, **notes_of(plan)})
+        if judge is not None:
+            judge(session, ())
+    else:
+        key = found.key
+        try:
+            adapted = adapt(found.shape, plan.schema, Changing(session, ask), judge)
+        except NotUpgraded as error:
+            raise NotServed(differs(name, error.details)) from None
+        told = (*told, *map(words_of_change, adapted.told))
+    prepared(link, loop, plan)
+    began: tuple[str, ...] = ()
+    if begin is not None:
+        began = begin(session)
+    count_on(ask, plan.schema)
+    ask("COMMIT")
+    return _Found(key, found is None, told, began)
+
+
+def asking(link: Link, loop: AbstractEventLoop) -> Ask:
+    """What asks on a loop that runs while it does."""
 
     def ask(text: str, *binds: Any) -> list[Any]:
         return list(loop.run_until_complete(link.connection.fetch(text, *binds)))
 
-    def do(text: str) -> None:
-        loop.run_until_complete(link.connection.execute(text))
+    return ask
 
-    examine(ask, name)
-    link, _ = writer.begun()
-    key = key_of(ask, plan, name)
-    created = key is None
-    if key is None:
-        key = secrets.token_bytes(32)
-        for statement in create_schema(plan.schema):
-            do(statement)
-        do(CREATE_NOTES)
-        note(ask, {"key": key, **notes_of(plan)})
-    prepared(link, loop, plan)
-    began: tuple[str, ...] = ()
-    if begin is not None:
-        began = begin(Transaction(link, loop, LONGEST_SUM, guarded=True))
-        for statement in _counting_on(plan):
-            ask(statement)
-    do("COMMIT")
-    return _Found(key, created, began)
+
+@contextmanager
+def alone(url: str) -> Iterator[tuple[Link, AbstractEventLoop, str]]:
+    """While nobody serves a database, moves it or upgrades it. `str`: its name. Raises NotServed."""
+    name = shown(url)
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        try:
+            link = loop.run_until_complete(Link.open(url))
+            try:
+                if not loop.run_until_complete(served(link, _NODE)):
+                    raise NotServed(Refused(f"the database {name} is served by a process", help=("stop it first",)))
+                if not loop.run_until_complete(link.connection.fetchval(_ALONE)):
+                    raise NotServed(Refused(f"another process moves or upgrades the database {name}"))
+                yield link, loop, name
+            finally:
+                loop.run_until_complete(link.close())
+        except (exceptions.PostgresError, exceptions.InterfaceError, OSError, TimeoutError, ValueError) as error:
+            raise NotServed(Refused(f"the database {name} cannot be used: {why(error)}")) from error
 
 
 def examine(ask: Ask, name: str) -> None:
@@ -160,9 +215,8 @@ def _refused(name: str, why: str, *help: str) -> NotServed:
 
 
 def notes_of(plan: ServicePlan) -> dict[str, bytes]:
-    """What a database is made for. `rows`: all that the contract says of its rows, which are not looked at again."""
-    rows = sha256(msgspec.json.encode((plan.schema, plan.stored))).digest()
-    return {"form": f"{FORM}.{OWN_FORM}".encode(), "shape": encode_shape(plan.schema), "rows": rows}
+    """What a database is made for."""
+    return {"form": f"{FORM}.{OWN_FORM}".encode(), "shape": encode_shape(plan.schema)}
 
 
 def note(ask: Ask, values: Mapping[str, bytes]) -> None:
@@ -174,8 +228,8 @@ def noted(ask: Ask) -> dict[str, bytes]:
     return {row[0]: bytes(row[1]) for row in ask(f"SELECT name, value FROM {NOTES}")}
 
 
-def key_of(ask: Ask, plan: ServicePlan, name: str) -> bytes | None:
-    """The key of a database that is made for this plan; None: nothing is in it. Raises NotServed."""
+def known(ask: Ask, name: str) -> Known | None:
+    """None: nothing is in it. Raises NotServed."""
     [(ours,)] = ask("SELECT to_regclass($1) IS NOT NULL", f"{NOTES}")
     if not ours:
         [(others,)] = ask(
@@ -188,21 +242,12 @@ def key_of(ask: Ask, plan: ServicePlan, name: str) -> bytes | None:
     found = noted(ask)
     if MOVING in found:
         raise _refused(name, "a move into it has not come to its end", "`ninefold move` goes on with it")
-    notes = notes_of(plan)
-    if found.get("form") != notes["form"]:
+    if found.get("form") != f"{FORM}.{OWN_FORM}".encode():
         raise _refused(name, "it was made by another ninefold")
-    if found.get("shape") != notes["shape"] or found.get("rows") != notes["rows"]:
-        raise NotServed(
-            Refused(
-                f"the database {name} was made for another contract, or for this one before it said something else"
-                " of its rows",
-                help=(
-                    "nothing in it was changed: there is no upgrade of a database in PostgreSQL yet",
-                    "serve the contract that made it, or name another database with --database",
-                ),
-            )
-        )
-    return found["key"]
+    try:
+        return Known(found["key"], decode_shape(found["shape"]))
+    except (KeyError, msgspec.DecodeError):
+        raise _refused(name, "the shape that is stored in it cannot be read") from None
 
 
 def prepared(link: Link, loop: AbstractEventLoop, plan: ServicePlan) -> None:
@@ -238,13 +283,13 @@ def _texts(statement: Statement) -> Iterator[str]:
         )
 
 
-def _counting_on(plan: ServicePlan) -> Iterator[str]:
+def count_on(ask: Ask, schema: Schema) -> None:
     """What numbers rows goes on behind the greatest number that a row was given."""
-    for table in plan.schema.tables:
+    for table in schema.tables:
         for column in table.columns:
             if column.serial:
                 name, field = identifier(table.name), identifier(column.name)
-                yield (
+                ask(
                     f"INSERT INTO \"$number\" AS known SELECT '{table.name}', max({field}) FROM {name}"
                     " HAVING count(*) > 0"
                     ' ON CONFLICT ("table") DO UPDATE SET last = greatest(known.last, excluded.last)'

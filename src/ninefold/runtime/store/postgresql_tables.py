@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from typing import assert_never
 
 from msgspec import structs
 
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Column, Index, Schema, Table
-from ninefold.runtime.store.tables import ONE, create_index, names
+from ninefold.runtime.store import tables as sqlite
+from ninefold.runtime.store.tables import ONE, names
 from ninefold.sql import credentials
 from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG, CREATE_SUBSCRIBED, CREATE_VERSIONS
 from ninefold.sql.fragment import identifier
@@ -22,6 +24,7 @@ from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.sql.plpgsql import FUNCTIONS
 from ninefold.sql.postgresql import stored_form
 from ninefold.upgrade.shape import ON_DELETE, identifier_type, reference_indexes
+from ninefold.upgrade.steps import Support
 from ninefold.values import Digest, Integer, Row, Text, Timestamp, Type
 
 LONGEST_NAME = 63
@@ -52,7 +55,7 @@ def create_schema(schema: Schema) -> tuple[str, ...]:
 
 def create_references(schema: Schema) -> tuple[str, ...]:
     """Those of the contract's own tables."""
-    return tuple(each for table in schema.tables for each in _references(table))
+    return tuple(each for table in schema.tables for each in references(table))
 
 
 def create_tables(schema: Schema) -> tuple[str, ...]:
@@ -61,27 +64,56 @@ def create_tables(schema: Schema) -> tuple[str, ...]:
         *FUNCTIONS,
         *_NUMBERS,
         *_STATES,
-        *(_create_table(table, schema) for table in schema.tables),
-        *(_create_index(table.name, index) for table in schema.tables for index in _indexes(table)),
+        *(create_table(table, schema) for table in schema.tables),
+        *(each for table in schema.tables for each in create_indexes(table)),
         *_DUE,
-        *_own(CREATE_KEYS if schema.idempotency else ()),
-        *_own(CREATE_LOG if schema.events else ()),
-        *_own(CREATE_DELIVERIES if schema.subscriptions else ()),
-        *_own(CREATE_VERSIONS if schema.versions else ()),
-        *_own(CREATE_SUBSCRIBED if schema.versions and schema.subscriptions else ()),
-        *(each for resource in schema.credentials for each in _own(_credentials(resource, schema))),
-        *(each for resource in schema.scoped for each in _own(credentials.create_scopes(resource))),
+        *(support("keys", "", schema) if schema.idempotency else ()),
+        *(support("log", "", schema) if schema.events else ()),
+        *(support("deliveries", "", schema) if schema.subscriptions else ()),
+        *(support("versions", "", schema) if schema.versions else ()),
+        *(support("subscribed", "", schema) if schema.versions and schema.subscriptions else ()),
+        *(each for resource in schema.credentials for each in support("credentials", resource, schema)),
+        *(each for resource in schema.scoped for each in support("scopes", resource, schema)),
     )
 
 
-def _indexes(table: Table) -> tuple[Index, ...]:
+def support(what: Support, of: str, schema: Schema) -> tuple[str, ...]:
+    """The statements for what is kept beside the rows. `of`: the resource, of `credentials` and `scopes`."""
+    match what:
+        case "keys":
+            return _own(CREATE_KEYS)
+        case "log":
+            return _own(CREATE_LOG)
+        case "reading":
+            return ()  # indexes alone, for whoever reads the log as rows
+        case "deliveries":
+            return _own(CREATE_DELIVERIES)
+        case "broker":
+            raise ValueError("not there yet")
+        case "versions":
+            return _own(CREATE_VERSIONS)
+        case "subscribed":
+            return _own(CREATE_SUBSCRIBED)
+        case "credentials":
+            return _own(_credentials(of, schema))
+        case "scopes":
+            return _own(credentials.create_scopes(of))
+        case _:
+            assert_never(what)
+
+
+def create_indexes(table: Table) -> tuple[str, ...]:
+    return tuple(create_index(table.name, index) for index in indexes(table))
+
+
+def indexes(table: Table) -> tuple[Index, ...]:
     # A secret that is derived and not stored has an index, of which SQLite makes one of a constant.
     stored = {*(column.name for column in table.columns), ENTERED_COLUMN}
     return tuple(each for each in (*table.indexes, *reference_indexes(table)) if stored.issuperset(each.names))
 
 
-def _create_table(table: Table, schema: Schema) -> str:
-    lines = [_column(table, column, schema) for column in table.columns]
+def create_table(table: Table, schema: Schema) -> str:
+    lines = [define_column(table, column, schema) for column in table.columns]
     lines.append(f"{identifier(REVISION_COLUMN)} {_TEXT} NOT NULL")
     if table.states:
         lines.append(f"{identifier(ENTERED_COLUMN)} {_TIME}")
@@ -92,15 +124,15 @@ def _create_table(table: Table, schema: Schema) -> str:
     return f"CREATE TABLE {identifier(table.name)} (\n  " + ",\n  ".join(lines) + "\n)"
 
 
-def _column(table: Table, column: Column, schema: Schema) -> str:
+def define_column(table: Table, column: Column, schema: Schema) -> str:
     text = f"{identifier(column.name)} {_form(column.type, schema)}"
     if column.serial:
         unique = "" if column.name in table.key else " UNIQUE"
-        return f"{text} NOT NULL DEFAULT {_next(table.name)}{unique}"
+        return f"{text} NOT NULL DEFAULT {next_number(table.name)}{unique}"
     return text + (" NOT NULL" if column.required or column.name in table.key else "")
 
 
-def _next(table: str) -> str:
+def next_number(table: str) -> str:
     """The next number of a table's rows. As in SQLite, one that was not kept is given again, which a sequence does not:
     the positions of events have no holes."""
     return '"$next"(\'' + table.replace("'", "''") + "')"
@@ -110,7 +142,7 @@ def _form(type_: Type, schema: Schema) -> str:
     return stored_form(identifier_type(type_.resource, schema) if isinstance(type_, Row) else type_)
 
 
-def _references(table: Table) -> Iterator[str]:
+def references(table: Table) -> Iterator[str]:
     """A table may refer to one that is created after it."""
     for each in table.references:
         to, what = f"{identifier(each.table)} ({identifier(each.key)})", ON_DELETE[each.on_delete]
@@ -120,11 +152,11 @@ def _references(table: Table) -> Iterator[str]:
         )
 
 
-def _create_index(table: str, index: Index) -> str:
-    return create_index(table, structs.replace(index, name=_short(index.name)))
+def create_index(table: str, index: Index) -> str:
+    return sqlite.create_index(table, structs.replace(index, name=short(index.name)))
 
 
-def _short(name: str) -> str:
+def short(name: str) -> str:
     written = name.encode()
     if len(written) <= LONGEST_NAME:
         return name
@@ -141,7 +173,7 @@ _NUMBERS = (
 """The last number that the rows of a table were given."""
 
 _FORMS = {
-    "INTEGER PRIMARY KEY AUTOINCREMENT": f"{_NUMBER} PRIMARY KEY DEFAULT {_next('$event')}",
+    "INTEGER PRIMARY KEY AUTOINCREMENT": f"{_NUMBER} PRIMARY KEY DEFAULT {next_number('$event')}",
     "INTEGER": _NUMBER,
     "TEXT": _TEXT,
     "BLOB": _BYTES,
@@ -184,15 +216,15 @@ _DUE = (
 """`ninefold.sql.nodes`."""
 
 
-def _own(statements: Iterable[str]) -> Iterator[str]:
+def _own(statements: Iterable[str]) -> tuple[str, ...]:
     """What makes tables of ninefold's own in SQLite, with the forms of PostgreSQL."""
 
     def form(found: re.Match[str]) -> str:
         if found["index"]:
-            return found["index"] + identifier(_short(found["name"]))
+            return found["index"] + identifier(short(found["name"]))
         return _FORMS.get(found[0], found[0])
 
-    return (_SAID.sub(form, each) for each in statements)
+    return tuple(_SAID.sub(form, each) for each in statements)
 
 
 def _credentials(resource: str, schema: Schema) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ ROOM = 256 * 1024
 """Bytes without which a disk counts as full."""
 
 _TABLE = '"$ninefold"'
+ANEW = "ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ def fit(session: Session) -> bytes | None:
 
 
 def note_fit(session: Session, fit: bytes) -> None:
-    session.run(f"INSERT OR REPLACE INTO {_TABLE} VALUES ('fit', ?)", (fit,))
+    session.run(f"INSERT INTO {_TABLE} VALUES ('fit', ?) {ANEW}", (fit,))
 
 
 Contract: TypeAlias = tuple[str, str]
@@ -177,7 +178,7 @@ def keep_contract(connection: apsw.Connection, kept: bytes) -> None:
 def note_contract(session: Session, name: str, text: str) -> None:
     kept = zlib.compress(f"{name}\0{text}".encode())
     if not session.run(f"SELECT 1 FROM {_TABLE} WHERE name = 'contract' AND value = ?", (kept,)):
-        session.run(f"INSERT OR REPLACE INTO {_TABLE} VALUES ('contract', ?)", (kept,))
+        session.run(f"INSERT INTO {_TABLE} VALUES ('contract', ?) {ANEW}", (kept,))
 
 
 def derive(key: bytes, name: str) -> bytes:

@@ -20,7 +20,7 @@ import msgspec
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import protocol, record, steps, tables, upgrade
-from ninefold.runtime.store.changing import NotUpgraded, adapt
+from ninefold.runtime.store.changing import NotUpgraded, adapt, differs
 from ninefold.runtime.store.checkpoints import Checkpoints
 from ninefold.runtime.store.connections import (
     STATEMENTS,
@@ -298,19 +298,8 @@ def _prepare(
         with foreign_keys_off(connection, steps.rebuilds(changes(stored, schema))), _Transaction(connection):
             adapted = adapt(stored, schema, upgrade.Changing(connection), judge)
     except NotUpgraded as error:
-        return _differs(name, error.details)
+        return differs(str(name), error.details)
     return found.key, tuple(map(told, adapted.told))
-
-
-def _differs(name: Path, details: tuple[str, ...]) -> Refused:
-    return Refused(
-        f"the database {name} was made for another contract, and rows are in it over which has to be decided",
-        details,
-        (
-            "nothing in it was changed: `ninefold upgrade FILE --database` shows what would become of it",
-            "or serve the contract that made it, or name another file with --database",
-        ),
-    )
 
 
 @contextmanager

@@ -1,0 +1,357 @@
+"""The steps of an upgrade as PostgreSQL takes them (`ninefold.upgrade.steps`), and questions about the rows that are
+there: beside `ninefold.runtime.store.steps`, which are SQLite's.
+
+Where a step could have a reference keep rows, change them, or be kept by them, all references go first, and are made
+again at the end, when each is looked at.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeAlias, assert_never
+
+import msgspec
+from msgspec import structs
+
+from ninefold.expressions.evaluate import SOURCES, EvaluationError, compile
+from ninefold.expressions.tree import Typed, words
+from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
+from ninefold.plan.schema import Schema
+from ninefold.runtime.sources import Sources
+from ninefold.runtime.store import postgresql_tables as tables
+from ninefold.runtime.store import record
+from ninefold.runtime.store.changing import Broken, Failed, NotUpgraded
+from ninefold.runtime.store.postgresql_premises import Ask, broken
+from ninefold.runtime.store.protocol import Row, Session, Stored
+from ninefold.sql.credentials import table_of
+from ninefold.sql.fragment import identifier
+from ninefold.sql.postgresql import fitted, stored_form
+from ninefold.upgrade import steps
+from ninefold.upgrade.shape import encode_shape
+from ninefold.upgrade.steps import Premise, Step
+from ninefold.values import Boolean, Timestamp, Type, from_sqlite, to_sqlite
+
+BATCH: Final = 1_000
+"""Rows that are worked out together."""
+
+_FORM: Final = (
+    "SELECT format_type(atttypid, atttypmod) || CASE WHEN attcollation = 0 THEN '' ELSE"
+    " (SELECT ' COLLATE \"' || collname || '\"' FROM pg_collation AS c WHERE c.oid = attcollation) END, typname"
+    " FROM pg_attribute JOIN pg_type AS t ON t.oid = atttypid WHERE attrelid = $1::text::regclass AND attname = $2"
+)
+_REFERENCES: Final = (
+    "SELECT c.conname, c.conrelid::regclass::text, c.conrelid, f.attname FROM pg_constraint AS c"
+    " JOIN pg_attribute AS f ON f.attrelid = c.conrelid AND f.attnum = c.conkey[1]"
+    " JOIN pg_class AS of ON of.oid = c.conrelid"
+    " WHERE c.contype = 'f' AND c.connamespace = current_schema()::regnamespace AND of.relname NOT LIKE '$%'"
+)
+"""Those of resources: name, table, its number and its column."""
+
+_REFERRING: Final = (
+    "SELECT conname, conrelid::regclass::text, pg_get_constraintdef(oid) FROM pg_constraint"
+    " WHERE contype = 'f' AND confrelid = $1::text::regclass"
+)
+_INDEXES: Final = (
+    "SELECT i.indexrelid::regclass::text, coalesce(c.conname, '') FROM pg_index AS i"
+    " JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey::smallint[])"
+    " LEFT JOIN pg_constraint AS c ON c.conindid = i.indexrelid AND c.conrelid = i.indrelid"
+    " WHERE i.indrelid = $1::text::regclass AND a.attname = $2"
+)
+_NOW: Final = "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
+_TIME: Final = stored_form(Timestamp())
+
+
+class Changing:
+    """`ninefold.runtime.store.changing.Changing`."""
+
+    def __init__(self, session: Session, ask: Ask) -> None:
+        self.session = session
+        self._ask = ask
+        self._unbound = False
+        # What goes through a table page by page is planned for the page that it is at.
+        ask("SET LOCAL plan_cache_mode = force_custom_plan")
+
+    def ask(self, text: str) -> list[Row]:
+        return [tuple(row) for row in self._ask(text)]
+
+    def take(self, every: Iterable[Step], wanted: Schema) -> None:
+        for step in every:
+            if isinstance(step, steps.UNGUARDED) and not self._unbound:
+                self._unbound = True
+                _unbind(self._ask)
+            _take(step, wanted, self._ask)
+
+    def refer(self, wanted: Schema) -> None:
+        _bind(wanted, self._ask)
+
+    def broken(self, premise: Premise) -> Broken | None:
+        return broken(premise, self._ask)
+
+    def note_shape(self, shape: Schema) -> None:
+        self._ask("UPDATE \"$ninefold\" SET value = $1 WHERE name = 'shape'", encode_shape(shape))
+
+    def note_upgrade(self, shape: Schema, backup: Path | None) -> None:
+        found = self._ask("SELECT value FROM \"$ninefold\" WHERE name = 'upgrades'")
+        before = msgspec.json.decode(found[0][0] if found else b"[]", type=tuple[record.Upgrade, ...])
+        [(now,)] = self._ask(f"SELECT {_NOW}")
+        noted = msgspec.json.encode((*before, record.Upgrade(str(now), str(backup or ""), "")))
+        self.session.run(f"INSERT INTO \"$ninefold\" VALUES ('upgrades', ?) {record.ANEW}", (noted,))
+
+
+def _take(step: Step, wanted: Schema, ask: Ask) -> None:
+    """Raises an error of asyncpg, and Failed."""
+    match step:
+        case steps.Fill(table=table, column=column, value=value, type=type_, where=where, reads=reads):
+            _fill(table, column, ask, _worked(value, type_, reads, table), where, reads)
+        case steps.RemoveRows(table=table, where=where, reads=reads):
+            _remove(table, ask, where, reads)
+        case steps.Reissue(table=table, column=column, password=password, required=required):
+            make = (_no_password if password else lambda: secrets.token_bytes(32)) if required else lambda: None
+            _fill(table, column, ask, ((), lambda _: make()), None, {})
+        case _:
+            for statement in _statements(step, wanted, ask):
+                ask(statement)
+
+
+def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
+    match step:
+        case steps.MakeTable(table=table):
+            yield tables.create_table(table, wanted)
+            yield from tables.create_indexes(table)
+        case steps.MakeSupport(what=what, of=of):
+            yield from tables.support(what, of, wanted)
+        case steps.AddColumn(table=table, column=column):
+            yield f"ALTER TABLE {identifier(table.name)} ADD COLUMN {tables.define_column(table, column, wanted)}"
+        case steps.AddEntered(table=table):
+            name, entered = identifier(table.name), identifier(ENTERED_COLUMN)
+            yield f"ALTER TABLE {name} ADD COLUMN {entered} {_TIME}"
+            yield f"UPDATE {name} SET {entered} = {_NOW}"
+        case steps.DropEntered(table=name):
+            yield f"ALTER TABLE {identifier(name)} DROP COLUMN {identifier(ENTERED_COLUMN)}"
+        case steps.Relax(table=name, column=column):
+            yield _alter(name, column, "DROP NOT NULL")
+        case steps.Require(table=name, column=column):
+            yield _alter(name, column, "SET NOT NULL")
+        case steps.SetAside(table=name, aside=aside):
+            yield from _free(name, aside.column.name, ask)
+            yield _rename(name, aside.column.name, aside.stored)
+        case steps.TakeBack(table=name, aside=aside):
+            yield _rename(name, aside.stored, aside.column.name)
+        case steps.Remake():
+            yield from _remade(step, wanted, ask)
+        case steps.SetTableAside(table=table):
+            # Its rows, under a name that no contract can have, refer to nothing any more.
+            yield f"ALTER TABLE {identifier(table.name)} RENAME TO {identifier(steps.aside_name(table.name))}"
+        case steps.TakeTableBack(table=table):
+            yield f"ALTER TABLE {identifier(steps.aside_name(table.name))} RENAME TO {identifier(table.name)}"
+        case steps.MakeIndex(table=name, index=index):
+            table = next(each for each in wanted.tables if each.name == name)
+            if index in tables.indexes(table):
+                yield tables.create_index(name, index)
+        case steps.DropIndex(index=index):
+            yield f"DROP INDEX IF EXISTS {identifier(tables.short(index.name))}"
+        case steps.RenameTable(old=old, new=new, credentials=credentials):
+            yield f"ALTER TABLE {identifier(old)} RENAME TO {identifier(new)}"
+            yield f'UPDATE "$number" SET "table" = {_text(new)} WHERE "table" = {_text(old)}'
+            yield from _numbered_anew(new, ask)
+            if credentials:
+                yield f"ALTER TABLE {table_of(old)} RENAME TO {table_of(new)}"
+        case steps.RenameColumn(table=name, old=old, new=new):
+            yield _rename(name, old, new)
+        case steps.MapState(table=name, column=column, by=by, old=old, new=new, kept=kept):
+            since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {_NOW}"
+            yield (
+                f"UPDATE {identifier(name)} SET {identifier(column)} = {_text(new)}{since}"
+                f" WHERE {identifier(by)} = {_text(old)}"
+            )
+        case steps.Keep(table=name, column=column, to=to):
+            yield f"ALTER TABLE {identifier(name)} ADD COLUMN {identifier(to)} {_form(name, column, ask)}"
+            yield f"UPDATE {identifier(name)} SET {identifier(to)} = {identifier(column)}"
+        case steps.Forget(table=name, column=column):
+            yield f"ALTER TABLE {identifier(name)} DROP COLUMN {identifier(column)}"
+        case steps.Fill() | steps.RemoveRows() | steps.Reissue():
+            raise AssertionError("worked out row by row")
+        case _:
+            assert_never(step)
+
+
+# Columns
+
+
+def _alter(table: str, column: str, what: str) -> str:
+    return f"ALTER TABLE {identifier(table)} ALTER COLUMN {identifier(column)} {what}"
+
+
+def _rename(table: str, column: str, name: str) -> str:
+    return f"ALTER TABLE {identifier(table)} RENAME COLUMN {identifier(column)} TO {identifier(name)}"
+
+
+def _form(table: str, column: str, ask: Ask) -> str:
+    """The stored form of a column, as it stands behind its name."""
+    return str(ask(_FORM, identifier(table), column)[0][0])
+
+
+def _free(table: str, column: str, ask: Ask) -> Iterator[str]:
+    """A column without all demands: what it refers to, what is unique in it, that there is a value."""
+    for name, of, _, referring in ask(_REFERENCES):
+        if of == ask("SELECT $1::text::regclass::text", identifier(table))[0][0] and referring == column:
+            yield f"ALTER TABLE {identifier(table)} DROP CONSTRAINT {identifier(name)}"
+    for index, constraint in ask(_INDEXES, identifier(table), column):
+        yield (
+            f"ALTER TABLE {identifier(table)} DROP CONSTRAINT {identifier(constraint)}"
+            if constraint
+            else f"DROP INDEX {index}"
+        )
+    yield _alter(table, column, "DROP DEFAULT")
+    yield _alter(table, column, "DROP NOT NULL")
+
+
+def _numbered_anew(table: str, ask: Ask) -> Iterator[str]:
+    """The numbers of its rows are counted by its name."""
+    there = ask(
+        "SELECT attname FROM pg_attrdef AS d JOIN pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum"
+        " WHERE d.adrelid = $1::text::regclass",
+        identifier(table),
+    )
+    for (column,) in there:
+        if not str(column).startswith("$"):
+            yield _alter(table, column, f"SET DEFAULT {tables.next_number(table)}")
+
+
+# Rows
+
+
+Cells: TypeAlias = tuple[tuple[tuple[str, Type], ...], Callable[[Sequence[Stored]], Stored]]
+"""The columns that a value is worked out of, with the types of what they hold, and how, each in its stored form."""
+
+
+def _worked(value: Typed, type_: Type, reads: steps.Reads, resource: str) -> Cells:
+    """An expression, worked out as requests' are. The row is `old`, and goes by the name of its resource in what the
+    contract gives."""
+    known = sorted(steps.free_members(value, ("old", resource)) & reads.keys())
+    work = compile(value)
+
+    def given(stored: Sequence[Stored]) -> Stored:
+        old = {name: from_sqlite(reads[name][1], each) for name, each in zip(known, stored, strict=True)}
+        try:
+            sources = Sources()
+            found = work({"old": old, resource: old, "now": sources.now(), SOURCES: sources.of_expressions()})
+        except EvaluationError as error:
+            raise Failed(f"{words(value)}: {error}") from None
+        return None if found is None else to_sqlite(type_, found)
+
+    return tuple(reads[each] for each in known), given
+
+
+def _fill(table: str, column: str, ask: Ask, cells: Cells, where: Typed | None, reads: steps.Reads) -> None:
+    name = identifier(table)
+    form, kind = ask(_FORM, identifier(table), column)[0]
+    update = (
+        f"UPDATE {name} AS filled SET {identifier(column)} = given.value"
+        f" FROM unnest($1::tid[], $2::{str(form).partition(' COLLATE')[0]}[]) AS given(place, value)"
+        " WHERE filled.ctid = given.place"
+    )
+    for rows in _rows(table, cells[0], ask, where, reads):
+        values = [cells[1](row) for _, row in rows]
+        ask(update, [place for place, _ in rows], fitted(values, [kind] * len(values)))
+
+
+def _remove(table: str, ask: Ask, where: Typed | None, reads: steps.Reads) -> None:
+    if where is None:
+        ask(f"DELETE FROM {identifier(table)}")
+        return
+    for rows in _rows(table, (), ask, where, reads):
+        ask(f"DELETE FROM {identifier(table)} WHERE ctid = ANY ($1::tid[])", [place for place, _ in rows])
+
+
+def _rows(
+    table: str, columns: Sequence[tuple[str, Type]], ask: Ask, where: Typed | None, reads: steps.Reads
+) -> Iterator[list[tuple[Any, tuple[Stored, ...]]]]:
+    """The rows of which an expression holds, as they were before the first of them is changed: where each is, and what
+    some columns hold, as SQLite would store it."""
+    read, holds = ((), lambda _: True) if where is None else _worked(where, Boolean(), reads, "old")
+    names = ", ".join(("ctid", *(identifier(each) for each, _ in (*columns, *read))))
+    ask(f'DECLARE "$rows" NO SCROLL CURSOR FOR SELECT {names} FROM {identifier(table)}')
+    while found := ask(f'FETCH {BATCH} FROM "$rows"'):
+        rows = [(row[0], tuple(int(each) if isinstance(each, bool) else each for each in row[1:])) for row in found]
+        yield [(at, row[: len(columns)]) for at, row in rows if holds(row[len(columns) :])]
+    ask('CLOSE "$rows"')
+
+
+def _no_password() -> bytes:
+    """A hash that no password has."""
+    return f"$argon2id$v=19$m=65536,t=3,p=4${secrets.token_hex(11)[:21]}A${secrets.token_hex(21)}A".encode()
+
+
+# Tables
+
+
+def _remade(step: steps.Remake, wanted: Schema, ask: Ask) -> Iterator[str]:
+    """Beside the old table, which goes."""
+    table = step.table
+    name, old = identifier(table.name), identifier(f"$old {table.name}")
+    asides = [(identifier(aside.stored), identifier(now), _form(table.name, now, ask)) for aside, now in step.asides]
+    yield f"ALTER TABLE {name} RENAME TO {old}"
+    yield tables.create_table(table, wanted)
+    for stored, _, form in asides:
+        yield f"ALTER TABLE {name} ADD COLUMN {stored} {form}"
+    columns = {identifier(column): _value(value, table.name) for column, value in step.values.items()}
+    columns |= {stored: now for stored, now, _ in asides}
+    columns[identifier(REVISION_COLUMN)] = identifier(REVISION_COLUMN)
+    if table.states:
+        columns[identifier(ENTERED_COLUMN)] = identifier(ENTERED_COLUMN) if step.entered else _NOW
+    referring = ask(_REFERRING, old)
+    for constraint, of, _ in referring:
+        yield f"ALTER TABLE {of} DROP CONSTRAINT {identifier(constraint)}"
+    yield f"INSERT INTO {name} ({', '.join(columns)}) SELECT {', '.join(columns.values())} FROM {old}"
+    yield f"DROP TABLE {old}"
+    yield from tables.create_indexes(table)
+    for constraint, of, definition in referring:
+        there = str(definition).replace(f" REFERENCES {old}(", f" REFERENCES {name}(")
+        yield f"ALTER TABLE {of} ADD CONSTRAINT {identifier(constraint)} {there}"
+
+
+def _value(value: steps.Value, table: str) -> str:
+    match value:
+        case steps.Kept(column=column):
+            return identifier(column)
+        case steps.Converted(column=column, new=new):
+            return f"CAST({identifier(column)} AS {stored_form(new)})"
+        case steps.Followed(column=column, table=to, old=old, new=new):
+            # A table that is made anew may refer to itself, by what it was.
+            source = f"$old {to}" if to == table else to
+            same = f"target.{identifier(old)} = {identifier(f'$old {table}')}.{identifier(column)}"
+            return f"(SELECT target.{identifier(new)} FROM {identifier(source)} AS target WHERE {same})"
+        case _:
+            assert_never(value)
+
+
+# References
+
+
+def _unbind(ask: Ask) -> None:
+    """Nothing refers to anything, until `_bind`."""
+    for name, of, _, _ in ask(_REFERENCES):
+        ask(f"ALTER TABLE {of} DROP CONSTRAINT {identifier(name)}")
+
+
+def _bind(wanted: Schema, ask: Ask) -> None:
+    """All references that a schema has and the database does not. Raises NotUpgraded where a row would refer to
+    nothing."""
+    there = {(int(of), str(column)) for _, _, of, column in ask(_REFERENCES)}
+    for table in wanted.tables:
+        [(own,)] = ask("SELECT $1::text::regclass::oid", identifier(table.name))
+        lacking = [each for each in table.references if (int(own), each.column) not in there]
+        for each in lacking:
+            premise = steps.Refer(table.name, each.column, each.table, each.key)
+            if broken(premise, ask) is not None:
+                details = f"rows of `{table.name}` would refer to a `{each.table}` that is not there"
+                raise NotUpgraded("rows would refer to nothing", [details])
+        for statement in tables.references(structs.replace(table, references=tuple(lacking))):
+            ask(statement)
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
