@@ -224,15 +224,17 @@ def _place(frame: FrameType) -> tuple[str, str]:
 
 
 async def _side(contract: Path, database: Path, asked: Path) -> None:
+    from ninefold.runtime.http import run
+
     side = Side(contract, database, asked)
     loop = asyncio.get_running_loop()
     gc.collect()
-    gc.freeze()
-    print(json.dumps("ready"), flush=True)
-    while line := await loop.run_in_executor(None, sys.stdin.readline):
-        what, subject = line.split()
-        told = await side.profiled(subject) if what == "profile" else await side.asked(subject, BATCH)
-        print(json.dumps(told), flush=True)
+    with run._kept():  # as `ninefold serve` does
+        print(json.dumps("ready"), flush=True)
+        while line := await loop.run_in_executor(None, sys.stdin.readline):
+            what, subject = line.split()
+            told = await side.profiled(subject) if what == "profile" else await side.asked(subject, BATCH)
+            print(json.dumps(told), flush=True)
     side.application.close()
     side.database.close()
 

@@ -29,7 +29,7 @@ from ninefold.runtime.http.capacity import LITTLE_BYTES
 from ninefold.runtime.http.cycle import Receive, Send
 from ninefold.runtime.messages.message import NOTES, Notes, joined
 from ninefold.runtime.messages.message import Request as Asked
-from ninefold.runtime.request.likewise import Likewise
+from ninefold.runtime.request.likewise import Given, Likewise
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Session
@@ -187,8 +187,8 @@ class RealService:
         after = [each.counts() for each in rates]
         for rate, counted in zip(rates, before, strict=True):
             rate.resume(counted)
-        given = self._likewise.given(request)
-        if given is None:
+        given = self._likewise.begun(request, b"") if request.method == "GET" else None
+        if not isinstance(given, Given):
             for rate, counted in zip(rates, after, strict=True):
                 rate.resume(counted)
         else:

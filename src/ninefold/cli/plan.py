@@ -205,7 +205,7 @@ def _admission(admission: Admission, why: str | None) -> Iterator[str]:
     yield from _indent(_operation(admission.operation), 1)
     if why is None:
         yield "  one function answers who is kept, where a request is like an earlier one"
-    elif isinstance(admission.operation, Read | List | Compute):
+    else:
         yield f"  all requests take the steps: {why}"
 
 

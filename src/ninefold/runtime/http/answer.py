@@ -199,8 +199,9 @@ class Answer:
         self._waits = False
         self._told: Callable[[], object] | None = None
 
-    def begin(self) -> None:
-        self._go_on(taken(self.x, partial(start, self.x)))
+    def begin(self, step: Next | None = None) -> None:
+        """`step`: how far the request has come already; None: it is at its start."""
+        self._go_on(taken(self.x, partial(start, self.x)) if step is None else step)
 
     def tell(self, told: Callable[[], object]) -> None:
         """Call this once it is over, which it is not yet."""
@@ -220,8 +221,10 @@ class Answer:
         if self._given_up is not None:
             given_up, self._given_up = self._given_up, None
             given_up()
+        # Nobody who is told once is kept: who waits for it keeps it, and a circle is found late, and at a price.
         if self._told is not None:
-            self._told()
+            told, self._told = self._told, None
+            told()
 
     def _go_on(self, step: Next) -> None:
         x, works = self.x, self._works

@@ -25,7 +25,7 @@ from ninefold.runtime.http.wire import Wire, as_get, over_http, over_websocket
 from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.operations.flow import Follow, Wait
 from ninefold.runtime.operations.timers import Timers
-from ninefold.runtime.request.likewise import Likewise
+from ninefold.runtime.request.likewise import Given, Handed, Likewise
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.store.bell import Job
 from ninefold.runtime.store.protocol import Database
@@ -174,22 +174,26 @@ class Application:
                 log.warning("what is due could not be done: %s", error)
                 await asyncio.sleep(AFTER_FAILURE)
 
-    def asking(self, request: Request, body: Body | Whole) -> Asking:
-        """A request that has come. To be called on the event loop."""
+    def asking(self, request: Request, body: Body | Whole, handed: Handed | None = None) -> Asking:
+        """A request that has come. `handed`: how far it is already. To be called on the event loop."""
         self.begin()  # nobody tells a mounted application that it starts
-        return Asking(self, request, body)
+        return Asking(self, request, body, handed)
 
     def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking | Settled:
         """The same of one that has come whole, without ASGI in between. `peer`: the address of who sent it."""
         began = perf_counter()
         address = self._address(peer, head.headers)
         request = Request(head.method, head.path, head.query, head.headers, address, certificate, False, head.notes)
+        body, size = Whole(content, self.capacity, kept=self.watch is not None), len(content)
         # Who watches, or traces, sees the steps.
-        if head.notes and not (content or self.watch or self.trace or self.capacity.is_used_up):
-            given = self._likewise.given(request)
-            if given is not None:
-                return Settled(self, request, given, began)
-        return self.asking(request, Whole(content, self.capacity, kept=self.watch is not None))
+        if head.notes and not (self.watch or self.trace or self.capacity.is_used_up):
+            found = self._likewise.begun(request, content) if self.capacity.has_room_for(size) else None
+            if isinstance(found, Given):
+                return Settled(self, request, found, began)
+            if found is not None:
+                body.read(size)
+                return self.asking(request, body, found)
+        return self.asking(request, body)
 
     async def _http(self, scope: Message, receive: Receive, send: Send, websocket: Wire | None = None) -> None:
         """`websocket`: what it goes on over, where it is a handshake and accepted."""

@@ -15,7 +15,7 @@ from ninefold.runtime.http.capacity import Capacity
 from ninefold.runtime.messages.message import HeaderFields, Request, Response
 from ninefold.runtime.operations.flow import Follow
 from ninefold.runtime.request.exchange import Exchange, arrived, finished, open_to_origins, overloaded, unavailable
-from ninefold.runtime.request.likewise import Given
+from ninefold.runtime.request.likewise import Given, Handed
 from ninefold.runtime.request.review import followed
 from ninefold.runtime.request.schemes import Caller
 from ninefold.runtime.request.service import Service
@@ -41,7 +41,7 @@ class Answering(Protocol):
 
 class Asking:
     """A request from the end of its head to the end of its response. `over`: nothing is waited for any more. `given`:
-    its response, where that is known before it has begun."""
+    its response, where that is known before it has begun. `handed`: how far it had come then."""
 
     __slots__ = (
         "_answer",
@@ -52,19 +52,23 @@ class Asking:
         "_let",
         "_refused",
         "body",
+        "handed",
         "request",
         "x",
     )
 
     given: Response | None = None
 
-    def __init__(self, application: Answering, request: Request, body: Body | Whole) -> None:
+    def __init__(
+        self, application: Answering, request: Request, body: Body | Whole, handed: Handed | None = None
+    ) -> None:
         self.request = request
         self.body = body
         self._application = application
         self._began = perf_counter()
-        self.x = arrived(application.service, request)
+        self.x = arrived(application.service, request) if handed is None else handed.x
         self._answer = Answer(application.works, self.x, body)
+        self.handed = handed
         self._counted = True
         self._let = False
         self._follower: tuple[Hashable, ...] = ()
@@ -77,7 +81,7 @@ class Asking:
 
     def begin(self) -> None:
         if not self._refused:
-            self._answer.begin()
+            self._answer.begin(None if self.handed is None else self.handed.step)
 
     def tell(self, told: Callable[[], object]) -> None:
         """Call this once it is over, which it is not yet."""

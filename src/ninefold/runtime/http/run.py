@@ -96,10 +96,13 @@ def _kept() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    before = gc.get_threshold()
     gc.freeze()
+    gc.set_threshold(ON_THEIR_WAY, *before[1:])
     try:
         yield
     finally:
+        gc.set_threshold(*before)
         gc.unfreeze()
 
 
@@ -109,6 +112,10 @@ def _send_at_once(listening: socket) -> None:
     if listening.family in (AF_INET, AF_INET6):
         listening.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
 
+
+ON_THEIR_WAY = 10_000
+"""Objects that there may be of requests before it is looked for garbage among them: some 25 of one that waits for its
+write, and no request leaves any (`tests/server/test_garbage.py`)."""
 
 ACCEPTED = 16
 """Connections that are let in in one turn of the loop, at most."""

@@ -7,6 +7,9 @@ objects that the steps would ask, in the order of the steps, without what is the
 So the function cannot refuse, and makes no answer of its own. Where a step would refuse, or wait, or raise, there is no
 answer (None), nothing has been done, and the request takes the steps, which alone say what it is told. Rates come last,
 since to count is to do something: a request that they refuse is not counted (`rates.count`).
+
+A write comes as far as its transaction, and is then as the steps leave it that wait for one: they go on with what it
+gives, or raises.
 """
 
 from __future__ import annotations
@@ -20,10 +23,12 @@ from ninefold.plan import environment
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.messages.parameters import parse_query
-from ninefold.runtime.operations.flow import Wait, Work
+from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.operations.flow import Transact, Wait, Work
 from ninefold.runtime.operations.read import Compute, List, Read
+from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Admission, Endpoint
-from ninefold.runtime.request.exchange import call_of, headers_told
+from ninefold.runtime.request.exchange import NOT_TAKEN, Asked, Content, Exchange, call_of, headers_told
 from ninefold.runtime.request.precedents import Precedent
 from ninefold.runtime.request.rates import Asking, Told, count
 from ninefold.runtime.request.routes import Found, Version
@@ -44,8 +49,15 @@ class Given(msgspec.Struct, frozen=True):
     now: str
 
 
-Left: TypeAlias = Callable[[Request, Version, Sequence[str], Precedent], Given | None]
-"""What is left of the steps. Takes the texts of the path's names; raises where a step would."""
+class Handed(msgspec.Struct, frozen=True):
+    """A request as the steps leave it that wait for its transaction."""
+
+    x: Exchange
+    step: Wait
+
+
+Left: TypeAlias = Callable[[Request, bytes, Version, Sequence[str], Precedent], Given | Handed | None]
+"""What is left of the steps. Takes the body, and the texts of the path's names; raises where a step would."""
 
 
 class Likewise:
@@ -53,7 +65,7 @@ class Likewise:
     (`ninefold.plan.likewise.takes_steps`)."""
 
     def __init__(self, service: Service, at_once: AtOnce, most: int) -> None:
-        """`most`: bytes of a response beyond which the steps are taken."""
+        """`most`: bytes of a body or of a response beyond which the steps are taken."""
         self._versions = service.versions
         self._stated = service.versions.stated
         self._left = {
@@ -63,10 +75,11 @@ class Likewise:
             if not admission.takes_steps
         }
 
-    def given(self, request: Request) -> Given | None:
-        """The answer; None: nothing has been done, and the steps are to be taken."""
+    def begun(self, request: Request, content: bytes) -> Given | Handed | None:
+        """The answer, or what is waited for; None: nothing has been done, and the steps are to be taken. `content`: the
+        body, for which there is room."""
         notes, versions = request.notes, self._versions
-        if not notes or request.method != "GET" or request.certificate is not None:
+        if not notes or request.method == "HEAD" or request.certificate is not None:
             return None
         query = parse_query(request.query) if self._stated else {}
         if self._stated and versions.depends(request, query):
@@ -82,19 +95,22 @@ class Likewise:
         if left is None:
             return None
         try:
-            return left(request, version, found.values, precedent)
-        except Exception:
+            return left(request, content, version, found.values, precedent)
+        except Exception as given_up:
+            given_up.__traceback__ = None  # who raised it refers to it: a circle
             return None  # the steps come to the same, and say what is to be said of it
 
 
 def _left(service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int) -> Left:
     """Each line is what is left of one step, in the order of `steps.py`."""
-    assert isinstance(admission.operation, Read | List | Compute)
-    sources, timers, constant, rates = service.sources, service.timers, service.env, endpoint.rates
-    who, admits, operation, cors = admission.who, admission.admits, admission.operation, service.cors
+    sources, timers, constant = service.sources, service.timers, service.env
+    who, admits = admission.who, admission.admits
     names = tuple((name, type_) for name, type_, _ in endpoint.names)
+    asked = (_written if isinstance(admission.operation, Write) else _read)(service, endpoint, admission, at_once, most)
 
-    def left(request: Request, version: Version, values: Sequence[str], precedent: Precedent) -> Given | None:
+    def left(
+        request: Request, content: bytes, version: Version, values: Sequence[str], precedent: Precedent
+    ) -> Given | Handed | None:
         now = sources.now()
         # The version is served (`_placed`).
         if not (version.known and version.served):
@@ -117,6 +133,32 @@ def _left(service: Service, endpoint: Endpoint, admission: Admission, at_once: A
         # It is permitted (`_permitted`).
         if admits is not None and not admits(env):
             return None
+        return asked(request, content, version, values, precedent, caller, env)
+
+    return left
+
+
+Asks: TypeAlias = Callable[
+    [Request, bytes, Version, Sequence[str], Precedent, Caller, Environment], Given | Handed | None
+]
+"""The same of a request that is permitted."""
+
+
+def _read(service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int) -> Asks:
+    operation, sources, rates, cors = admission.operation, service.sources, endpoint.rates, service.cors
+    assert isinstance(operation, Read | List | Compute)
+
+    def read(
+        request: Request,
+        content: bytes,
+        version: Version,
+        values: Sequence[str],
+        precedent: Precedent,
+        caller: Caller,
+        env: Environment,
+    ) -> Given | None:
+        if content:
+            return None
         # The operation, as the steps perform it.
         call = call_of(service, request, env, endpoint, caller)
         call.page = precedent.page
@@ -136,6 +178,57 @@ def _left(service: Service, endpoint: Endpoint, admission: Admission, at_once: A
         if cors is not None:
             more = (*more, *cors.headers(request))
         response = Response(step.status, step.headers + more, step.body) if more else step
-        return Given(response, endpoint, caller, now)
+        return Given(response, endpoint, caller, env["now"])
 
-    return left
+    return read
+
+
+def _written(service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int) -> Asks:
+    operation, sources, rates, body = admission.operation, service.sources, endpoint.rates, endpoint.body
+    assert isinstance(operation, Write)
+    most = min(most, service.body_bytes)
+    if body is not None and body.ignored:
+        body = None
+
+    def written(
+        request: Request,
+        content: bytes,
+        version: Version,
+        values: Sequence[str],
+        precedent: Precedent,
+        caller: Caller,
+        env: Environment,
+    ) -> Handed | None:
+        call = call_of(service, request, env, endpoint, caller)
+        came = NOT_TAKEN
+        if body is not None:
+            # The body is read, and all of it is valid (`decode.py`).
+            if len(content) > most or body.unsupported(request) is not None:
+                return None
+            form = body.is_form(request)
+            document = body.members(content) if form else body.parsed(content)
+            if isinstance(document, Failure):
+                return None
+            given = body.valid(body.of_form(document) if form else document, form=form, known=env.get(environment.PATH))
+            if given.wrong is not None:
+                return None
+            came = Content(content, form, document, document)
+            call.body = given.values
+            env[environment.REFUSED] = {"body": False}
+            env["request"] = {**env["request"], "body": given.others}
+        # The operation, as the steps perform it.
+        operation.prepare(call)
+        step = operation.perform(call)
+        if not (isinstance(step, Wait) and isinstance(step.work, Transact)):
+            return None
+        # The rates count it (`count_it`): from here on it is done.
+        told: tuple[Told, ...] = ()
+        if rates:
+            told = count(rates, Asking(caller, request.address, env), sources.elapsed())
+            if any(each.refused for each in told):
+                return None
+        x = Exchange(service, request, {}, env, version, endpoint, tuple(values), caller=caller, admission=admission)
+        x.told, x.asked = told, Asked(call, None, came)
+        return Handed(x, step)
+
+    return written

@@ -150,6 +150,9 @@ def recovered(x: Exchange, error: Exception) -> Next:
 def _failed(x: Exchange, error: Exception) -> Next:
     """The step that takes an exception: of a refusal, of work that could not be done, or of our own fault."""
     asked = x.asked
+    if isinstance(error, Refusal | Unavailable | TooMuch | TooLong):
+        # Nobody is shown where it was raised. Who raised it refers to it, so that both would stay as a circle does.
+        error.__traceback__ = None
     match error:
         case Refusal():
             return refused(x, error)
