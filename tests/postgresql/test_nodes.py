@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.contracts import SERVED, compiled, contract_of, operator_of
+from tests.events.broker import broker
 from tests.events.receiver import receiving
 from tests.events.stream import listening
 from tests.http_cases import serving, tell
@@ -135,7 +136,7 @@ def test_a_node_that_dies_leaves_its_work_to_the_other() -> None:
         who, where = person(both[0].client), hall(both[0].client, 1000)
         subscribed = both[0].client.post("/webhooks", json={"url": receiver.url, "kinds": ["seat.made"]}, headers=who)
         assert subscribed.status_code == 201
-        sender, other = _by_delivery(url, both)
+        sender, other = _by_work(url, both)
         answered: list[int] = []
 
         def write(node: Node) -> None:
@@ -161,12 +162,33 @@ def test_a_node_that_dies_leaves_its_work_to_the_other() -> None:
         delivered(receiver, there | {made["id"]})
 
 
-def _by_delivery(url: str, both: list[Node]) -> tuple[Node, Node]:
-    """That which delivers webhooks, and the other: which it is PostgreSQL knows."""
+def test_events_go_to_a_broker_in_their_order_whichever_node_dies(tmp_path: Path) -> None:
+    url = server.database()
+    with broker(tmp_path / "nats") as nats, nodes(url, 2, "--broker", nats.address) as both:
+        nats.keep("seat.>")
+        who, where = person(both[0].client), hall(both[0].client, 1000)
+        sender, other = _by_work(url, both, "broker")
+
+        def make(node: Node) -> None:
+            assert node.client.post("/seats", json={"hall": where, "name": f"s{next(numbers)}"}, headers=who).is_success
+
+        for node in (*both, *both, *both):
+            make(node)
+        nats.until(1)
+        sender.kill()
+        for _ in range(6):
+            make(other)
+        log = [id for (id,) in server.run(url, 'SELECT id FROM "$event" ORDER BY seq')]
+        came = nats.until(len(log))
+        assert [each.headers["Nats-Msg-Id"] for each in came][: len(log)] == log
+
+
+def _by_work(url: str, both: list[Node], work: str = "webhooks") -> tuple[Node, Node]:
+    """That which delivers webhooks, or does other work, and the other: which it is PostgreSQL knows."""
     holders = (
         "SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory'"
         " AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-        " AND (classid::bigint << 32 | objid::bigint) = hashtextextended('ninefold webhooks public', 0)"
+        f" AND (classid::bigint << 32 | objid::bigint) = hashtextextended('ninefold {work} public', 0)"
     )
     end = time.monotonic() + 60
     while not (found := server.run(url, holders)):

@@ -30,9 +30,14 @@ def _again(text: str) -> str:
     )
 
 
+def last_of_log(text: str) -> str:
+    """A statement with the position of the last event as PostgreSQL knows it."""
+    return text.replace(events.LAST.removeprefix("SELECT "), _LAST)
+
+
 FORMS: Final[Mapping[str, str]] = {
-    events.LAST: f"SELECT {_LAST}",
-    events.POSITIONS: events.POSITIONS.replace(events.LAST, f"SELECT {_LAST}"),
+    events.LAST: last_of_log(events.LAST),
+    events.POSITIONS: last_of_log(events.POSITIONS),
     events.FAN_OUT: _fan_out(events.FAN_OUT),
     events.FAN_OUT_VERSIONS: _fan_out(events.FAN_OUT_VERSIONS),
     events.DELIVER_AGAIN: _again(events.DELIVER_AGAIN),

@@ -18,11 +18,12 @@ from ninefold.plan.schema import Column, Index, Schema, Table
 from ninefold.runtime.store import tables as sqlite
 from ninefold.runtime.store.tables import ONE, names
 from ninefold.sql import credentials
-from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG, CREATE_SUBSCRIBED, CREATE_VERSIONS
+from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_broker
 from ninefold.sql.fragment import identifier
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.sql.plpgsql import FUNCTIONS
 from ninefold.sql.postgresql import stored_form
+from ninefold.sql.postgresql_events import last_of_log
 from ninefold.upgrade.shape import ON_DELETE, identifier_type, reference_indexes
 from ninefold.upgrade.steps import Support
 from ninefold.values import Digest, Integer, Row, Text, Timestamp, Type
@@ -44,8 +45,6 @@ def not_there_yet(schema: Schema) -> Iterator[str]:
                 yield f"`{name}` is longer than the {LONGEST_NAME} bytes that a name may have in PostgreSQL"
     if schema.subscribers is not None:
         yield f"events are delivered to rows of the contract's own, `{schema.subscribers[0]}`"
-    if schema.broker is not None:
-        yield "events are sent to a broker"
 
 
 def create_schema(schema: Schema) -> tuple[str, ...]:
@@ -70,6 +69,7 @@ def create_tables(schema: Schema) -> tuple[str, ...]:
         *(support("keys", "", schema) if schema.idempotency else ()),
         *(support("log", "", schema) if schema.events else ()),
         *(support("deliveries", "", schema) if schema.subscriptions else ()),
+        *(support("broker", "", schema) if schema.broker is not None else ()),
         *(support("versions", "", schema) if schema.versions else ()),
         *(support("subscribed", "", schema) if schema.versions and schema.subscriptions else ()),
         *(each for resource in schema.credentials for each in support("credentials", resource, schema)),
@@ -89,7 +89,7 @@ def support(what: Support, of: str, schema: Schema) -> tuple[str, ...]:
         case "deliveries":
             return _own(CREATE_DELIVERIES)
         case "broker":
-            raise ValueError("not there yet")
+            return _own(map(last_of_log, create_broker(schema.broker or "")))
         case "versions":
             return _own(CREATE_VERSIONS)
         case "subscribed":
