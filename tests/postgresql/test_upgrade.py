@@ -11,6 +11,7 @@ from typing import Any
 
 import apsw
 import pytest
+from msgspec.structs import replace
 from tests.contracts import SERVED, compiled, contract_of
 from tests.postgresql import server
 from tests.slices import LONG, some
@@ -49,7 +50,8 @@ def beside(rows: int, path: Path) -> str:
     if rows not in BASES:
         url = server.database()
         with move_sqlite.source(str(path), plan("", "sqlite").schema) as source:
-            with move_postgresql.target(url, plan("", "postgresql"), source.notes().key) as target:
+            made = replace(plan("", "postgresql"), schema=source.schema)
+            with move_postgresql.target(url, made, source.notes().key) as target:
                 move.move(source, target, lambda *_: None)
         BASES[rows] = url.partition("@/")[2].partition("?")[0]
     url = server.database()
@@ -183,7 +185,10 @@ def test_the_command(beside: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["upgrade", gone, "--database", beside, "--drop", "room.memo"]) == 2
     assert main(["upgrade", gone, "--database", beside, "--apply"]) == 0
     assert "hidden      room.memo: 2 values" in capsys.readouterr().out
-    assert main(["move", gone, beside, str(tmp_path / "there.db")]) == 2, "there is more than the contract says"
+    moved = str(tmp_path / "there.db")
+    assert main(["move", gone, beside, moved]) == 0
+    assert held(moved) == held(beside), "what is hidden goes along"
+    assert served(moved, "") is None and held(moved) == before, "and is there again"
     assert main(["upgrade", gone, "--database", beside, "--drop", "room.memo"]) == 0
     assert {"memo", "$aside memo"}.isdisjoint(held(beside)["room"][0])
     renamed = contract("a field renamed", tmp_path / "renamed.yaml")

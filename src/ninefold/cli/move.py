@@ -6,11 +6,14 @@ import sys
 from contextlib import ExitStack
 from typing import Annotated, Literal, TypeAlias
 
+from msgspec import structs
+
 from ninefold.cli.commands import AcceptProposals, File, Parameter
 from ninefold.cli.document import errors_of, load
 from ninefold.cli.terminal import Unusable, remark, say, say_json
 from ninefold.diagnostics.render import visible
 from ninefold.pipeline import Loaded
+from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import move_sqlite
 from ninefold.runtime.store.move import Moved, NotMoved, Source, Target
@@ -68,7 +71,7 @@ def move(
 def _moved(loaded: Loaded, plan: ServicePlan, source: str, target: str) -> tuple[Moved, ...]:
     with ExitStack() as stack:
         old: Source = _source(stack, loaded, plan, source)
-        new: Target = _target(stack, loaded, plan, target, old.notes().key)
+        new: Target = _target(stack, loaded, old.schema, target, old.notes().key)
         return moved(old, new, _progress)
 
 
@@ -80,12 +83,13 @@ def _source(stack: ExitStack, loaded: Loaded, plan: ServicePlan, url: str) -> So
     return stack.enter_context(move_postgresql.source(url, _of_postgresql(loaded)))
 
 
-def _target(stack: ExitStack, loaded: Loaded, plan: ServicePlan, url: str, key: bytes) -> Target:
+def _target(stack: ExitStack, loaded: Loaded, schema: Schema, url: str, key: bytes) -> Target:
     if kind_of(url) == "sqlite":
-        return stack.enter_context(move_sqlite.target(url, plan.schema, key))
+        return stack.enter_context(move_sqlite.target(url, schema, key))
     from ninefold.runtime.store import move_postgresql
 
-    return stack.enter_context(move_postgresql.target(url, _of_postgresql(loaded), key))
+    plan = structs.replace(_of_postgresql(loaded), schema=schema)
+    return stack.enter_context(move_postgresql.target(url, plan, key))
 
 
 def _of_postgresql(loaded: Loaded) -> ServicePlan:

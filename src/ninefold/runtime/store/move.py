@@ -21,6 +21,7 @@ from ninefold.plan.schema import Schema
 from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.runtime.store.record import Upgrade
 from ninefold.upgrade.changes import changes
+from ninefold.values import Row as ReferenceTo
 
 BATCH: Final = 1_000
 """Rows that are read, and committed, together."""
@@ -70,7 +71,9 @@ class Side(Protocol):
 
 
 class Source(Side, Protocol):
-    """The side that is read; nobody writes to it meanwhile."""
+    """The side that is read; nobody writes to it meanwhile. `schema`: what the other side has to be."""
+
+    schema: Schema
 
     def notes(self) -> Notes: ...
 
@@ -88,21 +91,31 @@ class Target(Side, Protocol):
         """It can be served from now on."""
 
 
-def as_stated(stored: Schema, wanted: Schema, name: str) -> None:
-    """Raises NotMoved where a database is not what its contract says, or holds more."""
-    if not changes(stored, wanted).same:
+def made_of(stored: Schema, wanted: Schema, name: str) -> Schema:
+    """What the other side has to be, so that all has a place: the fields that are set aside, and what is kept
+    beside rows since an earlier contract. Raises NotMoved where a database is not what its contract says."""
+    found = changes(stored, wanted)
+    if not found.same:
         raise NotMoved(
             f"the database {name} is not what the contract says",
             help=("`ninefold upgrade FILE --database` shows what would become of it",),
         )
-    hidden = [each.name for each in stored.aside]
-    hidden += [f"{table.name}.{each.column.name}" for table in stored.tables for each in table.aside]
-    if hidden:
+    if hidden := [each.name for each in stored.aside] + list(_of_nothing(stored)):
         raise NotMoved(
             f"in the database {name} is set aside what its contract no longer has",
             [f"`{each}`" for each in hidden],
             ("`ninefold upgrade FILE --drop NAME` ends it; serving the earlier contract takes it up again",),
         )
+    return found.after
+
+
+def _of_nothing(stored: Schema) -> Iterator[str]:
+    """The fields that are set aside, and referred to a resource that is not there any more."""
+    there = {table.name for table in stored.tables}
+    for table in stored.tables:
+        for each in table.aside:
+            if isinstance(each.column.type, ReferenceTo) and each.column.type.resource not in there:
+                yield f"{table.name}.{each.column.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,16 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.store.move import Notes, NotMoved, Table, as_stated, last_key, page
+from ninefold.runtime.store.move import Notes, NotMoved, Table, last_key, made_of, page
 from ninefold.runtime.store.postgresql_link import Link
 from ninefold.runtime.store.postgresql_opening import (
     CREATE_NOTES,
     MOVING,
     NotServed,
     alone,
+    asking,
     examine,
     known,
     note,
@@ -90,6 +92,10 @@ class Side:
 
 
 class Source(Side):
+    def __init__(self, link: Link, loop: AbstractEventLoop, name: str, schema: Schema) -> None:
+        super().__init__(link, loop, name)
+        self.schema = schema
+
     def notes(self) -> Notes:
         found = noted(self.ask)
         numbers = {name: int(last) for name, last in self.ask('SELECT "table", last FROM "$number"')}
@@ -101,13 +107,12 @@ class Source(Side):
 def source(url: str, plan: ServicePlan) -> Iterator[Source]:
     """While nobody serves it, as it is at one moment. Raises NotMoved."""
     with _connected(url) as (link, loop, name):
-        side = Source(link, loop, name)
-        side.ask("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        found = known(side.ask, name)
+        ask = asking(link, loop)
+        ask("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        found = known(ask, name)
         if found is None:
             raise NotMoved(f"the database {name} is empty")
-        as_stated(found.shape, plan.schema, name)
-        yield side
+        yield Source(link, loop, name, made_of(found.shape, plan.schema, name))
 
 
 class Target(Side):

@@ -20,7 +20,7 @@ from ninefold.runtime.store import record, tables
 from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.connections import WAIT, configure, words
 from ninefold.runtime.store.file import NotBuilt, database_path
-from ninefold.runtime.store.move import Notes, NotMoved, Table, as_stated, last_key, page
+from ninefold.runtime.store.move import Notes, NotMoved, Table, last_key, made_of, page
 from ninefold.runtime.store.protocol import Row
 from ninefold.runtime.store.sqlite import unusable
 from ninefold.runtime.store.whole import alone, there
@@ -63,6 +63,10 @@ class Side:
 
 
 class Source(Side):
+    def __init__(self, connection: apsw.Connection, name: str, schema: Schema) -> None:
+        super().__init__(connection, name)
+        self.schema = schema
+
     def notes(self) -> Notes:
         found = record.read(self._connection)
         assert isinstance(found, record.Record)
@@ -86,8 +90,7 @@ def source(url: str, schema: Schema) -> Iterator[Source]:
             try:
                 connection.set_busy_timeout(WAIT)
                 connection.pragma("query_only", True)
-                _as_stated(connection, path, schema)
-                yield Source(connection, str(path))
+                yield Source(connection, str(path), _made_of(connection, path, schema))
             finally:
                 connection.close()
     except NotUpgraded as error:
@@ -96,7 +99,7 @@ def source(url: str, schema: Schema) -> Iterator[Source]:
         raise NotMoved(f"the database {url} cannot be used: {words(error)}") from error
 
 
-def _as_stated(connection: apsw.Connection, path: Path, schema: Schema) -> None:
+def _made_of(connection: apsw.Connection, path: Path, schema: Schema) -> Schema:
     found = record.read(connection)
     if isinstance(found, record.Empty):
         raise NotMoved(f"the database {path} is empty")
@@ -106,7 +109,7 @@ def _as_stated(connection: apsw.Connection, path: Path, schema: Schema) -> None:
         stored = decode_shape(found.shape)
     except msgspec.DecodeError:
         raise NotMoved(f"the database {path} cannot be used: the shape that is stored in it cannot be read") from None
-    as_stated(stored, schema, str(path))
+    return made_of(stored, schema, str(path))
 
 
 class Target(Side):

@@ -117,6 +117,7 @@ def create_table(table: Table, schema: Schema) -> str:
     lines.append(f"{identifier(REVISION_COLUMN)} {_TEXT} NOT NULL")
     if table.states:
         lines.append(f"{identifier(ENTERED_COLUMN)} {_TIME}")
+    lines += [f"{identifier(each.stored)} {_form(each.column.type, schema)}" for each in table.aside]
     if table.key:
         lines.append(f"PRIMARY KEY ({names(table.key)})")
     else:

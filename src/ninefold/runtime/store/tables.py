@@ -86,6 +86,7 @@ def create_table(table: Table, schema: Schema) -> str:
     lines.append(f"{identifier(REVISION_COLUMN)} TEXT NOT NULL")
     if table.states:
         lines.append(f"{identifier(ENTERED_COLUMN)} TEXT")
+    lines += [f"{identifier(each.stored)} {_stored_form(each.column.type, schema)}" for each in table.aside]
     # What SQLite numbers is its primary key, whatever rows are known by.
     numbered = next((column.name for column in table.columns if column.serial), None)
     if not table.key:
