@@ -39,6 +39,20 @@ def test_no_page_says_a_former_word(page: Path) -> None:
     assert GONE.isdisjoint(spans), sorted(GONE.intersection(spans))
 
 
+PREDICATE = re.compile(
+    r"\b(?:conditions?,? (?:holds?|that (?:reads?|asks?|holds?|has)|on the row|is (?:a boolean|true|shown)|on several)"
+    r"|(?:asks?|under|on|of) (?:a|which|the) conditions?\b(?! that ca))",
+    re.IGNORECASE,
+)
+"""What is said of a condition and is so of a predicate alone (decision 0102)."""
+
+
+@pytest.mark.parametrize("page", TOLD, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_holds_or_does_not_is_a_predicate(page: Path) -> None:
+    """A condition is a reason to refuse a request, and no expression."""
+    assert PREDICATE.findall(page.read_text(encoding="utf-8")) == []
+
+
 @pytest.mark.parametrize("page", REFERENCE, ids=lambda page: page.stem)
 def test_what_the_reference_shows_is_read(page: Path) -> None:
     """What an example leaves out (a resource, an endpoint) is missing: this is about its keys and shapes alone."""

@@ -214,8 +214,8 @@ def test_the_type_of_a_filters_value_is_what_it_is_compared_with(text: str, type
             "order.total + 'a'",
             "`string(x)` makes a string of it",
         ),
-        ("order.total && true", "NF0407", "`&&` asks a condition, and this is an integer", "order.total", None),
-        ("!order.status", "NF0407", "`!` asks a condition, and this is a string", "order.status", None),
+        ("order.total && true", "NF0407", "`&&` asks a predicate, and this is an integer", "order.total", None),
+        ("!order.status", "NF0407", "`!` asks a predicate, and this is a string", "order.status", None),
         (
             "order.customer == article.author",
             "NF0407",

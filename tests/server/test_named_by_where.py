@@ -30,6 +30,17 @@ hit:
     of:   {type: [integer, "null"]}
     note: {type: [string, "null"]}
   unique: [[at, of]]
+room:
+  primary key: id
+  fields:
+    id:   {type: integer}
+    name: {type: [string, "null"]}
+slot:
+  primary key: id
+  fields:
+    id:   {type: integer, on create: serial()}
+    room: {references: room, unique: true, on delete: restrict}
+    at:   {type: integer, on create: 0}
 mark:
   primary key: id
   fields:
@@ -55,6 +66,27 @@ GET /hit:
   where: hit.code == request.query.code
   query: {code: {type: string}}
   responses: {200: {id: hit.id}}
+POST /rooms: {does: create room, body: [id], responses: {201: room}}
+POST /slots: {does: create slot, body: [room], responses: {201: slot}}
+GET /slots/{id}: {does: read slot, responses: {200: slot}}
+GET /slot:
+  does: read slot
+  where: slot.room.id == request.query.of
+  query: {of: {type: integer}}
+  responses: {200: slot.id}
+PATCH /slot:
+  does: update slot
+  where: request.query.of == slot.room.id
+  query: {of: {type: integer}}
+  body: none
+  sets: {at: slot.at + 1}
+  also: [{does: update room, where: room == this.room, sets: {name: "'taken'"}}]
+  responses: {200: slot.id}
+DELETE /slot:
+  does: delete slot
+  where: slot.room.id == request.query.of
+  query: {of: {type: integer}}
+  responses: {deleted: {204: none}, absent: {200: none}}
 GET /pair:
   does: read hit
   where: hit.of == request.query.of && hit.at == request.query.at
@@ -170,6 +202,27 @@ def test_so_it_is_of_effects(service: Running) -> None:
     assert notes(service) == [None, None, None, "by code"]
     assert service.http.post("/marks", json={"at": 1}).status_code == 201
     assert notes(service) == [None, None, None, "by pair"]
+
+
+@pytest.mark.serves
+def test_a_reference_is_known_by_what_it_refers_to(service: Running) -> None:
+    for room in (7, 8):
+        service.http.post("/rooms", json={"id": room})
+    for slot in ({"room": 7}, {"room": 8}, {}, {}):
+        assert service.http.post("/slots", json=slot).status_code == 201
+    assert (service.http.get("/slot?of=8").json(), service.http.patch("/slot?of=8").json()) == (2, 2)
+    for method in ("GET", "PATCH"):
+        assert service.http.request(method, "/slot").status_code == 404
+    assert service.http.delete("/slot").status_code == 200
+    assert service.http.delete("/slot?of=7").status_code == 204
+    assert [service.http.get(f"/slots/{each}").json().get("at") for each in (1, 2, 3, 4)] == [None, 1, 0, 0]
+
+
+@pytest.mark.parametrize("where", ["slot.room.name == 'a'", "slot.at == 1", "slot.room.id == slot.at"])
+def test_what_it_refers_to_names_it_by_its_key_alone(where: str) -> None:
+    text = CONTRACT.replace("where: slot.room.id == request.query.of", f"where: {where}", 1)
+    told = compile_document("contract.md", text.encode()).diagnostics
+    assert [each.code.id for each in told if each.code.severity.value == "error"] == ["NF0505"]
 
 
 @pytest.mark.parametrize(

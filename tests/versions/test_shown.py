@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from tests.events.service import running
 from tests.versions.test_unchanged import PAIRS
 
 from ninefold.expressions.ast import VARIABLES, Member, every
@@ -32,3 +35,56 @@ def test_what_is_asked_of_each_row_reads_what_is_shown(asked: str) -> None:
     read = {node.name for node in every(content.expression.ast) if isinstance(node, Member)}
     assert "state of 2" in read
     assert "state" not in read
+
+
+PREDICATES = """\
+purpose: Notes.
+resources:
+  user:
+    primary key: id
+    fields: {id: {type: integer, on create: serial()}, key: {type: string, secret: token, on create: token()}}
+  note:
+    primary key: id
+    fields:
+      id:    {type: integer, on create: serial()}
+      owner: {references: user, on create: caller.user, on delete: cascade}
+    views:
+      short: [id, {mine: note.owner == caller.user}]
+states: none
+endpoints:
+  requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
+  produces: application/json
+  POST /users: {does: create user, body: none, responses: {201: {key: issued.key}}}
+  POST /notes: {does: create note, body: none, responses: {201: short(note)}}
+  GET /notes/{id}: {does: read note, responses: {200: short(note)}}
+authentication:
+  schemes: {key: {type: http, scheme: bearer, matches: user.key}}
+  rows: all
+  permissions: {POST /users: anyone, "GET /notes/{id}": [key, anyone], all others: key}
+events: none
+errors: not shown
+limits: none
+versioning:
+  in: header
+  name: Version
+  default: "2"
+  compatible: none
+  versions:
+    2: {}
+    1:
+      changes:
+        - {change: note.views.short, was: [id, {mine: "has(caller.user) ? note.owner == caller.user : null"}]}
+"""
+
+
+@pytest.mark.serves
+def test_an_older_version_leaves_a_predicate_out_where_its_template_does(tmp_path: Path) -> None:
+    """What 2 shows as false to whom nobody knows, 1 left out: part 9 says so by a view of its own (decision 0103)."""
+    with running(tmp_path / "service.db", PREDICATES, name="contract.yaml") as service:
+        by = [{"Authorization": f"Bearer {service.http.post('/users').json()['key']}"} for _ in range(2)]
+        assert service.http.post("/notes", headers=by[0]).json() == {"id": 1, "mine": True}
+        for version, nobody in (("2", {"id": 1, "mine": False}), ("1", {"id": 1})):
+            own = {"Version": version}
+            assert service.http.get("/notes/1", headers=own).json() == nobody
+            told = [service.http.get("/notes/1", headers=own | each).json()["mine"] for each in by]
+            assert told == [True, False]

@@ -171,7 +171,7 @@ def _effect(
     check_made_with(dict(sets), Shown(effect.sets, effect.span), resource, inserts, vocabulary, findings)
     if inserts and not _is_complete(effect, resource, dict(sets), findings):
         return None
-    key = None if effect.where is None else named_by(effect.where.ast, resource.name, resource.keys_of_one)
+    key = None if effect.where is None else _named_by(effect.where, resource, findings)
     of_one = key is not None or not resource.primary_key
     if where is not None and effect.where is not None:
         where = findings.stands(with_values(where, key or (), resource), effect.where.span)
@@ -182,6 +182,10 @@ def _effect(
             return None
     place = findings.place(effect.span)
     return Effect(effect.verb, resource.name, place, where, of_one, each, sets, unless, key or ())
+
+
+def _named_by(where: Expression, resource: Resource, findings: Findings) -> tuple[str, ...] | None:
+    return named_by(where.ast, resource.name, resource.keys_of_one, findings.survey.graph.same(resource.name))
 
 
 def _is_made_by_the_database(

@@ -71,7 +71,7 @@ def check_filters(
                 Label(expression.span, "is the same whatever is asked for"),
                 help=(
                     f'asked for by `true` or `false`: `{each.name}: "({expression.text}) == value"`',
-                    "a condition that every such list has stands under `where`",
+                    "a predicate that every such list has stands under `where`",
                 ),
             )
         type_ = stated_type or required(inferred if inferred is not None else Text())
@@ -97,7 +97,7 @@ def _several(endpoint: stated.Endpoint, parameter: Parameter, type_: Type, findi
             SEVERAL_VALUES,
             f"{about} is given several values, and reads one",
             Label(parameter.explode.span, "several values"),
-            help=("a condition on several values is, for example, `order.status in value`",),
+            help=("a predicate on several values is, for example, `order.status in value`",),
         )
     elif isinstance(type_, Array) and isinstance(type_.items, Array | Object):
         findings.say(

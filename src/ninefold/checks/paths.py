@@ -248,7 +248,7 @@ def check_addressing(
         return
     elif verb == "sign out" and not names and endpoint.where is None:
         return
-    elif named_by(endpoint, names, resource) is None:
+    elif named_by(endpoint, names, resource, findings) is None:
         identifier = " and ".join(f"`{{{each}}}`" for each in resource.primary_key)
         all_of = kind_of(verb).of_all
         findings.say(
@@ -262,14 +262,16 @@ def check_addressing(
         )
 
 
-def named_by(endpoint: stated.Endpoint, names: Sequence[PathName], resource: Resource) -> tuple[str, ...] | None:
+def named_by(
+    endpoint: stated.Endpoint, names: Sequence[PathName], resource: Resource, findings: Findings
+) -> tuple[str, ...] | None:
     """By which fields what the path names, with what `where` holds equal, belongs to one row at most: a unique field,
     or all fields of a primary key or of a `unique` of several; `()`: `where` says that it is another row, or there is
     but one. None: it does not."""
     if not resource.primary_key:
         return ()  # there is one
-    where = value_of(endpoint.where)
-    return ast.named_by(None if where is None else where.ast, resource.name, resource.keys_of_one, in_path(names))
+    where, same = value_of(endpoint.where), findings.survey.graph.same(resource.name)
+    return ast.named_by(None if where is None else where.ast, resource.name, resource.keys_of_one, same, in_path(names))
 
 
 def in_path(names: Sequence[PathName]) -> set[str]:
@@ -284,7 +286,7 @@ def of_one_row(
     """What says which rows there are; where it says which one, that is a row that has a value in each of the fields by
     which it does, since in these a null is none, equal to no other."""
     names = [segment for segment in segments if isinstance(segment, PathName)]
-    key = named_by(endpoint, names, resource)
+    key = named_by(endpoint, names, resource, findings)
     if key is None:
         return where
     return findings.stands(with_values(where, set(key) - in_path(names), resource), findings.span(where))
@@ -324,7 +326,7 @@ def known_by(
             message = f"`{resource.name}.{field.name}` {resource.made_otherwise(field, numbers=not name.through)}"
             findings.say(NOT_THE_CLIENTS, message, Label(endpoint.span, "no client can set it"))
             return None
-    if is_put and is_said and named_by(endpoint, names, resource) is not None:
+    if is_put and is_said and named_by(endpoint, names, resource, findings) is not None:
         return ()
     given: set[str] = set()
     if kind.may_make:
@@ -338,7 +340,7 @@ def known_by(
     whole.sort(key=lambda group: in_path.isdisjoint(group))
     if whole and not (is_put and is_said) and not (in_path and in_path.isdisjoint(whole[0])):
         return whole[0]
-    if kind.removes and named_by(endpoint, names, resource) is not None:
+    if kind.removes and named_by(endpoint, names, resource, findings) is not None:
         return ()
     clients = (group for group in resource.keys if not any(resource.fields[name].serial for name in group))
     key = " and ".join(f"`{name}`" for name in next(clients, resource.primary_key))

@@ -170,7 +170,7 @@ def _has_its_form(endpoint: stated.Endpoint, response: responses.Response, is_st
             STATUS_OF_ITS_OWN,
             f"a response of `{endpoint.key}` has the status {response.status}",
             Label(response.span, "says that nothing has changed" if modified else "has no content"),
-            help=("it is the answer to a condition, which `etag: true` honours",)
+            help=("it is the answer to a precondition, which `etag: true` honours",)
             if modified
             else (f"write `{response.status}: none`",),
         )

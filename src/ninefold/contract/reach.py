@@ -75,6 +75,17 @@ class Graph:
                     found.setdefault(target.text, []).append((name, each))
         return {target: tuple(fields) for target, fields in found.items()}
 
+    def same(self, resource: str) -> Mapping[str, str]:
+        """What says of a row of the resource to which row a field of it refers, as the field does: the primary key of
+        what it refers to (`room.id`), by the field."""
+        found: dict[str, str] = {}
+        for name, own in self.fields.get(resource, {}).items():
+            target = self.resources.get("" if (to := value_of(own.references)) is None else to.text)
+            key = () if target is None else value_of(target.primary_key) or ()
+            if len(key) == 1:
+                found[f"{name}.{key[0].text}"] = name
+        return found
+
     def is_one_row(self, resource: str | None) -> bool:
         """Whether it is stated that there is one row of a resource."""
         found = self.resources.get(resource or "")

@@ -133,7 +133,7 @@ def of_effect(survey: Survey, effect: Effect, acting: str) -> Change | None:
         roots.add("each")
     named = frozenset(name for name, each in sets.items() if _root(each.ast) in roots)
     inserts = kind_of(effect.verb).makes
-    several = not inserts and not effect.is_of_one(own.keys)
+    several = not inserts and not effect.is_of_one(own.keys, survey.graph.same(effect.subject))
     return Change(own, inserts, sets, of_request=named, several=several, moves=effect.does.is_transition, acting=acting)
 
 

@@ -201,8 +201,8 @@ def reads_row(ast: Ast, row: str) -> bool:
 
 def held_equal(condition: Ast, row: str) -> Iterator[tuple[str, Ast]]:
     """The members of a row for which a condition admits one value alone, each with that: operands of its outermost `&&`
-    that are `row.member == E`. A row that is said to be another one, `row == E`, is the member `""`. E does not read
-    the row, and is not `null`, which is no value."""
+    that are `row.member == E`. A row that is said to be another one, `row == E`, is the member `""`, and what a member
+    leads to is written as it is read: `room.id`. E does not read the row, and is not `null`, which is no value."""
     match condition:
         case Binary(operator="&&", left=left, right=right):
             yield from held_equal(left, row)
@@ -216,6 +216,8 @@ def held_equal(condition: Ast, row: str) -> Iterator[tuple[str, Ast]]:
                         yield "", value
                     case Member(operand=Name(name=of), name=name) if of == row:
                         yield name, value
+                    case Member(operand=Member(operand=Name(name=of), name=through), name=name) if of == row:
+                        yield f"{through}.{name}", value
                     case _:
                         pass
         case _:
@@ -223,11 +225,16 @@ def held_equal(condition: Ast, row: str) -> Iterator[tuple[str, Ast]]:
 
 
 def named_by(
-    condition: Ast | None, row: str, keys: Iterable[tuple[str, ...]], known: Collection[str] = ()
+    condition: Ast | None,
+    row: str,
+    keys: Iterable[tuple[str, ...]],
+    same: Mapping[str, str],
+    known: Collection[str] = (),
 ) -> tuple[str, ...] | None:
     """By what a condition says which one row is meant: `()`, it is said to be another one; else the first of these keys
-    of which all members are held equal to something, or are `known` already. None: it does not."""
-    held = set() if condition is None else {name for name, _ in held_equal(condition, row)}
+    of which all members are held equal to something, or are `known` already. None: it does not. `same`: what is held
+    as a member where it is (`room.id`: `room`)."""
+    held = set() if condition is None else {same.get(name, name) for name, _ in held_equal(condition, row)}
     return () if "" in held else next((key for key in keys if key and held.union(known).issuperset(key)), None)
 
 

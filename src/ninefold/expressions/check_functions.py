@@ -252,7 +252,7 @@ class Functions(Parts):
                 codes.WRONG_ARGUMENTS,
                 "`all(R)` takes the name of a resource",
                 ast,
-                ("of an array: `a.all(x, condition)`",),
+                ("of an array: `a.all(x, predicate)`",),
             )
             return None
         if resource.name not in self.scope.model:

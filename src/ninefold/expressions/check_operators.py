@@ -122,7 +122,7 @@ class Parts(ABC):
         if not fits(typed.type, Boolean()):
             self._problem(
                 codes.WRONG_OPERANDS,
-                f"{who} asks a condition, and this is {describe(typed.type)}",
+                f"{who} asks a predicate, and this is {describe(typed.type)}",
                 ast,
                 label=f"this is {describe(typed.type)}",
             )
@@ -192,7 +192,7 @@ class Parts(ABC):
             case Array(), Boolean():
                 return ("`size(x) > 0` asks whether there are any",)
             case Boolean(), Row(resource=resource):
-                return (f"a row itself stands here, such as `caller.{resource}`, and no condition that holds of it",)
+                return (f"a row itself stands here, such as `caller.{resource}`, and no predicate that holds of it",)
             case _, Row(resource=resource) if isinstance(ast, Member) and self._is_key(resource, ast.name):
                 return (f"a row itself stands here: leave out `.{ast.name}`",)
             case _, Row(resource=resource):

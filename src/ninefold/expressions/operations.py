@@ -104,7 +104,7 @@ def needed(value: Any) -> Any:
 def truth(value: Any) -> bool:
     if value is True or value is False:
         return value is True
-    raise EvaluationError("null is no condition")
+    raise EvaluationError("null is no predicate")
 
 
 def _random_bytes(count: int) -> bytes:

@@ -48,7 +48,7 @@ _WORD_NULLS: Final = frozenset({"NULL", "None", "nil"})
 _INSTEAD: Final = {
     "like": "that a text holds another is `a.contains(b)`, `a.startsWith(b)` or `a.endsWith(b)`",
     "between": "between two bounds is `low <= a && a <= high`",
-    "if": "one of two values is `condition ? this : that`",
+    "if": "one of two values is `predicate ? this : that`",
 }
 """Words of other languages for which there is no one operator, in lower case."""
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}

@@ -135,7 +135,7 @@ class Scheme:
         "keys", shapes.Expression(shapes.Sight.NONE), "The issuer's key set, or where it is: `operator.NAME`.",
         CREDENTIAL, _DISCOVERED, when=_OWN_KEYS, side="runs")
     scopes: Fact[tuple[Name, ...]] | None = names(
-        "scopes", shapes.Names("a new name"), "Scopes that conditions may ask for.",
+        "scopes", shapes.Names("a new name"), "Scopes that predicates may ask for.",
         "Each use of a scope is an error.", read=leaves.name_or_names)
     granted: Fact[Expression] | None = asked(
         "granted", shapes.Expression(),
@@ -242,7 +242,7 @@ class RowRule:
 _CONDITION: shapes.Shape = shapes.OneOf((shapes.Boolean(), shapes.Expression()))
 
 
-_LINE = (shapes.Name("a scheme"), shapes.ListOf(shapes.Name("a scheme")), shapes.MappingOf("schemes to conditions"))
+_LINE = (shapes.Name("a scheme"), shapes.ListOf(shapes.Name("a scheme")), shapes.MappingOf("schemes to predicates"))
 ADMISSIONS = shapes.OneOf((shapes.Word((ANYONE,)), *_LINE))
 _RULE = shapes.OneOf((shapes.Word((ALL,)), *_LINE))
 BY_CALLER: Final = (ADMISSIONS, _RULE)

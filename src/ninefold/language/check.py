@@ -30,7 +30,7 @@ class Check:
 
     span: Span
     that: Expression = asked(
-        "that", shapes.Expression(), "The condition that has to hold.", THAT, "what it is a check of is not served",
+        "that", shapes.Expression(), "The predicate that has to hold.", THAT, "what it is a check of is not served",
         order="condition")
     code: Name | None = asked(
         "else", shapes.Name("an error code"), "The error where it does not hold.", ELSE,

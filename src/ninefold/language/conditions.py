@@ -223,7 +223,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         status=428,
         steps=(),
         of_row=True,
-        words="the request has no condition",
+        words="the request has no precondition",
     ),
     Condition(
         name="precondition failed",

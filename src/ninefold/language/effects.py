@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import abc
 from collections.abc import Iterable
 from typing import Final
 
@@ -71,9 +72,10 @@ class Effect:
         """All that it reads, but for what is set."""
         return tuple(given for given in (self.where, self.each) if given is not None)
 
-    def is_of_one(self, keys: Iterable[tuple[str, ...]]) -> bool:
-        """Whether `where` names one row that is there, by one of these keys of the resource, or as what leads to it."""
-        return self.where is not None and named_by(self.where.ast, self.subject, keys) is not None
+    def is_of_one(self, keys: Iterable[tuple[str, ...]], same: abc.Mapping[str, str]) -> bool:
+        """Whether `where` names one row that is there, by one of these keys of the resource, or as what leads to it.
+        `same`: as of `named_by`."""
+        return self.where is not None and named_by(self.where.ast, self.subject, keys, same) is not None
 
 
 def _does_something(r: Reading, node: Node, slot: Slot, found: Effect) -> bool:

@@ -132,7 +132,7 @@ class Endpoint:
         "Each name in braces is a field, or a path through references to one.", read=read_path_values,
         below=PATH_VALUES)
     query: Fact[tuple[Parameter, ...]] | None = adds(
-        "query", shapes.MappingOf("parameters to schemas and conditions"),
+        "query", shapes.MappingOf("parameters to schemas and predicates"),
         "Query parameters, readable as `request.query.NAME`, and what each does.",
         "There are no such parameters.", read=read_query, below=QUERY_PARAMETERS)
     request_headers: Fact[tuple[Parameter, ...]] | None = adds(
@@ -142,7 +142,7 @@ class Endpoint:
     where: Fact[Expression] | None = restricts(
         "where", shapes.Expression(shapes.Sight.CALLERS),
         "Which rows are listed or acted on. `R == E` names one row, and so do a primary key or unique fields that are "
-        "held equal to something; no value names none.",
+        "held equal to something (a reference as `slot.room.id == E` too); no value names none.",
         "All rows that may be seen; a gap for what acts on one row, where the path names nothing either.",
         told="only rows where", meanings=("truth",), side="guards")
     sort: Fact[tuple[SortKey, ...]] | None = asked(
@@ -165,8 +165,8 @@ class Endpoint:
         "How an update is read: RFC 7396 (`merge`) or RFC 6902 (`json-patch`).", PATCH, NOT_SERVED,
         when=When("E updates and its body gives something"))
     etag: Fact[bool] | None = adds(
-        "etag", shapes.Boolean(only_true=True), "Responses carry an entity tag, and conditions on it are honoured.",
-        "There is no entity tag, and no condition on one is honoured.", side="gives")
+        "etag", shapes.Boolean(only_true=True), "Responses carry an entity tag, and preconditions on it are honoured.",
+        "There is no entity tag that a precondition could name.", side="gives")
     idempotency_key: Fact[Name] | None = adds(
         "idempotency key", shapes.Word(("required", "optional")),
         "A request with the header Idempotency-Key is done once, and its response is given again.",

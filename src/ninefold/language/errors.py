@@ -204,5 +204,5 @@ class Errors:
     precedence: Fact[tuple[Name, ...]] | None = adds(
         "precedence", shapes.Names("a condition"),
         "Which condition is told where several hold; each may be narrowed.",
-        "The order of the closed list of conditions holds.", told="errors count in this order",
+        "They are told in the order of the closed list.", told="errors count in this order",
         meanings=("precedence",), order="sequence")  # fmt: skip

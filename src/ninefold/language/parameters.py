@@ -137,7 +137,7 @@ class Parameter:
         "It gives a text, a number, a truth value or a time, or several of these.", told="its text is of")
     where: Fact[Expression] | None = restricts(
         "where", shapes.Expression(shapes.Sight.CALLERS),
-        "A condition on the row and on `value`, what the parameter gives: rows for which it holds are listed, or "
+        "A predicate on the row and on `value`, what the parameter gives: rows for which it holds are listed, or "
         "changed. The type of `value` is the expression's where the schema says none.",
         "It narrows nothing.", told="rows where", meanings=("pages and filters", "truth"))
     sorts: Fact[tuple[SortKey, ...]] | None = adds(

@@ -205,7 +205,7 @@ def _opens_to_all(survey: Survey) -> bool:
 
 _WRONG: Final = {
     "": ("is not as its rules say", ("values",)),
-    "where": ("is not of the type that its condition compares, or not as its rules say", ("pages and filters",)),
+    "where": ("is not of the type that its predicate compares, or not as its rules say", ("pages and filters",)),
     "sorts": ("names an order that is not offered", ()),
     "selects": ("names something that is not offered, or something twice", ("choices",)),
     "expands": ("names something that is not offered, or something twice", ("choices",)),

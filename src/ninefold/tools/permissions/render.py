@@ -68,7 +68,7 @@ def to_markdown(matrix: Matrix, lines: bool = True) -> str:
     """Three tables: who may call, which rows they see, and what may be done in which state."""
     whos = [*(each.name for each in matrix.schemes), ANYONE]
     told = [f"# Permissions: {matrix.title}", "", "## Who may call", ""]
-    told += _table(["endpoint", "does", *whos, "on the condition"], [_who_may(each, lines) for each in matrix.lines])
+    told += _table(["endpoint", "does", *whos, "where"], [_who_may(each, lines) for each in matrix.lines])
     told += ["", "## Which rows they see", ""]
     told += [f"{UNSEEN[0].upper()}{UNSEEN[1:]} {matrix.unseen.text}.", ""] if matrix.unseen else []
     told += _table(["resource", *whos], list(_rows(matrix, whos, lines)))
