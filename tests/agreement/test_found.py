@@ -459,3 +459,46 @@ def test_put_that_lacks_a_value_and_takes_anothers_is_invalid(outcomes: str) -> 
     rows = [("user", {"id": "u", "key": "s"}), *parts]
     (response,) = answers(said, rows, give("PUT", "/parts/1", {"n": 2}))
     assert response.status == 422
+
+
+@pytest.mark.parametrize(
+    ("target", "header", "status"),
+    [("/items/none", "if-match", 404), ("/items/unseen", "if-none-match", 403), ("/items/seen", "if-none-match", 412)],
+)
+@pytest.mark.parametrize("etag", [{}, {"etag": True}])
+def test_a_condition_asks_nothing_of_a_row_that_is_not_there_or_not_seen(
+    target: str, header: str, status: int, etag: dict[str, Any]
+) -> None:
+    said = contract(
+        {"user": {"fields": {"id": {"type": "string"}, "secret": KEYED}}, "item": {"fields": ITEM}},
+        {
+            "DELETE /items/{id}": {"does": "delete item", **etag, "responses": {200: {}}},
+            "GET /items/{id}": {"does": "read item", **etag, "responses": {200: "item"}},
+        },
+        errors={"precedence": ["precondition failed", "forbidden", "not found"]},
+        schemes={"key": {"type": "http", "scheme": "bearer", "matches": "user.secret"}},
+        rows={"item": {"key": "item.id == 'seen'"}, "user": {"key": True}},
+        permissions={"all others": "key"},
+        **{"unseen rows": "forbidden"},
+    )
+    rows = [("user", {"id": "ann", "secret": "s"}), ("item", {"id": "seen", "a": "x"}), ("item", {"id": "unseen"})]
+    asked = Request("DELETE", target, {"authorization": "Bearer s", header: '"x"' if header == "if-match" else "*"})
+    assert [each.status for each in answers(said, rows, asked)] == [status]
+
+
+def test_rows_that_are_written_together_may_have_one_tag_and_a_write_that_sets_nothing_gives_another() -> None:
+    said = contract(
+        {"item": {"fields": ITEM}, "part": {"fields": {"id": {"type": "string"}}}},
+        {
+            "GET /items/{id}": {"does": "read item", "etag": True, "responses": {200: "item"}},
+            "DELETE /parts/{id}": {
+                "does": "delete part",
+                "responses": {200: {}},
+                "also": [{"does": "update item", "where": "item.a == 'x'"}],
+            },
+        },
+    )
+    rows = [("item", {"id": each, "a": "x"}) for each in ("one", "two")] + [("part", {"id": "p"})]
+    one, two = (Request("GET", f"/items/{each}") for each in ("one", "two"))
+    before, _, *after = answers(said, rows, one, Request("DELETE", "/parts/p"), one, two)
+    assert before.headers["etag"] not in {each.headers["etag"] for each in after}

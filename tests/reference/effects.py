@@ -43,18 +43,23 @@ def _effect(asking: Asking, effect: Effect, cause: Any, this: Row, was: Row | No
         if failed:
             tells_of(asking, work.row)
             return failed
-    changed = [writes.Change(work, bodies.Given()) for work in works]
-    for work, change in zip(works, changed, strict=True):
-        if work.row is not None and asking.rows.find(effect.resource, work.row.key) is None:
-            continue  # it fell with another one
-        old = work.row
-        row = change.done()
+    # They change together, by one write; then comes what follows from each, and then what holds of them.
+    together = asking.rows.number()
+    changed = [
+        (work.row, work, writes.Change(work, bodies.Given()))
+        for work in works
+        if work.row is None or asking.rows.find(effect.resource, work.row.key) is not None  # none fell with another
+    ]
+    if effect.verb == "delete":
+        return []
+    done = [(was, work, change.done(together)) for was, work, change in changed]
+    for old, work, row in done:
         if failed := caused(asking, work.endpoint.operation, row, old):
             return failed
-        if effect.verb != "delete":
-            if failed := [Failure("check", effect.resource, each.code) for each in broken_checks(asking, row)]:
-                tells_of(asking, row)
-                return failed
+    for _, _, row in done:
+        if failed := [Failure("check", effect.resource, each.code) for each in broken_checks(asking, row)]:
+            tells_of(asking, row)
+            return failed
     return []
 
 

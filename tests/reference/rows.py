@@ -13,7 +13,7 @@ Fields = dict[str, Any]
 
 @dataclass
 class Row:
-    """A row of a resource. `written` counts its writes, so that an entity tag can tell one state from another;
+    """A row of a resource. `written` is its last write, so that an entity tag can tell one state from another;
     `entered` is when it came into its state."""
 
     resource: Resource
@@ -56,6 +56,11 @@ class Rows:
     def find(self, resource: str, key: Any) -> Row | None:
         return next((row for row in self.of.get(resource, []) if row.key == key), None)
 
-    def touch(self, row: Row) -> None:
+    def number(self) -> int:
+        """Of one more write."""
         self.writes += 1
-        row.written = self.writes
+        return self.writes
+
+    def touch(self, row: Row, together: int | None = None) -> None:
+        """`together`: the write by which others change as well."""
+        row.written = self.number() if together is None else together

@@ -629,8 +629,8 @@ class Change:
 
     # ── Rows ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def done(self) -> Row:
-        """Put the row into the rows. Raises TooLarge."""
+    def done(self, together: int | None = None) -> Row:
+        """Put the row into the rows. Raises TooLarge. `together`: the write that it is part of."""
         rows, resource = self.work.reading.rows, self.work.resource
         if self.endpoint.verb == "delete":
             return self.row
@@ -641,7 +641,7 @@ class Change:
             if each.serial and old is None:
                 rows.serials[resource.name] = rows.serials.get(resource.name, 0) + 1
                 self.row.fields[each.name] = rows.serials[resource.name]
-        rows.touch(self.row)
+        rows.touch(self.row, together)
         if old is None:
             rows.of.setdefault(resource.name, []).append(self.row)
         else:

@@ -7,15 +7,15 @@ by its own text, and the answer to "why not?" cannot say anything that the state
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.lists import by_way, ways
-from ninefold.checked.operations import Operation
+from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.compile import inputs
-from ninefold.compile.perspective import Perspective
+from ninefold.compile.perspective import CONTRACT, OPERATOR, Perspective
 from ninefold.compile.places import stated, traced
 from ninefold.compile.which_rows import named_on_the_way, on_the_way
 from ninefold.diagnostics.source import Place
@@ -180,6 +180,17 @@ def unchanged(resource: Resource, place: Place, perspective: Perspective) -> Req
 
     holds = "(" + asked(inputs.MATCH, " IN ") + " AND " + asked(inputs.OTHERS, " NOT IN ") + ")"
     return Requirement(Condition("precondition failed", subject=resource.name, trace=traced(place)), holds, Scope.ROW)
+
+
+def of_conditions(operation: Mutation, resource: Resource, perspective: Perspective) -> list[Requirement]:
+    """What a request may ask of the entity tag of the row that it writes. A row without one has none that could be
+    named: which revisions there may be (`$if`) is said only where none will do."""
+    asked = unchanged(resource, operation.place, perspective)
+    if operation.validator:
+        return [asked]
+    is_of_request = operation.host is None and perspective.who not in (CONTRACT, OPERATOR)
+    untagged = replace(asked, holds="(" + bind(inputs.MATCH) + " IS NULL)")
+    return [untagged] if is_of_request and not operation.several else []
 
 
 def in_state(resource: Resource, origins: Sequence[Typed], field: str, place: Place) -> Requirement:

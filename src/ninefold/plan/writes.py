@@ -370,11 +370,6 @@ def precondition(write: Write) -> Precondition | None:
     return write.precondition if isinstance(write, Ensure | Update | Delete | Remove) else None
 
 
-def has_no_tag(write: Write) -> bool:
-    """Whether it is of one row that is there and has no tag: what a condition asks is known before the row is."""
-    return isinstance(write, Update | Delete) and not write.several and write.precondition is None
-
-
 def untouched(write: Write) -> Untouched | None:
     return write.untouched if isinstance(write, Ensure | Remove) else None
 

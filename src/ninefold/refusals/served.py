@@ -24,7 +24,6 @@ from ninefold.plan.writes import (
     Update,
     Write,
     given_values,
-    has_no_tag,
     of_lack,
     of_values,
     own_invariants,
@@ -178,14 +177,8 @@ def _of_body(route: Served, body: Body, resource: str | None) -> Iterator[Refusa
 
 
 def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
-    """What an operation may be refused for to such a caller (a scheme's name, or `anyone`)."""
-    if isinstance(operation, Write) and has_no_tag(operation):
-        yield Refusal("precondition failed", Step.JUDGED, operation.resource)
-    yield from _of_operation(operation, who)
-
-
-def _of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
-    """What its judge tells, and then what is found as it is done, whatever causes it."""
+    """What an operation may be refused for to such a caller (a scheme's name, or `anyone`): what its judge tells, then
+    what is found as it is done, whatever causes it."""
     match operation:
         case Read() | List():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
@@ -203,18 +196,18 @@ def _of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
             yield from _told((each.condition for each in operation.upholds), Step.DONE)
             for effect in operation.effects:
                 # Where there is no such row, nothing happens (meaning "effects").
-                own = _of_operation(effect.write, who)
+                own = of_operation(effect.write, who)
                 yield from _later(each for each in own if each.condition not in ("not found", "forbidden"))
             if (instead := operation.step(Instead)) is not None:
                 # The row was found just now, and this caller sees it.
-                own = _of_operation(instead.write, who)
+                own = of_operation(instead.write, who)
                 yield from (each for each in own if each.condition not in ("not found", "forbidden", "gone"))
             for number, following in enumerate(further, 1):
-                yield from _later(_of_operation(following.write, who), number)
+                yield from _later(of_operation(following.write, who), number)
         case Sweep():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
             # The rows were found just now: each of them is there.
-            each_row = _of_operation(operation.change.write, who)
+            each_row = of_operation(operation.change.write, who)
             yield from (each for each in each_row if each.condition not in ("not found", "gone"))
         case Stream():
             yield from () if operation.judge is None else _told(operation.judge.conditions)

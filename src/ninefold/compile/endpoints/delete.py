@@ -19,7 +19,16 @@ from ninefold.compile.events import caused_by_deletion
 from ninefold.compile.falling import not_referred_to
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.requirements import Requirement, Scope, guard, parents, permission, still_there, unchanged
+from ninefold.compile.requirements import (
+    Requirement,
+    Scope,
+    guard,
+    of_conditions,
+    parents,
+    permission,
+    still_there,
+    unchanged,
+)
 from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import equals, says_which
 from ninefold.expressions.tree import Select, Typed, Variable
@@ -35,8 +44,7 @@ def delete(operation: stated.Delete, admission: Admission, perspective: Perspect
     resource = acted_on(operation, perspective)
     operation = as_deleted(operation, resource)
     required = requirements_of_row(operation, admission, resource, perspective)
-    if operation.validator:
-        required.append(unchanged(resource, operation.place, perspective))
+    required += of_conditions(operation, resource, perspective)
     required += [guard(each, resource, perspective) for each in operation.guards]
     required += not_referred_to(resource, perspective)
     columns = row_columns(resource, perspective)

@@ -37,9 +37,9 @@ from ninefold.compile.requirements import (
     guard,
     has_value,
     in_state,
+    of_conditions,
     reference_seen,
     reference_there,
-    unchanged,
 )
 from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import WANTED, is_wanted, says_which, taking
@@ -72,8 +72,7 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
 
     required = [] if operation.follows else requirements_of_row(operation, admission, resource, perspective)
     to_read = [each.holds for each in required]
-    if operation.validator:
-        required.append(unchanged(resource, operation.place, perspective))
+    required += of_conditions(operation, resource, perspective)
     if transition is not None and resource.machine is not None:
         if operation.follows != "in its state":
             origins = [Constant(state, Text()) for state in transition.origins]

@@ -69,8 +69,7 @@ class Write:
         self._current = None if current is None else Prepared(current)
         self._read_current = None if current is None else RowReader(current)
         condition = plan.precondition(operation)
-        self._conditional = condition is not None
-        self._has_no_tag = plan.has_no_tag(operation)
+        self._conditional = condition is not None or isinstance(operation, plan.Update | plan.Delete)
         represented = None if condition is None else condition.represented
         self._represented = None if represented is None else Represented(represented)
         self._invariants = Invariants(operation)
@@ -129,7 +128,7 @@ class Write:
         """Make the values that are stored. Raises Refusal where one that must be there is not given by anything: a
         value that cannot be made (the caller has no such member) is no value."""
         env = call.env
-        if self._conditional and conditional.is_asked(call.request):
+        if self._conditional and not call.caused and conditional.is_asked(call.request):
             env[environment.IF] = conditional.of_row(call.request.headers, self._shape.tag_prefix)
         made: dict[str, Value] = dict(call.current or {})
         was = made.pop(environment.REVISION_COLUMN, None)
@@ -159,13 +158,6 @@ class Write:
     def is_conditional(self, call: Call) -> bool:
         """Whether the request has a condition on what GET shows."""
         return self._represented is not None and conditional.is_asked(call.request)
-
-    def unmet(self, call: Call) -> tuple[Failure, ...]:
-        """What the request asks of an entity tag, where the row has none."""
-        if self._has_no_tag and not call.caused and conditional.is_asked(call.request):
-            if "match" in conditional.of_row(call.request.headers, ""):
-                return (Failure("precondition failed", self.resource),)
-        return ()
 
     def shown(self, call: Call) -> tuple[str, list[Stored]]:
         """What GET shows, of which the request has a condition."""
@@ -211,8 +203,6 @@ class Write:
         env, call.end = call.env, 0
         if self._represented is not None and self.is_conditional(call):
             self._represented.narrow(env, call.request.headers, session.run(*self._represented.asked(env)))
-        if unmet := self.unmet(call):
-            raise Refusal(unmet).beside(self._judge.refusal(session.run(*self._judge.bound(env, True)), env))
         self._remember(session, env)
         if self._judge.holds:
             refusal = self._judge.refusal(session.run(*self._judge.bound(env, True)), env)

@@ -125,10 +125,6 @@ def _admitted_first(x: Exchange, asked: Asked, admission: Admission, calling: Ca
         return _invoke(x, asked, admission, calling)
     with suppress(Refusal):  # what cannot be made is told once the function has given its part
         operation.prepare(call)
-    unmet = operation.unmet(call) if isinstance(operation, Write) else ()
-    if unmet:
-        x.refuse(*unmet)
-        return judged(x, asked, admission)
 
     def judged_so(rows: Sequence[Row]) -> Next:
         refusal = judge.refusal(rows, x.env)
@@ -179,8 +175,6 @@ def judged(x: Exchange, asked: Asked, admission: Admission) -> Next:
     judge = operation.judge
     if judge is None or not x.addressable or x.rank < admission.lowest:
         return x.answer()
-    if isinstance(operation, Write):
-        x.refuse(*operation.unmet(call))
     is_refused = any(x.env.get(environment.REFUSED, {}).values())
     values = call.body is not None and not is_refused
     if isinstance(operation, Write) and operation.password is not None:
