@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.contracts import contract_of, operator_of
 
 from ninefold.ablate.ablate import asked_of
-from ninefold.ablate.compare import is_less, refuses, says_the_same
+from ninefold.ablate.compare import body_is_less, is_less, refuses, says_the_same
 from ninefold.ablate.facts import Written, without, written
 from ninefold.ablate.fixed import Whole, rehearse, scripts
 from ninefold.ablate.law import Change
@@ -179,6 +179,8 @@ def unsound(pair: Pair, found: Difference) -> Iterator[str]:
         if says_the_same(each.old, each.new) and each.old.rows == each.new.rows and each.old.gone == each.new.gone:
             continue
         endpoints = {each.old.endpoint, each.new.endpoint}
+        if endpoints == {None}:
+            endpoints |= _beside(each.where, found)
         if carried and (not endpoints & {*differs.endpoints} or each.old.status == each.new.status):
             continue  # rows had to be carried into tables of another form, and are not quite the same
         told = (one for one in found.findings if one.verdict != "words")
@@ -186,8 +188,20 @@ def unsound(pair: Pair, found: Difference) -> Iterator[str]:
         if not about:
             yield f"not found: {each.words}"
         elif all(one.verdict in ("compatible", "opens") for one in about):
-            if not (refuses(each.old) or is_less(each.old, each.new)):
+            counts = any(one.verdict == "opens" for one in about) and each.old.status == each.new.status
+            if not (refuses(each.old) or is_less(each.old, each.new)) and not (
+                counts and body_is_less(each.old.body, each.new.body, counts=True)
+            ):
                 yield f"called {about[0].verdict} ({about[0].said}): {each.words}"
+
+
+def _beside(where: str, found: Difference) -> set[str | None]:
+    """The endpoints of the path of a request that has none: its `Allow` names them."""
+    path = where.rpartition(" ")[2].partition("?")[0]
+    named = {key for one in found.findings for key in one.endpoints}
+    return {
+        key for key in named if re.fullmatch(re.sub(r"\\\{.*?\\\}", "[^/]+", re.escape(key.partition(" ")[2])), path)
+    }
 
 
 def facts_of(of: Whole) -> list[Written]:

@@ -136,6 +136,11 @@ def test_what_is_accepted_stands_in_nobodys_way(tmp_path: Path, capsys: pytest.C
     told = capsys.readouterr()
     assert told.out == "nothing differs\n"
     assert "2 accepted in" in told.err and "0000000000000000 is accepted and not found" in told.err
+    call[2] = "0.001"
+    assert main(call) == 0
+    assert "seconds were over" not in capsys.readouterr().err, "nobody has to see a request of what is accepted"
+    assert main([*call[:5]]) == 1
+    assert "seconds were over" in capsys.readouterr().err
     for wrong in ("a: b", "- {finding: a}", "- {finding: a, reason: b, date: soon}", "- {finding: a"):
         accepted.write_text(wrong, encoding="utf-8")
         assert main(call) == 2

@@ -11,31 +11,35 @@ from tests.slices import LONG
 
 from ninefold.diff.bounds import telling
 from ninefold.diff.compare import diff
-from ninefold.diff.finding import Finding
+from ninefold.diff.finding import Difference
+from ninefold.diff.report import results
 from ninefold.diff.witness import made, showing
 
 SEEN = [each for each in PAIRS if each["verdict"] not in ("none", "words")]
 TAKEN = SEEN if LONG else SEEN[::20]
 
 
-def found(pair: dict[str, Any]) -> tuple[Finding, ...]:
+def found(pair: dict[str, Any]) -> Difference:
     old = loaded("old.md", edited(TEXT, pair.get("old", [])))
     new = loaded("new.md", edited(old.source.text, pair["edit"]))
     assert new.plan is not None
     shown = showing(new.plan, None, partial(made, old, new, {}, lambda: False), lambda: False)
-    return tuple(each for each in diff(old, new, shown).findings if each.verdict != "words")
+    return diff(old, new, shown)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", TAKEN, ids=lambda pair: pair["why"])
 def test_a_difference_has_a_request_that_shows_it(pair: dict[str, Any]) -> None:
-    first = found(pair)[0]
+    difference = found(pair)
+    first = next(each for each in difference.findings if each.verdict != "words")
     assert first.told
     if "unseen" in pair:
         assert first.witness is None, "its line in pairs.yaml can lose `unseen`"
     else:
         assert first.witness is not None
         assert first.witness.was != first.witness.now
+        (told,) = results(difference, [first])
+        assert f"shown by: {first.witness.request}" in told.message
 
 
 @pytest.mark.slow

@@ -20,11 +20,12 @@ from ninefold.cli.terminal import Unusable, remark, say, say_visibly, show
 from ninefold.diff.acceptance import NotAccepted, acceptances
 from ninefold.diff.compare import Showing
 from ninefold.diff.compare import diff as compared
-from ninefold.diff.finding import Difference, Finding
+from ninefold.diff.finding import Difference, Finding, Witness
 from ninefold.diff.report import of_audience, results, summary, to_json, to_markdown, to_text
-from ninefold.diff.verdicts import VERDICTS
+from ninefold.diff.verdicts import VERDICTS, Audience
 from ninefold.diff.witness import made, showing, until
 from ninefold.pipeline import Loaded
+from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.whole import contract_of
 from ninefold.syntax.parser import read
@@ -111,10 +112,15 @@ def diff(
     before, after = _sides(old, new, database)
     if before.plan is None or after.plan is None or propose:
         return _proposed(before, after, format, fail_on)
-    difference = _difference(before, after, requests, settings, seek)
+    told = partial(_is_told, known or (), audience, part)
+    difference = _difference(before, after, requests, settings, seek, told)
     found = _open(of_audience(difference.findings, audience, part), known, f"accepted in {accepted}")
     _say(difference, found, format, everything=all, named=known is not None)
     return 2 if difference.promise.is_open and fail_on != "never" else _status(found, fail_on)
+
+
+def _is_told(known: Collection[str], audience: Audience | None, part: int | None, finding: Finding) -> bool:
+    return finding.fingerprint not in known and bool(of_audience((finding,), audience, part))
 
 
 def _proposed(old: Loaded, new: Loaded, format: str, fail_on: str) -> int:
@@ -191,11 +197,27 @@ def _open(found: tuple[Finding, ...], known: Collection[str] | None, words: str)
 
 
 def _difference(
-    before: Loaded, after: Loaded, requests: Sequence[str], settings: Sequence[str], seek: float
+    before: Loaded,
+    after: Loaded,
+    requests: Sequence[str],
+    settings: Sequence[str],
+    seek: float,
+    is_told: Callable[[Finding], bool],
 ) -> Difference:
+    """Of what is not told nobody has to see a request."""
     is_over = until(seek)
-    difference = compared(before, after, _showing(before, after, requests, settings, is_over if seek > 0 else None))
-    if seek > 0 and is_over():
+    shown = _showing(before, after, requests, settings, is_over if seek > 0 else None)
+    sought = False
+
+    def asked(plan: ServicePlan, finding: Finding) -> tuple[Witness | None, int] | None:
+        nonlocal sought
+        if shown is None or not is_told(finding):
+            return None
+        sought = True
+        return shown(plan, finding)
+
+    difference = compared(before, after, asked)
+    if sought and seek > 0 and is_over():
         remark(f"{seek:g} seconds were over before all requests were told; --seek gives more")
     return difference
 

@@ -30,9 +30,9 @@ from ninefold.syntax.nodes import Sequence as SequenceNode
 
 _PROMISED: Final = key_of(Versioning, "compatible")
 
-Showing: TypeAlias = Callable[[ServicePlan, Finding], tuple[Witness | None, int]]
+Showing: TypeAlias = Callable[[ServicePlan, Finding], tuple[Witness | None, int] | None]
 """A request that a plan answers otherwise than the old one, at the endpoints of a finding, or at any; and how many were
-told."""
+told. None: nobody asks for one of this finding."""
 
 
 def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
@@ -55,8 +55,9 @@ def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
         if shown is not None and finding.verdict != "words":
             assert new.plan is not None
             # What cannot be made alone is shown by all together, at its own endpoints.
-            witness, told = shown(alone.plan if alone.known and alone.plan is not None else new.plan, finding)
-            finding = replace(finding, witness=witness, told=told)
+            answer = shown(alone.plan if alone.known and alone.plan is not None else new.plan, finding)
+            if answer is not None:
+                finding = replace(finding, witness=answer[0], told=answer[1])
         findings.append(finding)
         if alone.known or finding.verdict in ("breaking", "look"):  # words, too: they are proved to be nothing else
             covered |= {*alone.felt.endpoints}

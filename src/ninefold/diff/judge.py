@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 
+from ninefold.contract.writes import acted_on
 from ninefold.diff.admissions import admitted, cells
 from ninefold.diff.alone import Alone, Both
 from ninefold.diff.changes import Change
@@ -59,6 +60,8 @@ class Judge:
         elif declared != "used" and not self._only_used(change):
             found += self._declared(change, declared, alone)
         found += self._met(change, alone, declared)
+        found += self._known_by(change)
+        found += self._emptied(change)
         if not found:
             found += self._unmet(change, alone)
         return tuple(dict.fromkeys(found))
@@ -86,6 +89,8 @@ class Judge:
 
     def _all_of_it(self, alone: Alone) -> bool:
         """Whether what is felt is what the gaps say: endpoints that are blocked, or were, or what is left out."""
+        if any(not each.blocks for each in alone.closed):
+            return False  # what was left out may be what restricts
         blocked = {key for each in (*alone.opened, *alone.closed) for key in each.blocks}
         return any(not each.blocks for each in alone.opened) or {*alone.felt.endpoints} <= blocked
 
@@ -107,7 +112,8 @@ class Judge:
         word = key.promise if way == "more" else None
         if way == "more" and word is None and key.path.endswith(".*"):
             word = self._word_around(change)
-        if side == "takes" and any(each.side == "takes" for each in alone.met):
+        met = {each.direction for each in alone.met if each.side == "takes"}
+        if side == "takes" and met and (way == "more" or met != {"more"}):
             return  # said member by member
         if side == "gives" and key.path.endswith(".*") and any(each.side == "gives" for each in alone.met):
             return
@@ -143,6 +149,25 @@ class Judge:
             case "changed":
                 assert old is not None and new is not None
                 return direction(key, old.node, new.node, self.documents, self.words)
+
+    def _known_by(self, change: Change) -> Iterator[Effect]:
+        """Of a primary key: which rows may be there beside each other."""
+        if change.part == 2 and change.key.path.startswith("RESOURCE.primary key") and change.how != "added":
+            yield from effects("takes", "less", self.promise, said="rows that differ in it alone are one")
+
+    def _emptied(self, change: Change) -> Iterator[Effect]:
+        """Of a member more of a body that replaces: who does not give it leaves rows without a value that they had."""
+        if change.part != 4 or change.key.path != "ENDPOINT.body" or change.how != "added" or change.new is None:
+            return
+        endpoint = self.both.new.contract.endpoints_by_key.get(change.names[0])
+        resource = None if endpoint is None else acted_on(endpoint)
+        name = change.new.node.text if isinstance(change.new.node, Scalar) else None
+        if endpoint is None or endpoint.method != "PUT" or name is None:
+            return
+        resources = value_of(self.both.old.contract.resources.resources) or ()
+        fields = (each for one in resources if one.name == resource for each in value_of(one.fields) or ())
+        if any(each.name == name for each in fields):
+            yield from effects("takes", "unproved", self.promise, said=f"`{name}` is emptied where it is not given")
 
     # Who is admitted.
 

@@ -58,6 +58,8 @@ def _of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
             yield from (
                 Met("takes", "unproved", None, f"the parameter `{each}` was ignored, and is read") for each in come
             )
+        gone = sorted({*_read(before)} - {*_read(after)})
+        yield from (Met("takes", "less", None, f"the parameter `{each}` is not read any more") for each in gone)
         yield from _responses(before.get("response"), after.get("response"))
         yield from _events(_found_events(before), _found_events(after))
 
@@ -102,6 +104,7 @@ def _parameters(old: list[Any], new: list[Any], what: str, *, is_open: bool) -> 
             yield Met("takes", "unproved", None, f"{called} was ignored, and is read")
         elif name not in was:
             yield Met("takes", "more", "add an optional parameter", f"{called} may be given")
+            yield from _read_otherwise({**now[name], "default": None}, now[name], called)
         else:
             yield from _steps("takes", steps(was[name]["schema"], now[name]["schema"], called))
             yield from _read_otherwise(was[name], now[name], called)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ninefold.diagnostics.sarif import Level, Result, Rule
 from ninefold.diagnostics.source import Source, Span
-from ninefold.diff.finding import Difference, Finding
+from ninefold.diff.finding import Difference, Finding, Witness
 from ninefold.diff.verdicts import VERDICTS, Audience, Verdict
 
 FOLDED: Final[tuple[Verdict, ...]] = ("compatible", "words")
@@ -62,11 +62,17 @@ def _told(difference: Difference, each: Finding) -> Iterator[str]:
         yield f"  = with {each.uses} uses of the name"
     yield from (f"  = {one}" for one in promised(difference, each))
     if each.witness is not None:
-        yield f"  = shown by: {each.witness.request}" + (f"   ({each.witness.by})" if each.witness.by else "")
-        yield f"      was {each.witness.was}"
-        yield f"      is  {each.witness.now}"
+        first, was, now = _witness(each.witness)
+        yield f"  = {first}"
+        yield from (f"      {was}", f"      {now}")
     elif each.told is not None and each.verdict not in FOLDED:
         yield f"  = no request shows it, of {each.told:,} that were told to both contracts"
+
+
+def _witness(witness: Witness) -> tuple[str, str, str]:
+    """A request, and what both answer."""
+    by = f"   ({witness.by})" if witness.by else ""
+    return f"shown by: {witness.request}{by}", f"was {witness.was}", f"is  {witness.now}"
 
 
 def _called(difference: Difference, each: Finding) -> str:
@@ -219,5 +225,6 @@ def results(difference: Difference, findings: Iterable[Finding]) -> Iterator[Res
         lines = [each.said, *dict.fromkeys(f"{one.audience}: {one.said}" for one in each.effects if one.said)]
         if each.old is not None:
             lines.append(f"was {place_of(difference.old, each.old)}: {line_of(difference.old, each.old)}")
+        lines += () if each.witness is None else _witness(each.witness)
         span = each.new if each.new is not None else Span(0, 0)
         yield Result(rule, "\n".join(lines), span, fingerprint=each.fingerprint)
