@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.agreement import accounts
 from tests.agreement.conditions import Made
 from tests.agreement.maker import Maker
 from tests.agreement.writing import NONE
@@ -23,6 +24,7 @@ def schemes(maker: Maker) -> None:
             }
             if maker.often(0.5):
                 maker.schemes["staff"]["caller"] = {"grade": "caller.user.level"}
+    accounts.scheme(maker)
 
 
 def authentication(maker: Maker, endpoints: dict[str, Any], reads_caller: bool) -> dict[str, Any]:

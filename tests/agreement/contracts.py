@@ -10,7 +10,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from tests.agreement import authentication, beside, effects, endpoints, errors, fields, lists
+from tests.agreement import accounts, authentication, beside, effects, endpoints, errors, fields, lists
 from tests.agreement.functions import CODE, by_calls
 from tests.agreement.maker import Maker
 from tests.agreement.versions import Versioned
@@ -36,6 +36,7 @@ def _stated(maker: Maker) -> dict[str, Any]:
         resources[name] |= {"fields": made.fields, **made.more}
         if made.required:
             resources[name]["required"] = made.required
+    resources["user"]["fields"] |= accounts.fields(maker)
     if any("$ref" in said for made in maker.made.values() for said in made.fields.values()):
         members = {"w": {"type": "integer", "minimum": 0}, "h": {"type": ["number", "null"]}}
         resources["types"] = {"size": {"type": "object", "properties": members, "required": ["w"]}}
@@ -48,6 +49,7 @@ def _stated(maker: Maker) -> dict[str, Any]:
     beside.by_forms(maker, of_all)
     if by_calls(maker.calls, of_all, maker.made):
         maker.codes.update(CODE)
+    accounts.endpoints(maker, of_all, callers["permissions"])
     stated = {
         "purpose": "A service made at random.",
         "resources": resources,

@@ -29,6 +29,7 @@ class Maker:
         self.effects = Random(f"effects {random.getstate()}")
         self.versions = Random(f"versions {random.getstate()}")
         self.calls = Random(f"calls {random.getstate()}")
+        self.accounts = Random(f"accounts {random.getstate()}")
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}
         self.codes: dict[str, dict[str, Any]] = {}

@@ -5,6 +5,7 @@ tags match."""
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from random import Random
@@ -21,8 +22,8 @@ from tests.reference.values import broken_rules
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.operations import BodyLeaf, Expansion, PathName, PathValue, Projection
 from ninefold.checked.resources import Field, Resource
-from ninefold.checked.service import Checked, LookedUp
-from ninefold.language.verbs import kind_of
+from ninefold.checked.service import Checked, Issued, LookedUp
+from ninefold.language.verbs import GRANT, kind_of
 from ninefold.values import Anything, Array, Boolean, Integer, Number, Object, Text, Timestamp
 
 TEXTS: Final = ("", "a", "ab", "b", "Bob", "é", "x y", "A-1", " ab ", "abcdefg", "👍")
@@ -69,6 +70,8 @@ def _row(random: Random, resource: Resource, number: int, before: list[Any]) -> 
             row[field.name] = number * 2 + 1
         elif field.secret == "token":
             row[field.name] = f"{resource.name}-{number}"
+        elif field.secret == "password":
+            row[field.name] = None if random.random() < 0.2 else f"word-{number}"
         elif field.references is not None:
             if field.required and not targets:
                 return None
@@ -143,6 +146,7 @@ class Asker:
         values |= {each.key for each in checked.endpoints if FORM in checked.requests_of(each).media_types}
         self.by_name = [each for each in checked.endpoints if each.key not in values]
         self.by_value = [each for each in checked.endpoints if each.key in values]
+        self.of_accounts = [each for each in self.by_name if _is_of_accounts(each, checked)]
         self.tags: list[str] = []
         self.cursors: list[tuple[str, str]] = []
         self._last: tuple[str, Request] | None = None
@@ -177,6 +181,8 @@ class Asker:
         if self._often(0.03):
             return Request(self.random.choice(["GET", "OPTIONS", "DELETE", "TRACE"]), self._base() + self._odd_path())
         endpoint = self.random.choice(self.by_name) if self.by_name else None
+        if self.of_accounts and self._often(0.4):
+            endpoint = self.random.choice(self.of_accounts)
         if endpoint is None:
             return Request("GET", "/")
         return self._of(endpoint)
@@ -269,6 +275,9 @@ class Asker:
             if isinstance(scheme.verified, LookedUp):
                 holders = self.interpreter.rows.of.get(scheme.verified.resource, [])
                 known = [each.fields[scheme.verified.field] for each in holders]
+            elif isinstance(scheme.verified, Issued):
+                issued = self.interpreter.rows.credentials
+                known = [each.text for each in issued if each.scheme == scheme.name]
             text = self.random.choice(known) if known and self._often(0.93) else self.random.choice(["nobody", ""])
             match scheme.where:
                 case "authorization":
@@ -366,16 +375,42 @@ class Asker:
                     return b'{"padding": "' + b"a" * 1200 + b'"}'
                 case _:
                     return self.random.choice([b"{", b"", b"[1]", b"null", b'"text"', b"\xff", b"{'a': 1}"])
+        if endpoint.verb == GRANT:
+            return self._grant(endpoint, row, headers)
         document: dict[str, Any] = {}
         assert endpoint.resource is not None
         resource = self.checked.resources[endpoint.resource]
         for leaf in endpoint.takes.body:
-            self._leaf(document, leaf, resource, endpoint)
+            self._leaf(document, leaf, resource, endpoint, row)
         if self._often(0.05):
             document["unheard"] = 1
         media_types = self.checked.requests_of(endpoint).media_types
         if FORM in media_types and self._often(0.9 if len(media_types) == 1 else 0.5):
             return self._form(document, headers)
+        return json.dumps(document).encode()
+
+    def _grant(self, endpoint: Endpoint, row: Row | None, headers: dict[str, str]) -> bytes:
+        """A request for a token (RFC 6749, section 4.4.2), by either way of saying which client it is."""
+        document = {"grant_type": "client_credentials" if self._often(0.93) else "password"}
+        if self._often(0.5):
+            document["scope"] = self.random.choice(
+                ["read", "write", "read write", "write read", "", "other", "read  write"]
+            )
+        own = {"client_id": "nobody", "client_secret": ""}
+        for leaf in endpoint.takes.body or ():
+            value = None if row is None else row.fields[leaf.field]
+            own[leaf.pointer[0]] = "wrong" if value is None or self._often(0.05) else value
+        by_basic = self._often(0.3)
+        if by_basic:
+            pair = ":".join(quote(each, safe="") for each in own.values())
+            headers["authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
+        if not by_basic or self._often(0.1):
+            document |= own
+        if self._often(0.04):
+            del document[self.random.choice([*document])]
+        if FORM in self.checked.requests_of(endpoint).media_types:
+            headers["content-type"] = FORM
+            return urlencode(document, errors="replace").encode()
         return json.dumps(document).encode()
 
     def _form(self, document: dict[str, Any], headers: dict[str, str]) -> bytes:
@@ -390,19 +425,25 @@ class Asker:
             pairs.append(self.random.choice(pairs))
         return urlencode(pairs, errors="replace").encode()
 
-    def _leaf(self, document: dict[str, Any], leaf: BodyLeaf, resource: Resource, endpoint: Endpoint) -> None:
+    def _leaf(
+        self, document: dict[str, Any], leaf: BodyLeaf, resource: Resource, endpoint: Endpoint, row: Row | None
+    ) -> None:
         field = resource.fields[leaf.field]
         needed = field.required and field.on_create is None and endpoint.verb != "update"
+        needed = needed or endpoint.verb == "sign in"
         if self._often(0.04 if needed else 0.5):
             return
         around = document
         for name in leaf.pointer[:-1]:
             around = around.setdefault(name, {})
-        around[leaf.pointer[-1]] = self._given(field)
+        own = row.fields[leaf.field] if row is not None and endpoint.verb == "sign in" and self._often(0.9) else None
+        around[leaf.pointer[-1]] = self._given(field) if own is None else own
 
     def _given(self, field: Field) -> Any:
         if self._often(0.06):
             return self.random.choice(BROKEN)
+        if field.secret == "password":
+            return self.random.choice(["word-0", "word-1", "another", "é👍", None, "x"])
         if field.references is not None:
             keys = [row.key for row in self.interpreter.rows.of.get(field.references, [])]
             if not field.required and self._often(0.2):
@@ -416,6 +457,14 @@ class Asker:
             if not list(broken_rules(field.schema, value)):
                 return value
         return value
+
+
+def _is_of_accounts(endpoint: Endpoint, checked: Checked) -> bool:
+    """Whether it makes, ends or tells of credentials, or gives a password."""
+    fields = {} if endpoint.resource is None else checked.resources[endpoint.resource].fields
+    gives = [fields[leaf.field].secret for leaf in endpoint.takes.body or ()]
+    mutation = endpoint.mutation
+    return "password" in gives or endpoint.key.endswith("/sessions") or (mutation is not None and bool(mutation.issues))
 
 
 def _is_of(value: Any, type_: Any) -> bool:

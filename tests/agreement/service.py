@@ -29,6 +29,7 @@ from ninefold.runtime.http.capacity import LITTLE_BYTES
 from ninefold.runtime.http.cycle import Receive, Send
 from ninefold.runtime.messages.message import NOTES, Notes, joined
 from ninefold.runtime.messages.message import Request as Asked
+from ninefold.runtime.operations.credentials import hashed
 from ninefold.runtime.request.likewise import Given, Likewise
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
@@ -119,7 +120,9 @@ class RealService:
             table = tables[resource]
             stored = {column.name: column for column in table.columns}
             columns = {
-                name: sha256(value.encode()).digest()
+                name: hashed(value).encode()
+                if name in table.passwords and value is not None
+                else sha256(value.encode()).digest()
                 if type(stored[name].type).__name__ == "Digest" and isinstance(value, str)
                 else to_sqlite(stored[name].type, value)
                 for name, value in fields.items()
@@ -195,4 +198,4 @@ class RealService:
             self.settled += 1
             assert given.response == response, f"{given.response} likewise, and {response} by the steps"
             assert [each.counts() for each in rates] == after, "it counts otherwise"
-        await application.go_on(asking, response, receive, send)
+        await application.go_on(asking, response, scope, receive, send)

@@ -67,6 +67,47 @@ def test_a_guard_of_a_new_row_reads_a_number_that_is_still_to_come(that: str) ->
     assert [each.status for each in answers(said, [("item", {"id": 1, "a": "x"})], *requests)] == [409]
 
 
+def test_where_there_is_no_such_version_the_paths_are_those_of_the_newest() -> None:
+    said = contract(
+        {"item": {"fields": ITEM}},
+        {"GET /items": {"does": "list item", "sort": ["id"], "responses": {200: "page.items"}}},
+        errors={"error shape": NONE, "codes": {"nowhere": {"status": 404, "for": "no such path"}}},
+    )
+    changes = {"changes": [{"rename": "GET /items", "to": "GET /earlier"}]}
+    said["versioning"] = {"in": "header", "name": "V", "default": "one", "versions": {"two": {}, "one": changes}}
+    named = [Request("GET", path, {"v": name}) for name in ("two", "one", "none") for path in ("/items", "/earlier")]
+    assert [each.status for each in answers(said, [], *named)] == [200, 404, 404, 200, 400, 404]
+
+
+def test_what_a_client_says_in_two_ways_is_told_in_the_order_of_the_body() -> None:
+    fields = {"id": {"type": "string"}, "key": KEYED}
+    post = {
+        "does": "sign in user",
+        "grant": "client_credentials",
+        "body": {"client_id": "user.id", "client_secret": "user.key"},
+        "issues": "session",
+        "responses": {200: {"token": "caller.credential", "left": "granted.expires_in"}},
+    }
+    scheme = {"type": "http", "scheme": "bearer", "issued to": "user", "lasts": "PT1H", "realm": "Users"}
+    body = {"media type": "application/json", "body": {"fields": "error.fields"}}
+    codes = {"wrong": {"status": 400, "title": "Wrong", "for": "invalid"}}
+    said = contract(
+        {"user": {"fields": fields}},
+        {"POST /token": post},
+        errors={"error shape": body, "codes": codes},
+        schemes={"session": scheme},
+    )
+    own, basic = {"grant_type": "client_credentials", "client_id": "x"}, "Basic dTprZXk="  # u:key
+    requests = [
+        give("POST", "/token", own | {"client_secret": "y"}, authorization=basic),
+        give("POST", "/token", own | {"client_id": "u", "client_secret": "key"}),
+        give("POST", "/token", {"grant_type": "client_credentials"}, authorization=basic),
+        give("POST", "/token", own | {"client_secret": "key"}),
+    ]
+    told = answers(said, [("user", {"id": "u", "key": "key"})], *requests)
+    assert [each.status for each in told] == [400, 200, 200, 401]
+
+
 def test_a_reference_that_the_contract_gives_may_be_to_a_row_that_the_caller_does_not_see() -> None:
     fields = {"id": {"type": "string"}, "owner": {"references": "user", "on create": "caller.user"}}
     said = contract(

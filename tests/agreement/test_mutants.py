@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, Final
 
@@ -19,9 +20,10 @@ from ninefold.expressions.sql_rows import Parts
 from ninefold.language import conditions
 from ninefold.plan.problems import Condition
 from ninefold.runtime.messages import decode, parameters
+from ninefold.runtime.operations import credentials
 from ninefold.runtime.request import admit, routes
 from ninefold.runtime.request.schemes import Scheme
-from ninefold.runtime.sources import Sources
+from ninefold.runtime.sources import Sources, moved
 from ninefold.sql.fragment import Fragment
 
 MOST: Final = 200
@@ -51,11 +53,12 @@ search goes on."""
 Patch = pytest.MonkeyPatch
 
 # The package has functions of the same names.
-create, delete, lists, read, update, writes = (
+create, delete, lists, read, sign_in, update, writes = (
     import_module(f"ninefold.compile.endpoints.{name}")
-    for name in ("create", "delete", "list", "read", "update", "writes")
+    for name in ("create", "delete", "list", "read", "sign_in", "update", "writes")
 )
 
+compiled_credentials = import_module("ninefold.compile.credentials")
 versions_of_fields = import_module("ninefold.versions.fields")
 fields_of_bodies = import_module("ninefold.runtime.messages.fields")
 
@@ -312,6 +315,45 @@ def a_function_refuses_in_vain(patch: Patch) -> None:
         return {"n": n * 7}
 
     patch.setitem(functions.SERVED, "weigh", gives)
+
+
+@mutant
+def a_new_password_ends_nothing(patch: Patch) -> None:
+    endings = update.endings
+    patch.setattr(
+        update, "endings", lambda operation, resource, service, passwords=(): endings(operation, resource, service)
+    )
+
+
+@mutant
+def the_one_that_is_presented_ends_with_the_others(patch: Patch) -> None:
+    ended = compiled_credentials._ended
+    patch.setattr(compiled_credentials, "_ended", lambda which, resource: ended("all", resource))
+
+
+@mutant
+def a_credential_outlasts_its_time(patch: Patch) -> None:
+    patch.setattr(credentials, "moved", lambda time, microseconds: moved(time, 2 * microseconds))
+
+
+@mutant
+def a_wrong_secret_is_as_good_as_the_right_one(patch: Patch) -> None:
+    patch.setattr(credentials, "is_password", lambda stored, password: stored is not None)
+
+
+@mutant
+def a_client_is_granted_what_it_asks_for(patch: Patch) -> None:
+    only = sign_in.only_granted
+
+    def never(*of: Any) -> Any:
+        return replace(only(*of), holds=Fragment("TRUE"))
+
+    patch.setattr(sign_in, "only_granted", never)
+
+
+@mutant
+def a_client_is_granted_all_that_it_may_have(patch: Patch) -> None:
+    patch.setattr(credentials, "asked", lambda body: {"scopes": None})
 
 
 @pytest.mark.slow

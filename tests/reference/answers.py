@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -15,13 +16,14 @@ from tests.reference import (
 )
 from tests.reference.asking import Asking
 from tests.reference.expressions import Reading, at_hand
-from tests.reference.failures import Failure, error_value, in_written_order, refusal
+from tests.reference.failures import Failure, error_value, in_written_order, place_in_order, refusal
 from tests.reference.messages import NOTHING, Response
 from tests.reference.rows import Row
 
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.service import Scheme
 from ninefold.expressions.tree import Variable
+from ninefold.language.verbs import GRANT
 
 
 def on_condition(asking: Asking, endpoint: Endpoint, response: Response) -> Response:
@@ -66,8 +68,16 @@ def refused(asking: Asking, *failures: Failure) -> Response:
     if refused.status == 401 and endpoint is not None:
         admitted = {each.who for each in endpoint.admissions}
         schemes = [each for each in asking.checked.schemes if each.name in admitted] or list(asking.checked.schemes)
-        challenges = ", ".join(dict.fromkeys(_challenge(asking, each) for each in schemes))
+        challenges = ", ".join(dict.fromkeys(_challenge(asking, each, failures) for each in schemes))
         headers |= {"www-authenticate": challenges} if challenges else {}
+        if endpoint.verb == GRANT and endpoint.mutation is not None:
+            realm = next(each.realm for each in asking.checked.schemes if each.name == endpoint.mutation.issues)
+            headers["www-authenticate"] = f'Basic realm="{realm}"'
+    lacks = [] if asking.admission is None else list(asking.admission.scopes)
+    if refused.status == 403 and not set(lacks) <= set(asking.caller.names.get("scopes", ())):
+        if min(failures, key=lambda each: place_in_order(each, endpoint, errors)).condition == "forbidden":
+            needed = " ".join(lacks)
+            headers["www-authenticate"] = f'Bearer error="insufficient_scope", scope="{needed}"'
     if refused.code is None:
         return Response(refused.status, headers)
     for name in refused.code.said:
@@ -85,12 +95,14 @@ def refused(asking: Asking, *failures: Failure) -> Response:
     return Response(refused.status, headers, None if body is shows.LEFT_OUT else body)
 
 
-def _challenge(asking: Asking, scheme: Scheme) -> str:
-    """RFC 9110 11.6.1; RFC 6750 3.1 has a word for a bearer token that is not good."""
-    text = callers.credential(scheme, asking.request, asking.query)
-    if scheme.challenge == "Bearer" and text is not None and callers.recognised(scheme, text, asking.all()) is None:
-        return 'Bearer error="invalid_token"'
-    return scheme.challenge
+def _challenge(asking: Asking, scheme: Scheme, failures: Sequence[Failure]) -> str:
+    """RFC 9110 11.6.1; RFC 6750 3.1 has a word for a bearer token that is not good, where that is why."""
+    word, _, said = scheme.challenge.partition(" ")
+    parameters = [said] if said else [] if scheme.realm is None else [f'realm="{scheme.realm}"']
+    is_why = any(each.condition == "unauthenticated" for each in failures)
+    if is_why and word == "Bearer" and callers.credential(scheme, asking.request, asking.query) is not None:
+        parameters.append('error="invalid_token"')
+    return f"{word} {', '.join(parameters)}".rstrip()
 
 
 def _said(asking: Asking, code: Any, name: str) -> Any:

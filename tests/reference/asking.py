@@ -15,7 +15,7 @@ from tests.reference.failures import Failure
 from tests.reference.messages import Request, Response
 from tests.reference.rows import Row, Rows
 
-from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.service import Checked
 
 ANYONE = "anyone"
@@ -88,6 +88,9 @@ class Asking:
         self.endpoint: Endpoint | None = None
         self.chosen = chosen.NOTHING
         self.path_fits = True
+        self.admission: Admission | None = None
+        self.asked_for: Any = None
+        """The body of a request for a token."""
         self.told_of: Row | None = None
         """The row that the details of errors read."""
 

@@ -214,6 +214,8 @@ def _written_type(field_: Field, checked: Checked) -> Any:
 
 
 def _is_needed(field_: Field, endpoint: Endpoint) -> bool:
+    if endpoint.verb == "sign in":
+        return True
     return field_.required and field_.on_create is None and field_.on_change is None and endpoint.verb != "update"
 
 

@@ -1,17 +1,19 @@
-"""Who calls (part 5): credentials that are looked up in a field."""
+"""Who calls (part 5): credentials that are looked up in a field, or were issued."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tests.reference import credentials
 from tests.reference.asking import ANYONE, Asking, Caller
-from tests.reference.expressions import Reading, at_hand
+from tests.reference.expressions import Reading, at_hand, moment
 from tests.reference.failures import Failure
 from tests.reference.messages import Request
+from tests.reference.rows import Row
 
 from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.checked.service import LookedUp, Scheme
+from ninefold.checked.service import Issued, LookedUp, Scheme
 
 
 def presented(scheme: Scheme, request: Request, query: Mapping[str, Sequence[str]]) -> str | None:
@@ -41,16 +43,23 @@ def credential(scheme: Scheme, request: Request, query: Mapping[str, Sequence[st
 
 def recognised(scheme: Scheme, text: str, reading: Reading) -> Caller | None:
     """The caller whose credential it is. A row that is gone has none (meaning "gone rows")."""
-    if not isinstance(scheme.verified, LookedUp):
+    verified, rows, names = scheme.verified, reading.rows, dict[str, Any]()
+    row: Row | None = None
+    if isinstance(verified, LookedUp):
+        row = next((each for each in rows.all(verified.resource) if each.fields[verified.field] == text), None)
+    elif isinstance(verified, Issued):
+        now = moment(reading.names["now"])
+        issued = [each for each in rows.credentials if (each.text, each.scheme) == (text, scheme.name)]
+        good = [each for each in issued if each.until is None or now < each.until]
+        row = rows.find(verified.resource, good[0].key) if good else None
+        if good and verified.scopes:
+            names["scopes"] = [each for each in good[0].scopes if each in verified.scopes]
+    if row is None or row.is_gone:
         return None
-    resource, name = scheme.verified.resource, scheme.verified.field
-    for row in reading.rows.all(resource):
-        if row.fields[name] == text and not row.is_gone:
-            names: dict[str, Any] = {resource: at_hand(row)}
-            for added, value in scheme.adds:
-                names[added] = reading.also(caller=names).value_or_none(value)
-            return Caller(scheme.name, row, names)
-    return None
+    names |= {row.resource.name: at_hand(row), "credential": text}
+    for added, value in scheme.adds:
+        names[added] = reading.also(caller=names).value_or_none(value)
+    return Caller(scheme.name, row, names)
 
 
 def admission(asking: Asking, endpoint: Endpoint) -> Admission | None:
@@ -61,6 +70,8 @@ def admission(asking: Asking, endpoint: Endpoint) -> Admission | None:
     known: list[Caller] = []
     presents: list[str] = []
     for scheme in asking.checked.schemes:
+        if scheme.where == "authorization" and credentials.is_client(asking):
+            continue
         if presented(scheme, asking.request, asking.query) is not None:
             presents.append(scheme.name)
         text = credential(scheme, asking.request, asking.query)

@@ -9,6 +9,7 @@ from hashlib import sha256
 from tests.reference import (
     answers,
     bodies,
+    credentials,
     effects,
     lists,
     writes,
@@ -34,6 +35,12 @@ def done(asking: Asking, endpoint: Endpoint, work: writes.Work, page: Page, give
         case "read":
             assert work.row is not None
             return answers.on_condition(asking, endpoint, answers.shown_row(asking, endpoint, work.row))
+        case verb if verb in credentials.SIGNING:
+            assert work.row is not None
+            asking.rows = asking.rows.copied()
+            credentials.written(asking, endpoint, work.row, bodies.Given(), _asked(asking))
+            asking.of.rows = asking.rows
+            return answers.shown_row(asking, endpoint, work.row)
     put = None if asking.endpoint is None else asking.endpoint.operation
     unchanged = put.outcomes.get("unchanged") if isinstance(put, Ensure) else None
     checks = () if asking.endpoint is None else writes.guards_of(asking.endpoint)[1]
@@ -66,6 +73,8 @@ def _followed(
     """Do what follows from a write, one after another; the row as it is
     at the end, and what refuses it."""
     row = changed.row
+    if endpoint.verb != "delete":
+        credentials.written(asking, endpoint, row, changed.given, _asked(asking))
     if endpoint.verb != "delete" and (failed := effects.broken(asking, checks, row, was)):
         asking.told_of = row
         return row, failed
@@ -89,6 +98,12 @@ def _followed(
     if failed := [Failure("check", row.resource.name, each.code) for each in effects.broken_checks(asking, row)]:
         asking.told_of = row
     return row, failed
+
+
+def _asked(asking: Asking) -> list[str] | None:
+    """The scopes that a request for a token asks for."""
+    scope = asking.asked_for.get("scope") if isinstance(asking.asked_for, dict) else None
+    return scope.split(" ") if isinstance(scope, str) else None
 
 
 def done_to_all(

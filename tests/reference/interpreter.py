@@ -15,6 +15,7 @@ from tests.reference import (
     callers,
     calls,
     cases,
+    credentials,
     doing,
     idempotency,
     requested,
@@ -83,7 +84,8 @@ def _answer(asking: Asking) -> Response:
     if endpoint.verb == "list" and admission is not None:
         requested.cursor(asking, endpoint, page)
     work = writes.Work(asking.all(), endpoint, asking.checked, values, asking.is_seen)
-    if admission is not None and values is not None:
+    asking.admission = admission
+    if admission is not None and values is not None and not credentials.is_by_itself(endpoint):
         work.find(admission, page)
     given = bodies.Given(readable=False) if unread else requested.body(asking, endpoint, work)
     held = idempotency.held(asking, endpoint, given) if admission is not None else None
@@ -97,7 +99,12 @@ def _answer(asking: Asking) -> Response:
         work = work.as_it_comes(admission, given)
         work.path_fits = asking.path_fits
         work.is_stale = work.row is None and not writes.are_met(asking.request, None, None)
-    if admission is not None and values is not None:
+    if endpoint.verb in credentials.SIGNING and admission is not None and values is not None:
+        work = credentials.found(asking, work, admission, given)
+        asking.failures += credentials.refusals(asking, work, given)
+        asking.failures += credentials.not_granted(asking, work, asking.asked_for)
+        asking.told_of = work.told_of
+    elif admission is not None and values is not None:
         asking.failures += work.refusals(admission, given, asking.request)
         asking.told_of = work.told_of
     if asking.failures:

@@ -10,6 +10,7 @@ from tests.reference import (
     bodies,
     cases,
     chosen,
+    credentials,
     idempotency,
     lists,
     writes,
@@ -22,6 +23,7 @@ from tests.reference.values import Broken, broken_rules, from_text, parsed, read
 
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.operations import Ensure, PathName, PathValue
+from ninefold.language.verbs import GRANT
 from ninefold.values import Array
 
 
@@ -205,6 +207,15 @@ def body(asking: Asking, endpoint: Endpoint, work: writes.Work) -> bodies.Given:
         asking.failures += document
         return bodies.Given(readable=False)
     resource = asking.checked.resources[endpoint.resource]
+    if endpoint.verb == GRANT:
+        document = credentials.with_client(asking.request, document)
+        if isinstance(document, list) and document and isinstance(document[0], Failure):
+            asking.failures += document
+            return bodies.Given(readable=False)
+        of_grant = credentials.given(document, endpoint, resource, asking.checked.requests_of(endpoint).unknown_members)
+        asking.failures += of_grant.failures
+        asking.asked_for = document
+        return of_grant
     by_form = bodies.is_form(asking.request, endpoint, asking.checked)
     given = bodies.given(document, endpoint, resource, asking.checked, work.mergeable, by_form, asking.of.becomes)
     asking.failures += given.failures

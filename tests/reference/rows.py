@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from ninefold.checked.resources import Resource
 
 Fields = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Credential:
+    """What was issued by a scheme to a row. `until` None: it lasts as long as its row."""
+
+    text: str
+    scheme: str
+    resource: str
+    key: Any
+    until: datetime | None
+    scopes: tuple[str, ...]
 
 
 @dataclass
@@ -35,11 +48,13 @@ class Row:
 
 @dataclass
 class Rows:
-    """All rows. `writes` counts the writes so far, `serials` the numbers given so far by resource."""
+    """All rows, and what is kept with them. `writes` counts the writes so far, `serials` the numbers given so far by
+    resource. `credentials`: those that were issued and have not been ended."""
 
     of: dict[str, list[Row]] = field(default_factory=dict)
     writes: int = 0
     serials: dict[str, int] = field(default_factory=dict)
+    credentials: list[Credential] = field(default_factory=list)
 
     def copied(self) -> Rows:
         """The same rows, to be changed without changing these."""
@@ -47,7 +62,7 @@ class Rows:
         for rows in of.values():
             for row in rows:
                 row.fields = copy.deepcopy(row.fields)
-        return Rows(of, self.writes, dict(self.serials))
+        return Rows(of, self.writes, dict(self.serials), [*self.credentials])
 
     def all(self, resource: str) -> list[Row]:
         """Every row, in the order of their identifiers."""

@@ -228,15 +228,12 @@ class Service:
         """A version with the rows as they are there."""
         interpreter = self.of[name]
         if name in [each.name for each in self.older]:
-            interpreter.rows = Rows(
-                {
-                    resource: [self._below(name, row)[-1] for row in rows]
-                    for resource, rows in self.rows.of.items()
-                    if resource in interpreter.checked.resources
-                },
-                self.rows.writes,
-                dict(self.rows.serials),
-            )
+            of = {
+                resource: [self._below(name, row)[-1] for row in rows]
+                for resource, rows in self.rows.of.items()
+                if resource in interpreter.checked.resources
+            }
+            interpreter.rows = replace(self.rows.copied(), of=of)
         return interpreter
 
     def _way(self, name: str | None) -> list[Older]:
@@ -259,7 +256,7 @@ class Service:
         found: dict[str, list[Row]] = {}
         for resource, several in rows.of.items():
             found[resource] = [self._above(name, row) for row in several]
-        self.begin(Rows(found, rows.writes, dict(rows.serials)))
+        self.begin(replace(rows, of=found))
 
     def _above(self, name: str, row: Row) -> Row:
         before = self.rows.find(row.resource.name, row.key)

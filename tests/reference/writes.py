@@ -658,6 +658,8 @@ class Change:
                     rows.touch(referring)
         for fallen in falls:
             rows.of[fallen.resource.name] = [one for one in rows.of[fallen.resource.name] if one is not fallen]
+            own = (fallen.resource.name, fallen.key)
+            rows.credentials = [each for each in rows.credentials if (each.resource, each.key) != own]
 
 
 def _stored_size(row: Row) -> int:

@@ -164,8 +164,8 @@ def with_client(document: Any, request: Request) -> Any:
     given = {name: value for name, value in document.items() if value != "" or name not in authentication.PARAMETERS}
     if is_clients(request):
         client, secret = _of_basic(request.headers["authorization"])
-        wrong = [authentication.SECRET] if authentication.SECRET in given else []
-        wrong += [authentication.CLIENT] if given.get(authentication.CLIENT, client) != client else []
+        wrong = [authentication.CLIENT] if given.get(authentication.CLIENT, client) != client else []
+        wrong += [authentication.SECRET] if authentication.SECRET in given else []
         if wrong:
             return Failure("invalid", fields=tuple(field_failure("body", (name,), "repeated") for name in wrong))
         given |= {authentication.CLIENT: client, authentication.SECRET: secret}

@@ -79,7 +79,7 @@ class Versions:
         vary = () if stated is None or len(versions) < 2 else vary_of(stated)
         stated_default = None if stated is None else stated.default
         default = self._all.get(stated_default) if isinstance(stated_default, str) else None
-        self._unknown = replace(default or self.newest, known=False, headers=vary, links=None, retired=None)
+        self._unknown = replace(self.newest, known=False, headers=vary, links=None, retired=None)
         self._default = default
         self._pin = Pin(stated_default) if isinstance(stated_default, plan.Pin) else None
 
