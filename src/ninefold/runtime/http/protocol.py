@@ -335,10 +335,16 @@ class Protocol(asyncio.Protocol):
         self._deadline.put(LINGERING_SECONDS)
 
     def _over(self) -> None:
-        """Nothing came in time; or enough has come behind the end."""
+        """Nothing came in time, as far as it was read; or enough has come behind the end. What came while the loop was
+        busy is read in its next turn, before what is called in the one after: a request that is there is answered, and
+        not dropped with its connection (RFC 9112, 9.6)."""
         if self._closing:
             self._transport.close()
         else:
+            self._loop.call_soon(self._loop.call_soon, self._end_if_nothing_came)
+
+    def _end_if_nothing_came(self) -> None:
+        if self._cycle is None and self._deadline.at is None:
             self._end()
 
     def _end_in(self, seconds: float) -> None:
