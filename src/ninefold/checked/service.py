@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from ninefold.checked.contents import Content
-from ninefold.checked.endpoints import Cors, Endpoint, Events, Requests, Stopped
-from ninefold.checked.operations import fixed_path
+from ninefold.checked.endpoints import Cors, Endpoint, EventKind, Events, Requests, Stopped
+from ninefold.checked.operations import Read, fixed_path
 from ninefold.checked.resources import Field, Record, Resource
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
@@ -317,6 +317,27 @@ class Checked:
         for each in self.endpoints:
             found.setdefault(fixed_path(each.segments), []).append(each)
         return {path: tuple(endpoints) for path, endpoints in found.items()}
+
+    @cached_property
+    def digested(self) -> Mapping[str, tuple[Endpoint, ...]]:
+        """For each resource, the endpoints that read a row of it whose entity tags are of more than the row."""
+        found: dict[str, list[Endpoint]] = {}
+        for each in self.endpoints:
+            shown = each.operation
+            if isinstance(shown, Read) and shown.digested and shown.resource is not None:
+                found.setdefault(shown.resource, []).append(each)
+        return {resource: tuple(endpoints) for resource, endpoints in found.items()}
+
+    @cached_property
+    def caused(self) -> Mapping[str, tuple[EventKind, ...]]:
+        """For each resource, the kinds of events that its rows cause, in this version or in an older one."""
+        found: dict[str, list[EventKind]] = {}
+        for kind in self.events.kinds:
+            causes = (*kind.causes, *(cause for older in kind.older for cause in older.causes))
+            for resource in dict.fromkeys(cause.resource for cause in causes):
+                if resource is not None:
+                    found.setdefault(resource, []).append(kind)
+        return {resource: tuple(kinds) for resource, kinds in found.items()}
 
     @property
     def requests(self) -> Requests:

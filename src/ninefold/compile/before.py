@@ -73,7 +73,7 @@ def _asked(operation: Mutation, resource: Resource, perspective: Perspective) ->
     transitions = () if resource.machine is None else resource.machine.transitions.values()
     for effect in (*operation.effects, *operation.also, *(each for taken in transitions for each in taken.also)):
         yield from _of_effect(effect)
-    for kind in perspective.checked.events.kinds:
+    for kind in perspective.checked.caused.get(resource.name, ()):
         for cause in (*kind.causes, *(each for older in kind.older for each in older.causes)):
             if cause.resource == resource.name:
                 yield from _expressions(cause.payload)

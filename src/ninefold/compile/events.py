@@ -62,7 +62,7 @@ def caused_by_deletion(
 def _events(
     verb: str, resource: Resource, found: list[Fragment], perspective: Perspective, is_gone: bool = False
 ) -> Iterator[Event]:
-    for stated in perspective.checked.events.kinds:
+    for stated in perspective.checked.caused.get(resource.name, ()):
         if not any((cause.verb, cause.resource) == (verb, resource.name) for cause in stated.causes):
             continue
         kind = _of_what_is_gone(stated) if is_gone else stated

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.endpoints import Admission
 from ninefold.checked.operations import Operation, Read
 from ninefold.checked.resources import Resource
 from ninefold.compile import inputs
@@ -36,7 +36,8 @@ def _shown(
     operation: Operation, admission: Admission, resource: Resource, perspective: Perspective
 ) -> Represented | None:
     """None: the tags are of the row alone, or this caller is given none by GET."""
-    showing = [each for each in perspective.checked.endpoints if _shows(each, operation, resource)]
+    digested = perspective.checked.digested.get(resource.name, ())
+    showing = [each for each in digested if is_at_path_of(each.operation, operation)]
     # Of several cases it is the one of the same name, or that of the rest.
     named = (each for name in (perspective.case, ALL_OTHERS) for each in showing if each.called == name)
     endpoint = next(iter((*named, *showing)), None)
@@ -46,13 +47,6 @@ def _shown(
     if own is None or (own.of_request and own.condition not in (None, admission.condition)):
         return None
     return _represented(operation, shown, own, resource, perspective)
-
-
-def _shows(endpoint: Endpoint, operation: Operation, resource: Resource) -> bool:
-    """Whether GET shows the row at the path of a write, with more than the row in its entity tags."""
-    shown = endpoint.operation
-    about = isinstance(shown, Read) and shown.resource == resource.name and shown.digested
-    return about and is_at_path_of(shown, operation)
 
 
 def _represented(
