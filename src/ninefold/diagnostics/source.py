@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import field
 from functools import cached_property
 from itertools import accumulate
+from typing import Final
 
 from ninefold.diagnostics.frozen import dataclass
+
+_LINE_ENDS: Final = re.compile(r"\r\n?|\n")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -84,18 +88,7 @@ class Source:
     @cached_property
     def line_starts(self) -> tuple[int, ...]:
         """The offset at which each line starts; the first is 0."""
-        starts, text = [0], self.text
-        at = 0
-        while at < len(text):
-            carriage, feed = text.find("\r", at), text.find("\n", at)
-            if carriage < 0 and feed < 0:
-                break
-            if feed < 0 or 0 <= carriage < feed:
-                at = carriage + (2 if text.startswith("\r\n", carriage) else 1)
-            else:
-                at = feed + 1
-            starts.append(at)
-        return tuple(starts)
+        return (0, *(end.end() for end in _LINE_ENDS.finditer(self.text)))
 
     def place(self, offset: int) -> Place:
         """The line and column of a code point (or of the end of the text)."""
