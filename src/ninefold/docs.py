@@ -17,7 +17,7 @@ from ninefold.language.json_schema import REFUSED, keywords
 from ninefold.language.key import Key
 from ninefold.language.question import SUBJECTS
 from ninefold.language.shapes import describe
-from ninefold.language.table import SHAPES, shapes
+from ninefold.language.table import SHAPES, VOCABULARY, shapes
 from ninefold.language.verbs import table as verbs_table
 from ninefold.meanings import meanings as fixed_meanings
 from ninefold.pages import CHEAT_SHEET, text_of
@@ -26,7 +26,7 @@ from ninefold.syntax.nodes import TITLES
 from ninefold.tools import reference
 from ninefold.tools.blank import EXAMPLES
 from ninefold.tools.propose.conventions import CONVENTIONS
-from ninefold.tools.reference import first_sentence
+from ninefold.tools.reference import first_sentence, question_of
 
 DOCS = Path("docs")
 
@@ -49,13 +49,17 @@ def assemble(text: str) -> str:
     return _STRETCH.sub(lambda found: f"{found[1]}\n{GENERATED[found['name']]()}\n\n{found[3]}", text)
 
 
+_OF_PARTS = [each for each in QUESTIONS if each not in {question_of(key) for key in VOCABULARY}]
+"""The others stand at their keys."""
+
+
 def questions_of(part: int) -> Callable[[], str]:
-    """The questions of a part: when each is asked, and what a gap costs."""
+    """The questions about a part as a whole: when each is asked, and what a gap costs."""
 
     def table() -> str:
         rows = (
             (each.in_general, each.asked or "always", f"{each.effect} {each.cost}")
-            for each in QUESTIONS
+            for each in _OF_PARTS
             if each.part == part
         )
         return _table(("question", "asked", "a gap …"), rows)
@@ -187,7 +191,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "entries of verbs": entries_on(reference.page_of(4), "verb"),
     "entries of conditions": entries_on(reference.page_of(7), "condition"),
     **{f"example {part}": example_of(part) for part in _PARTS},
-    **{f"questions {part}": questions_of(part) for part in _PARTS},
+    **{f"questions {part}": questions_of(part) for part in sorted({each.part for each in _OF_PARTS})},
     **{f"conventions {part}": conventions_of(part) for part in sorted({each.question.part for each in CONVENTIONS})},
     **{f"keys {part}": keys_of(part) for part in _PARTS},
     **{f"entries {part}": entries_on(reference.page_of(part), "key") for part in _PARTS},

@@ -83,3 +83,11 @@ def part_of(entry: str) -> str:
 def parts_with(key: str) -> Iterator[str]:
     own = {(each.part, each.path) for each in VOCABULARY}
     yield from (name for number, name in enumerate(PARTS, start=1) if number > 3 and (number, key) in own)
+
+
+@pytest.mark.parametrize("page", REFERENCE, ids=lambda page: page.stem)
+def test_a_question_stands_at_its_key_or_in_the_table(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    tables = re.findall(r"generated: questions \d -->(.*?)<!-- end", text, re.DOTALL)
+    told = [row.split(" | ")[0].strip("| ") for row in "".join(tables).splitlines() if row.startswith("| ")][2:]
+    assert [each for each in told if f"Asked for: {each}" in text] == []

@@ -11,6 +11,7 @@ from typing import Literal
 
 from ninefold.language.conditions import CONDITIONS, Condition
 from ninefold.language.key import Key
+from ninefold.language.question import Question
 from ninefold.language.shapes import describe, sight_of
 from ninefold.language.table import SHAPES, counted, is_item, key_at, keys_under, shape_of, shapes
 from ninefold.language.verbs import table as verbs_table
@@ -154,11 +155,22 @@ def _of_key(key: Key, name: str, page: str) -> Entry:
     sight = next((found for each in here if (found := sight_of(each.shape)) is not None), None)
     if sight is not None:
         kind.append(f"reads {sight.value}")
-    question = next((each for each in QUESTIONS if each.id == key.question), None)
-    asked = f" Asked for: {question.in_general}." if question is not None and key.line is None else ""
-    paragraphs = (" · ".join(kind), f"{says} Absent: {key.absence[:1].lower()}{key.absence[1:]}{asked}")
+    paragraphs = (" · ".join(kind), f"{says} Absent: {key.absence[:1].lower()}{key.absence[1:]}{_asked_for(key)}")
     place = f"{key.part} {key.path}"
     return Entry(name, page, f"`{name}`", paragraphs, "key", place, _belonging(place), key, says)
+
+
+def question_of(key: Key) -> Question | None:
+    """What is asked where a key is missing; None: nothing, or another line holds."""
+    return None if key.line is not None else next((each for each in QUESTIONS if each.id == key.question), None)
+
+
+def _asked_for(key: Key) -> str:
+    question = question_of(key)
+    if question is None:
+        return ""
+    asked = f", {question.asked}" if question.asked and key.when is None else ""
+    return f" Asked for: {question.in_general}{asked}."
 
 
 def _of_verbs() -> Iterator[Entry]:
