@@ -138,3 +138,48 @@ def test_who_may_call_an_endpoint_that_is_gone_is_proposed_as_a_line_of_part_5(
     assert '{add: "DELETE /orders/{id}", was: {does: delete order' in page
     assert told in page
     assert (f"# for part 5 of {tmp_path / 'new.md'}\npermissions:\n" in page) == bool(told)
+
+
+WRITTEN = {
+    "block": 'versions:\n  "3": {}   # today\n  "2026-06-01": {}\n',
+    "flow": 'versions: {"3": {}, "2026-06-01": {changes: none}}\n',
+    "beside": 'versions:\n  "3": {}\n  "2026-06-01":\n    deprecated: "2027-01-01"\n',
+    "inside": 'versions: {"3": {}, "2026-06-01": {deprecated: "2027-01-01"}}\n',
+    "absent": 'versions:\n  "3": {}   # today\n',
+    "absent in a flow": 'versions: {"3": {}}\n',
+    "said before": 'versions:\n  "3": {}\n  "2026-06-01":\n    changes:\n      - {remove: order.updated_at}\n',
+}
+
+
+@pytest.mark.parametrize("layout", WRITTEN)
+def test_it_is_written_in_its_place(layout: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The older version of the document that is written is the older document."""
+    begin, end = ORDERS.index("versions:\n"), ORDERS.index("compatible:")
+    stem = f"{ORDERS[:begin]}VERSIONS{ORDERS[end:]}".replace('default: "2026-06-01"', "DEFAULT")
+    assert "DEFAULT" in stem
+    older = stem.replace("VERSIONS", 'versions: {"2026-06-01": {}}\n').replace("DEFAULT", 'default: "2026-06-01"')
+    newer = stem.replace("VERSIONS", WRITTEN[layout]).replace("DEFAULT", 'default: "3"')
+    newer = newer.replace("wrong_state", "not_now").replace("maxLength: 500", "maxLength: 600")
+    old, new = tmp_path / "old.md", tmp_path / "new.md"
+    old.write_text(older, encoding="utf-8")
+    new.write_text(newer, encoding="utf-8")
+    main(["diff", str(old), str(new), "--propose", "--write"])
+    told = capsys.readouterr()
+    assert f"{new} is written" in told.out, told
+    text = new.read_text(encoding="utf-8")
+    assert ("# today" in text) == ("# today" in newer) and text[:begin] == newer[:begin]
+    derived = loaded(text).of("2026-06-01")
+    assert derived is not None
+    left = differing(sight(loaded(older).contract), sight(derived.contract))
+    assert {at[1:4] for at in left} <= {("order", "fields", "note")}
+
+
+def test_what_has_no_place_is_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = tmp_path / "old.md", tmp_path / "new.md"
+    old.write_text(ORDERS, encoding="utf-8")
+    new.write_text(ORDERS.replace("wrong_state", "not_now"), encoding="utf-8")
+    before = new.read_bytes()
+    assert main(["diff", str(old), str(new), "--propose", "--write"]) == 2
+    told = capsys.readouterr()
+    assert "{rename: not_now, to: wrong_state}" in told.out and "give it a name of its own" in told.err
+    assert new.read_bytes() == before

@@ -15,12 +15,14 @@ from ninefold.cli.commands import Flag, Parameter, Settings
 from ninefold.cli.document import compiled, read_bytes
 from ninefold.cli.git_file import bytes_of
 from ninefold.cli.operator_values import operator_values
+from ninefold.cli.proposals import rewrite
 from ninefold.cli.request_files import request_files
 from ninefold.cli.terminal import Unusable, remark, say, say_visibly, show
 from ninefold.diff.acceptance import NotAccepted, acceptances
 from ninefold.diff.compare import Showing
 from ninefold.diff.compare import diff as compared
 from ninefold.diff.finding import Difference, Finding, Witness
+from ninefold.diff.older import Proposal
 from ninefold.diff.report import of_audience, results, summary, to_json, to_markdown, to_text
 from ninefold.diff.verdicts import VERDICTS, Audience
 from ninefold.diff.witness import made, showing, until
@@ -50,6 +52,16 @@ Accepted: TypeAlias = Annotated[
               "then.", show_default=False),
 ]  # fmt: skip
 
+Propose: TypeAlias = Annotated[
+    bool,
+    Parameter(help="Tell the changes for part 9 of NEW that keep OLD served, tried by deriving it, and what cannot be "
+              "kept.", negative=(), show_default=False),
+]  # fmt: skip
+
+Write: TypeAlias = Annotated[
+    bool, Parameter(help="With `--propose`: write it into NEW as well.", negative=(), show_default=False)
+]
+
 Seek: TypeAlias = Annotated[
     float,
     Parameter(help="Seconds of work in which requests are made of both contracts and told to them, in process, so that "
@@ -72,7 +84,8 @@ def diff(
     accepted: Accepted = None,
     fail_on: Literal["breaking", "look", "opens", "any", "never"] = "look",
     seek: Seek = 20,
-    propose: Flag = False,
+    propose: Propose = False,
+    write: Write = False,
 ) -> int:
     """Say what a change of a contract does to those who rely on it.
 
@@ -88,7 +101,7 @@ def diff(
         ninefold diff main:contract.md contract.md --format markdown
         ninefold diff old.md new.md --requests requests.http
         ninefold diff --database orders.db orders.md
-        ninefold diff main:contract.md contract.md --propose
+        ninefold diff main:contract.md contract.md --propose --write
 
     Parameters
     ----------
@@ -105,13 +118,11 @@ def diff(
         Only what stands in this part.
     fail_on
         From what on the exit status is 1, the gravest first: breaking, look, opens, any difference; or never.
-    propose
-        Write the changes for part 9 of NEW that keep OLD served, tried by deriving it, and what cannot be kept.
     """
     known = _accepted(accepted)
     before, after = _sides(old, new, database)
     if before.plan is None or after.plan is None or propose:
-        return _proposed(before, after, format, fail_on)
+        return _proposed(before, after, format, fail_on, new or old if write else None)
     told = partial(_is_told, known or (), audience, part)
     difference = _difference(before, after, requests, settings, seek, told)
     found = _open(of_audience(difference.findings, audience, part), known, f"accepted in {accepted}")
@@ -123,8 +134,8 @@ def _is_told(known: Collection[str], audience: Audience | None, part: int | None
     return finding.fingerprint not in known and bool(of_audience((finding,), audience, part))
 
 
-def _proposed(old: Loaded, new: Loaded, format: str, fail_on: str) -> int:
-    """Where both sides can be served; else it is said why there is no verdict either."""
+def _proposed(old: Loaded, new: Loaded, format: str, fail_on: str, file: str | None) -> int:
+    """Where both sides can be served; else it is said why there is no verdict either. `file`: it is written there."""
     if old.plan is None or new.plan is None:
         return _no_verdict(old, new)
     if format not in ("text", "json"):
@@ -141,7 +152,22 @@ def _proposed(old: Loaded, new: Loaded, format: str, fail_on: str) -> int:
         say(json.encode(to_json(found, old.source, new.source)).decode())
     else:
         say_visibly(to_yaml(found, old.source, new.source))
+    if file is not None:
+        _write(found, new, file)
     return 1 if found.unkept and fail_on != "never" else 0
+
+
+def _write(found: Proposal, new: Loaded, file: str) -> None:
+    """Raises Unusable, and nothing is written."""
+    from ninefold.diff.written import NoPlace, written
+
+    if not found.kept.steps:
+        return
+    try:
+        text = written(found, new)
+    except NoPlace as error:
+        raise Unusable(f"{file} is left as it is: {error}", "what is to be written there is printed above") from None
+    rewrite(file, read_bytes(file), new.source.text, text, write=True)
 
 
 def _sides(old: str, new: str | None, database: str | None) -> tuple[Loaded, Loaded]:

@@ -1,0 +1,103 @@
+"""A proposal in its place: the newer document with the changes in part 9, and the lines that they want in part 5. What
+else stands there stays as it is, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ninefold.diagnostics.diagnostic import Severity
+from ninefold.diagnostics.source import Source, Span
+from ninefold.diff.older import Proposal
+from ninefold.diff.wording import NOT_SHOWN, Step, quoted
+from ninefold.pipeline import Loaded, compile_document
+from ninefold.syntax.nodes import Entry, Mapping
+from ninefold.tools.propose.edits import Edit, edited, insertion
+
+
+class NoPlace(Exception):
+    """A proposal that has no place in a document; the message says why."""
+
+
+def written(found: Proposal, new: Loaded) -> str:
+    """The text of the document then. Raises NoPlace."""
+    versions = new.document.part("versioning").facts.get("versions")
+    if versions is None or not isinstance(versions.value, Mapping) or not found.has_versions:
+        raise NoPlace("part 9 does not say how a request names a version, nor which there are")
+    if not found.is_named:
+        raise NoPlace(f"its newest version is called `{found.name}`, as the older one is: give it a name of its own")
+    edits = [*_changes(found, versions.value, new.source), *_lines(found, new)]
+    text = edited(new.source.text, edits)
+    wrong = [
+        each.message
+        for each in compile_document(new.source.name, text.encode()).diagnostics
+        if each.code.severity is Severity.ERROR
+    ]
+    if wrong:
+        raise NoPlace(f"with the changes in it would be an error: {wrong[0]}")
+    return text
+
+
+def _changes(found: Proposal, versions: Mapping, source: Source) -> Iterator[Edit]:
+    steps = found.kept.steps
+    entry, above = versions.get(found.name), versions.get(found.above)
+    assert above is not None
+    if entry is None:
+        name = f'"{found.name}"'
+        if _is_flow(source, versions.span):
+            yield insertion(above.value.span.end, f", {name}: {{changes: {_flow(steps)}}}")
+        else:
+            indent = _column(source, above)
+            yield insertion(
+                _end_of_line(source, above.value.span),
+                f"\n{indent}{name}:\n{indent}  changes:{_block(steps, indent + '    ')}",
+            )
+        return
+    changes = entry.value.get("changes") if isinstance(entry.value, Mapping) else None
+    if not isinstance(entry.value, Mapping) or not entry.value.entries:
+        yield Edit(entry.value.span, f"{{changes: {_flow(steps)}}}")
+    elif changes is None and _is_flow(source, entry.value.span):
+        yield insertion(entry.value.entries[0].key.span.start, f"changes: {_flow(steps)}, ")
+    elif changes is None:
+        indent = _column(source, entry.value.entries[0])
+        yield insertion(entry.value.entries[0].key.span.start, f"changes:{_block(steps, indent + '  ')}\n{indent}")
+    else:
+        yield Edit(changes.value.span, _flow(steps))
+
+
+def _lines(found: Proposal, new: Loaded) -> Iterator[Edit]:
+    """Of part 5."""
+    stated = new.document.part("authentication").facts.get("permissions")
+    if not found.lines:
+        return
+    if stated is None or not isinstance(stated.value, Mapping) or not stated.value.entries:
+        raise NoPlace("part 5 has no list of permissions, in which endpoints that are added would have a line")
+    last, lines = stated.value.entries[-1], [f"{quoted(key)}: {line or NOT_SHOWN}" for key, line in found.lines.items()]
+    if _is_flow(new.source, stated.value.span):
+        yield insertion(last.value.span.end, "".join(f", {line}" for line in lines))
+    else:
+        indent = _column(new.source, last)
+        yield insertion(_end_of_line(new.source, last.value.span), "".join(f"\n{indent}{line}" for line in lines))
+
+
+def _flow(steps: Sequence[Step]) -> str:
+    return f"[{', '.join(each.written() for each in steps)}]" if steps else "none"
+
+
+def _block(steps: Sequence[Step], indent: str) -> str:
+    lines = (f"\n{indent}- {each.written()}" + (f"   # {each.note}" if each.note else "") for each in steps)
+    return "".join(lines) or " none"
+
+
+def _is_flow(source: Source, span: Span) -> bool:
+    return source.text[span.start : span.start + 1] in ("{", "[")
+
+
+def _column(source: Source, entry: Entry) -> str:
+    return " " * (source.place(entry.key.span.start).column - 1)
+
+
+def _end_of_line(source: Source, span: Span) -> int:
+    """Of the last line on which something of it stands."""
+    last = span.start + len(source.text[span.start : span.end].rstrip())
+    end = source.text.find("\n", last)
+    return len(source.text) if end < 0 else end - (source.text[end - 1] == "\r")
