@@ -13,9 +13,12 @@ from pathlib import Path
 import httpx
 import pytest
 from cloudevents.core.bindings.http import HTTPMessage, from_structured_event
+from tests.events.receiver import receiving
 from tests.events.service import CONTRACT, Running, running
 from tests.events.stream import Event, listening, over
+from tests.parts import in_two_versions
 
+from ninefold.pipeline import compile_document
 from ninefold.runtime.sources import Sources
 
 pytestmark = [pytest.mark.serves, pytest.mark.usefixtures("over")]
@@ -149,6 +152,32 @@ def test_a_row_that_changes_hands_shows_its_past_to_nobody_but_those_who_see_bot
     assert told(service, bob, 0, 2) == [(2, "note.changed"), (4, "note.written")]
     assert told(service, ann, 0, 1) == [(3, "note.written")]
     assert [id for id, _ in told(service, staff, 0, 4)] == [1, 2, 3, 4]
+
+
+def test_a_rule_of_events_narrows_whom_they_are_told(tmp_path: Path) -> None:
+    """Also where nothing reads the log, and whatever a version calls them."""
+    rule = "event.kind != 'note.finished' || caller.person.role == 'staff'"
+    contract = CONTRACT.replace("  subscription: {token", f'  event: {{token: "{rule}"}}\n  subscription: {{token')
+    contract = in_two_versions(contract, "{rename: note.finished, to: note.ended}")
+    with running(tmp_path / "service.db", contract) as service, receiving() as receiver:
+        ann, sue = service.person("Ann"), service.person("Sue", "staff")
+        for each in (ann, sue):
+            service.subscribe(each, receiver.url, "note.finished", "note.deleted")
+        note = service.note(ann, "tea")
+        service.http.post(f"/notes/{note}/finish", headers=ann)
+        service.http.delete(f"/notes/{note}", headers=ann)
+        for version, finished in (("2", "note.finished"), ("1", "note.ended")):
+            named = {"Api-Version": version}
+            assert [kind for _, kind in told(service, ann | named, 0, 2)] == ["note.written", "note.deleted"]
+            assert [kind for _, kind in told(service, sue | named, 0, 2)] == ["note.written", finished]
+        came = [json.loads(each.body)["type"] for each in receiver.until(3)]
+    assert sorted(came) == ["note.deleted", "note.deleted", "note.finished"]
+
+
+def test_a_rule_of_events_that_says_nothing_of_a_caller_is_a_gap() -> None:
+    contract = CONTRACT.replace("  subscription: {token", "  event: {anyone: true}\n  subscription: {token")
+    asked = compile_document("contract.md", contract.encode()).open_questions
+    assert [(each.subject, each.blocks) for each in asked] == [("event", ("POST /webhooks", "GET /events"))]
 
 
 def test_a_hidden_row_is_hidden_with_its_past(service: Running) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from ninefold.checked.endpoints import Kept
@@ -15,6 +16,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions import scope
 from ninefold.expressions.ast import Invocation, Name, every
 from ninefold.expressions.scope import ResourceShape
+from ninefold.language.authentication import Every
 from ninefold.language.expressions import expressions_in
 from ninefold.language.fact import Shown, value_of
 from ninefold.plan.events import EVENT
@@ -38,14 +40,18 @@ TYPES: Mapping[str, Type] = {"position": Integer(), **HAPPENED.members}
 
 
 def has_log(contract: Contract) -> Span | None:
-    """Where the contract first reads the log as a resource; None: it does not, or has an `event` of its own."""
+    """Where the contract first reads the log as a resource, or says who is told of which events; None: it does not, or
+    has an `event` of its own."""
     if any(each.name == EVENT for each in value_of(contract.resources.resources) or ()):
         return None
     for endpoint in value_of(contract.endpoints.endpoints) or ():
         for action in value_of(endpoint.does) or ():
             if action.subject == EVENT:
                 return action.span
-    return next(_all_events((contract.resources, contract.endpoints, contract.authentication)), None)
+    rules = value_of(contract.authentication.rows)
+    stated = () if rules is None or isinstance(rules, Every) else rules
+    ruled = (rule.resource.span for rule in stated if rule.resource.text == EVENT)
+    return next(chain(ruled, _all_events((contract.resources, contract.endpoints, contract.authentication))), None)
 
 
 def _all_events(facts: object) -> Iterator[Span]:

@@ -198,7 +198,7 @@ def stream(operation: Operation, admission: Admission, perspective: Perspective)
         )
     text = (
         "SELECT event.seq, "
-        + perspective.told_of("event")
+        + perspective.hears("event")
         + f"{known}, event.id, {kind}, event.row, event.time, {payload} FROM "
         + source
         + " WHERE event.seq > "
@@ -278,9 +278,6 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
 
 def _of_one(perspective: Perspective) -> Statement:
     text = (
-        "SELECT "
-        + perspective.told_of("event")
-        + f" FROM {LOG} AS event WHERE event.seq = "
-        + bind(inputs.LOG_POSITION)
+        "SELECT " + perspective.hears("event") + f" FROM {LOG} AS event WHERE event.seq = " + bind(inputs.LOG_POSITION)
     )
     return _statement(text, [ResultColumn("seen", Boolean())])

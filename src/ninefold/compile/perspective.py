@@ -7,23 +7,27 @@ see are part of the text of each statement, and not a decision at run time.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ninefold.checked.lists import plainly
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.rows import loaded
-from ninefold.expressions.scope import stored_as
+from ninefold.expressions.scope import Log, stored_as
 from ninefold.expressions.sql_rows import ABOUT, SEEN, source
 from ninefold.expressions.to_sql import Item, Items, failure_of, items_of, to_sql
 from ninefold.expressions.tree import Constant, Typed
+from ninefold.plan.events import EVENT
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import FALSE, TRUE, Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Text, Type
 
 OPERATOR = "$operator"
 """Who sees every row. No scheme of a contract can be called so."""
+
+_HEARD = "event heard"
+"""An event by which its row rule is judged, in SQL."""
 
 CONTRACT = "$contract"
 """Who sees every row that is there: the contract, by its own authority."""
@@ -58,7 +62,9 @@ class Perspective:
         if self.who in (OPERATOR, CONTRACT):
             return None
         if self.checked.resources[resource].log:
-            own = self._ruled(resource, alias)
+            log = self.checked.model[resource].log
+            in_version = log is not None and log.version is not None
+            own = self._event_ruled(column(alias, "position").text) if in_version else self._ruled(resource, alias)
             told = "(" + self.told_of(alias) + ")"
             return told if own is None else told + " AND (" + own + ")"
         return self._ruled(resource, alias)
@@ -73,6 +79,26 @@ class Perspective:
         if not cases:
             return FALSE
         return f"(CASE {identifier(event)}.resource" + join("", cases) + " ELSE FALSE END) IS TRUE"
+
+    def hears(self, event: str) -> Fragment:
+        """The condition of the events that this caller is told of as they happen: of those whose row it sees the ones
+        that `rows` of `event` shows it, where that is stated."""
+        told, own = self.told_of(event), self.checked.resources.get(EVENT)
+        is_ruled = own is not None and own.log and EVENT in self.checked.row_rules
+        if not is_ruled or self.who in (OPERATOR, CONTRACT):
+            return told
+        rule = self._event_ruled(f"{identifier(event)}.seq")
+        return told if rule is None else told + " AND " + rule
+
+    def _event_ruled(self, position: str) -> Fragment | None:
+        """What `rows` of `event` says of the event at a position; None: it shows every one. A rule is the same in all
+        versions, so the event is as the newest has it; and whether it can still be read is another question."""
+        rule, shape = self._ruled(EVENT, _HEARD), self.checked.model[EVENT]
+        if rule is None:
+            return None
+        stored = {**self.checked.model, EVENT: replace(shape, log=Log(lasts=None))}
+        heard, log = identifier(_HEARD), source(EVENT, stored, self.dialect)
+        return "EXISTS (SELECT 1 FROM " + log + f" AS {heard} WHERE {heard}.position = {position} AND (" + rule + "))"
 
     def _row_seen(self, resource: str, event: str) -> Fragment:
         then, now = f"{resource} then", f"{resource} now"

@@ -129,6 +129,10 @@ def graph_of(resources: tuple[Resource, ...]) -> Graph:
     return Graph(named, fields, inverse)
 
 
+TOLD = "events tell of them"
+"""Why an endpoint sees rows that it neither finds nor shows: who sees a row is told of what has happened to it."""
+
+
 @dataclass(frozen=True)
 class Reach:
     """`touches`: the resources whose gaps concern an endpoint: those that it acts on, reads or judges by, those

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ninefold.contract.effects import each_alone
-from ninefold.contract.reach import Graph, Reach, Walk, body_names, graph_of
+from ninefold.contract.reach import TOLD, Graph, Reach, Walk, body_names, graph_of
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Name
@@ -103,7 +103,8 @@ class Survey:
     @property
     def reading_back(self) -> tuple[str, ...]:
         """The endpoints that read the log of events, or stream it: that have events which are past."""
-        reading = () if self.graph.log is None else self.reaching(self.graph.log)
+        log = self.graph.log or ""
+        reading = (key for key in self.reaching(log) if self.reach[key].why.get(log) != TOLD)
         streaming = (e.key for e in self.endpoints if any(kind_of(a.verb).streams for a in actions(e)))
         return tuple(dict.fromkeys((*reading, *streaming)))
 
@@ -243,12 +244,11 @@ class Survey:
         self._show(seen, endpoint, acted_on, roots)
         seen.finish()
         if self._tells_events(endpoint, seen):
-            # Who sees a row is told of what has happened to it.
-            seen.now = "events tell of them"
-            for kind in value_of(self.contract.events.kinds) or ():
-                for action in value_of(kind.upon) or ():
-                    if action.subject:
-                        seen.reach(action.subject)
+            seen.now = TOLD
+            ruled = self.graph.log if self.graph.log in self._rules else None
+            causes = (value_of(kind.upon) or () for kind in value_of(self.contract.events.kinds) or ())
+            for resource in filter(None, (ruled, *(each.subject for upon in causes for each in upon))):
+                seen.reach(resource)
         return seen
 
     def _tells_events(self, endpoint: Endpoint, seen: Walk) -> bool:
