@@ -4,6 +4,7 @@ what it holds."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -507,3 +508,35 @@ def test_a_name_with_a_hyphen_that_is_read_as_a_difference_is_told_how_it_is_wri
     said = compile_document("contract.md", wrong.encode()).diagnostics
     assert ("a name with a hyphen stands in brackets: `['X-Agent']`",) in [each.help for each in said]
     assert errors(CONTRACT.replace("GET /never:", read.replace("{a: X}", "{a: \"request.headers['X-Agent']\"}"))) == []
+
+
+REFUSED_ROWS = """\
+purpose: Counts.
+resources:
+  hit:
+    primary key: id
+    fields: {id: {type: integer, on create: serial()}, n: {type: integer}}
+    required: [n]
+    check: {that: hit.n < 5, else: high}
+states: none
+endpoints:
+  requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
+  produces: application/json
+  POST /hits: {does: create hit, body: [n], check: {that: hit.n != 3, else: three}, responses: {201: hit}}
+authentication: {schemes: none, rows: all, permissions: {all others: anyone}}
+events: none
+errors:
+  error shape: {media type: application/json, body: {error: error.code, detail: error.detail}}
+  codes:
+    high: {status: 409, detail: "string(hit.n) + ' of ' + string(all(hit).size())"}
+    three: {status: 409, detail: "string(hit.n) + ' of ' + string(all(hit).size())"}
+limits: none
+versioning: none
+"""
+
+
+def test_what_a_code_reads_of_a_check_is_what_the_check_reads(tmp_path: Path) -> None:
+    """On create the new row is among the others for a check of its resource, and not yet for one of the endpoint."""
+    with running(tmp_path / "service.db", REFUSED_ROWS, name="contract.yaml") as service:
+        said = [service.http.post("/hits", json={"n": n}).json().get("detail") for n in (1, 3, 9, 9)]
+    assert said == [None, "3 of 1", "9 of 2", "9 of 2"]

@@ -136,7 +136,8 @@ class ErrorCode:
     detail: Fact[Expression] | None = adds(
         "detail",
         shapes.Expression(shapes.Sight.CALLERS),
-        "What is so this time: `error.detail`.",
+        "What is so this time: `error.detail`. Of a check it reads what the check does: on create the new row is among "
+        "the others for a check of its resource, and for one of the endpoint it is not yet.",
         "`error.detail` has no value.",
     )
     about: Fact[Name] | None = adds(
