@@ -26,9 +26,6 @@ from time import perf_counter, sleep
 
 import apsw
 
-from ninefold.pipeline import compile_document
-from ninefold.runtime.store.sqlite import Opened, open_sqlite
-
 FILTERS = """
     query:
       status: order.status == value
@@ -108,13 +105,11 @@ def contract(filters: str) -> str:
     return CONTRACT.replace("FILTERS", filters)
 
 
-def filled(path: Path, text: str, rows: int) -> None:
+def filled(folder: Path, text: str, rows: int) -> Path:
     """A customer for each hundred orders; notes that a thousand rows have, and times a second apart."""
-    plan = compile_document("orders.yaml", text.encode()).plan
-    assert plan is not None
-    opened = open_sqlite(str(path), plan.schema)
-    assert isinstance(opened, Opened), opened
-    opened.database.close()
+    path = folder / "orders.db"
+    with served(folder, text, path):
+        pass  # who made a database has no doubts about its rows
     connection = apsw.Connection(str(path))
     connection.pragma("synchronous", "off")
     numbers = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < {})"
@@ -132,6 +127,7 @@ def filled(path: Path, text: str, rows: int) -> None:
     connection.execute("COMMIT")
     connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     connection.close()
+    return path
 
 
 @contextmanager
@@ -197,8 +193,7 @@ def main() -> None:
         for filters, what in ((FILTERS, "with all indexes"), ("", "without filters and sorts")):
             with tempfile.TemporaryDirectory() as place:
                 folder, text = Path(place), contract(filters)
-                filled(folder / "orders.db", text, size)
-                with served(folder, text, folder / "orders.db") as connection:
+                with served(folder, text, filled(folder, text, size)) as connection:
                     token = json.loads(asked(connection, "POST", "/customers", None))["token"]
                     requests = {f"GET {path}": ("GET", path, None) for path in (*SERVED, *NOT_SERVED) if filters}
                     requests |= {f"POST /orders, {what}": ("POST", "/orders", order)}

@@ -118,6 +118,7 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
+@_uncollected()
 def compile_tree(document: Document, accept_proposals: bool = False, said: tuple[Diagnostic, ...] = ()) -> Loaded:
     """Compile a document that is parsed, or was made of one that is. `said`: what reading and parsing had to say."""
     resolved = resolve(document, accept_proposals)

@@ -101,14 +101,14 @@ def _collect(facts: object, found: list[Expression]) -> None:
             _collect(each, found)
     else:
         kind: type = type(facts)
-        for name in _holding_facts(kind):
+        for name in holding_facts(kind):
             inner = getattr(facts, name)
             if inner is not None:
                 _collect(inner, found)
 
 
 @cache
-def _holding_facts(kind: type) -> tuple[str, ...]:
+def holding_facts(kind: type) -> tuple[str, ...]:
     """The names of the fields of a fact that may hold others: neither those of nodes nor plain values. Asked once of
     each kind, since contracts are walked often."""
     if not is_dataclass(kind) or issubclass(kind, Node | Document | Span):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from ninefold.contract.service import Contract
@@ -12,7 +12,7 @@ from ninefold.diagnostics.source import Span, Spans
 from ninefold.expressions.ast import Name, every, reads_member
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import CODES
-from ninefold.language.expressions import Expression, expressions_in
+from ninefold.language.expressions import Expression, expressions_in, holding_facts
 from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.key import Key, Kind
 from ninefold.language.states import FROM, INITIAL, MACHINE, TO
@@ -90,14 +90,16 @@ def is_proposed(contract: Contract) -> bool:
 def accepted_proposals(facts: object) -> Iterator[Span]:
     """The places of the proposals that are in force because they were accepted. Where nothing `is_proposed`, there are
     none, and facts need not be walked."""
-    if isinstance(facts, Shown | StatedNone) and facts.proposed:
-        yield facts.span
-    if is_dataclass(facts) and not isinstance(facts, Node | Expression):
-        for each in fields(facts):
-            yield from accepted_proposals(getattr(facts, each.name))
-    elif isinstance(facts, tuple):
-        for item in facts:
-            yield from accepted_proposals(item)
+    left = [facts]
+    while left:
+        each = left.pop()
+        if isinstance(each, tuple):
+            left += reversed(each)
+        elif not isinstance(each, Expression):
+            if isinstance(each, Shown | StatedNone) and each.proposed:
+                yield each.span
+            kind: type = type(each)
+            left += [getattr(each, name) for name in reversed(holding_facts(kind))]
 
 
 def _proposed(entry: Entry) -> bool:

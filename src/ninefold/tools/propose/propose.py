@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ninefold.contract.survey import Survey
-from ninefold.diagnostics.diagnostic import Diagnostic, Severity
-from ninefold.pipeline import Loaded, compile_document
+from ninefold.diagnostics.diagnostic import Severity
+from ninefold.pipeline import Loaded, compile_document, compile_tree
 from ninefold.questions.question import OpenQuestion
 from ninefold.tools.propose.conventions import CONVENTIONS, Convention
 from ninefold.tools.propose.edits import edited
@@ -51,16 +51,25 @@ def propose(loaded: Loaded) -> Outcome:
 
     A proposal that would not read back as it is meant, or would bring an error or a warning with it, is left out.
     """
+    outcome, after = _rounds(loaded, stands=False)
+    # Proposals that are well when they are accepted seldom do harm as they stand: that is asked of all of them at once.
+    if after is not loaded and _harm(loaded, compile_tree(after.document)):
+        outcome, _ = _rounds(loaded, stands=True)
+    return outcome
+
+
+def _rounds(loaded: Loaded, stands: bool) -> tuple[Outcome, Loaded]:
+    """`stands`: whether each proposal is tried as it stands, too."""
     answers: list[Answer] = []
     tried: set[tuple[str, str]] = set()
     for _ in range(_MOST_ROUNDS):
         round_ = [each for each in _answers(loaded) if (each.convention.question.id, each.subject) not in tried]
         tried |= {(each.convention.question.id, each.subject) for each in round_}
-        kept, loaded = _put_in(loaded, round_)
+        kept, loaded = _put_in(loaded, round_, stands)
         if not kept:
             break
         answers += kept
-    return Outcome(loaded.source.text, tuple(answers), loaded.open_questions)
+    return Outcome(loaded.source.text, tuple(answers), loaded.open_questions), loaded
 
 
 def _answers(loaded: Loaded) -> Iterator[Answer]:
@@ -78,39 +87,44 @@ def _answers(loaded: Loaded) -> Iterator[Answer]:
                 yield Answer(convention, subject, text, facts)
 
 
-def _put_in(loaded: Loaded, answers: list[Answer]) -> tuple[list[Answer], Loaded]:
+def _put_in(loaded: Loaded, answers: list[Answer], stands: bool) -> tuple[list[Answer], Loaded]:
     """The answers that can stand in the document, and the document with them: all at once if that is well, else one
     by one."""
     if not answers:
         return [], loaded
-    after = _with(loaded, answers)
+    after = _with(loaded, answers, stands)
     if after is not None:
         return answers, after
     if len(answers) == 1:
         return [], loaded
     kept: list[Answer] = []
     for answer in answers:
-        after = _with(loaded, [answer])
+        after = _with(loaded, [answer], stands)
         if after is not None:
             kept.append(answer)
             loaded = after
     return kept, loaded
 
 
-def _with(loaded: Loaded, answers: list[Answer]) -> Loaded | None:
-    """The document with some proposals, if they are read as such and nothing is wrong with them: neither as they
-    stand nor when they are accepted."""
+def _with(loaded: Loaded, answers: list[Answer], stands: bool) -> Loaded | None:
+    """The document with some proposals, if they are read as such and nothing is wrong with them when they are accepted;
+    nor, if that is asked for, as it `stands`."""
     source = loaded.source
     edits = insertions(loaded.document, (fact for answer in answers for fact in answer.facts))
     if not edits:
         return None
     data = edited(source.text, edits).encode()
     after = compile_document(source.name, data, accept_proposals=True)
-    unaccepted = compile_document(source.name, data)
-    before = _wrong(loaded.diagnostics)
-    return None if (_wrong(after.diagnostics) | _wrong(unaccepted.diagnostics)) - before else after
+    harmed = _harm(loaded, after) or (stands and _harm(loaded, compile_tree(after.document)))
+    return None if harmed else after
 
 
-def _wrong(diagnostics: tuple[Diagnostic, ...]) -> Counter[tuple[str, str]]:
+def _harm(before: Loaded, after: Loaded) -> bool:
+    """Whether there is an error or a warning that there was not before."""
+    return bool(_wrong(after) - _wrong(before))
+
+
+def _wrong(loaded: Loaded) -> Counter[tuple[str, str]]:
     """What is more than a note."""
-    return Counter((each.code.id, each.message) for each in diagnostics if each.code.severity is not Severity.NOTE)
+    said = loaded.diagnostics
+    return Counter((each.code.id, each.message) for each in said if each.code.severity is not Severity.NOTE)
