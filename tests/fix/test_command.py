@@ -60,6 +60,22 @@ def test_what_is_left_is_named_with_its_line(tmp_path: Path, capsys: pytest.Capt
     assert f"{path}:6: by hand: " in said and "means something else" not in said
 
 
+def test_what_reads_rows_by_terms_means_something_else_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "note.yaml"
+    path.write_text(
+        SHORT + "    fields:\n      rank: {type: integer, computed: others + 1}\n"
+        "      same: {type: integer, computed: note.others + 1}\n"
+        "  terms:\n    others: of_all.size()\n    of_all: all(note)\n    apart: 1 + 1\n"
+        "endpoints:\n  GET /notes: {does: list note, where: others > 1}\n"
+        "  GET /all: {does: list note, where: apart > 1}\n"
+        "authentication:\n  rows: {note: {anyone: note.id == 1}}\n",
+        encoding="utf-8",
+    )
+    assert main(["fix", str(path), "--diff"]) == 0
+    named = [line for line in capsys.readouterr().err.splitlines() if "means something else now" in line]
+    assert [line.partition(f"{path}:")[2].partition(":")[0] for line in named] == ["5", "12"]
+
+
 def test_standard_input_is_printed(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SHORT.encode())))
     assert main(["fix", "-"]) == 0

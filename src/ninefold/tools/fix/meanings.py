@@ -8,7 +8,7 @@ that its caller may see. `precedence` no longer takes along what stands behind a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
 
@@ -58,10 +58,13 @@ def _of(holder: object, key: str, reads: dict[str, re.Pattern[str]], message: st
 
 
 def _in(entry: Entry, reads: dict[str, re.Pattern[str]], message: str) -> Iterator[Left]:
-    texts = [each.text for each in scalars_of(entry.value)]
-    found = [resource for resource, read in reads.items() if any(map(read.search, texts))]
+    found = [resource for resource, read in reads.items() if _reads(entry, read)]
     if found:
         yield Left(entry.span, message.format(" and ".join(f"`{each}`" for each in found)))
+
+
+def _reads(entry: Entry, read: re.Pattern[str]) -> bool:
+    return any(read.search(each.text) for each in scalars_of(entry.value))
 
 
 def _narrowed(resources: Mapping, authentication: Mapping) -> dict[str, re.Pattern[str]]:
@@ -83,4 +86,15 @@ def _narrowed(resources: Mapping, authentication: Mapping) -> dict[str, re.Patte
                 names[resource.name].append(rf"\.{re.escape(back.value.text)}\b")
             if to is not None and isinstance(to.value, Scalar) and to.value.text in names:
                 names[to.value.text].append(rf"\.{re.escape(field.name)}\.\w")
-    return {resource: re.compile("|".join(patterns)) for resource, patterns in names.items()}
+    found = {resource: re.compile("|".join(patterns)) for resource, patterns in names.items()}
+    terms = tuple(entries_of(resources.get("terms")))
+    return {resource: _by_terms(read, terms) for resource, read in found.items()}
+
+
+def _by_terms(read: re.Pattern[str], terms: Sequence[Entry]) -> re.Pattern[str]:
+    """What reads the rows, by the names of terms too: one that uses such a term is such a term."""
+    known = set[str]()
+    while found := [each.name for each in terms if each.name not in known and _reads(each, read)]:
+        known |= set(found)
+        read = re.compile("|".join((read.pattern, *(rf"(?<![\w.]){re.escape(name)}\b" for name in found))))
+    return read
