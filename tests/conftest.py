@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from zlib import crc32
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from tests import hashes, refusals_met
@@ -23,6 +24,10 @@ settings.register_profile(
 )
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+# A client may keep a connection for less time than the service does (5 seconds, which is httpx's own, too): who sends
+# over one in the moment in which it ends has no answer, on a machine that has much to do.
+httpx._config.DEFAULT_LIMITS.keepalive_expiry = 1.0
 
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 import json
 import os
-import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import httpx
 import pytest
+from tests.cli.test_serving import serving
 
 from ninefold.cli import main
 
@@ -188,30 +187,17 @@ def test_new_with_proposals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 def test_serving_what_is_proposed(notes: Path, tmp_path: Path) -> None:
     """Blocked as it stands; served under --accept-proposals, which names each with its line."""
     main(["propose", str(notes), "--write"])
-    options = ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--database", str(tmp_path / "a.db")]
-    command = [sys.executable, "-m", "ninefold", "serve", str(notes), *options, "--accept-proposals"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout
-            announced: list[str] = []
-            for line in process.stdout:
-                announced.append(line.rstrip("\n"))
-                if line == "\n" and "Try:" in announced:
-                    break
-            assert "In force only because proposals are accepted:" in announced
-            assert f"  {notes}:11:3: note.primary key" in announced
-            [service] = (line.split()[1] for line in announced if line.startswith("service "))
-            with httpx.Client(base_url=service) as client:
-                made = client.post("/notes", json={"text": "a"})
-                assert made.status_code == 201 and len(made.json()["id"]) == 36
-                assert [row["text"] for row in client.get("/notes").json()["data"]] == ["a"]
-                wrong = client.post("/notes", json={"text": 1, "b": 2})
-                assert wrong.status_code == 422
-                assert wrong.headers["Content-Type"] == "application/problem+json"
-                assert wrong.json()["title"] == "Unprocessable Content" and wrong.json()["code"] == "invalid"
-                assert {(each["pointer"], each["rule"]) for each in wrong.json()["errors"]} >= {("/text", "type")}
-                assert client.get("/nowhere").json()["code"] == "no_such_path"
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(60) == 0
-        finally:
-            process.kill()
+    with serving(tmp_path, "--accept-proposals", document=notes) as served:
+        assert "In force only because proposals are accepted:" in served.announced
+        assert f"  {notes}:11:3: note.primary key" in served.announced
+        with httpx.Client(base_url=served.address("service")) as client:
+            made = client.post("/notes", json={"text": "a"})
+            assert made.status_code == 201 and len(made.json()["id"]) == 36
+            assert [row["text"] for row in client.get("/notes").json()["data"]] == ["a"]
+            wrong = client.post("/notes", json={"text": 1, "b": 2})
+            assert wrong.status_code == 422
+            assert wrong.headers["Content-Type"] == "application/problem+json"
+            assert wrong.json()["title"] == "Unprocessable Content" and wrong.json()["code"] == "invalid"
+            assert {(each["pointer"], each["rule"]) for each in wrong.json()["errors"]} >= {("/text", "type")}
+            assert client.get("/nowhere").json()["code"] == "no_such_path"
+        served.ended()

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ from ninefold.cli import main
 ORDERS = Path(__file__).parents[2] / "examples" / "orders.md"
 
 pytestmark = pytest.mark.serves
+
+SECONDS = 120
+"""How long a start may take."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +59,19 @@ def command(folder: Path, *arguments: str, document: Path = ORDERS) -> list[str]
 def serving(folder: Path, *arguments: str, document: Path = ORDERS) -> Iterator[Serving]:
     with subprocess.Popen(command(folder, *arguments, document=document), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
+        silent = threading.Timer(SECONDS, process.kill)
+        silent.start()
         try:
             announced: list[str] = []
             for line in process.stdout:
                 announced.append(line.rstrip("\n"))
                 if line == "\n" and "Try:" in announced:
                     break
+            assert silent.is_alive(), f"nothing more came for {SECONDS} seconds after {announced}"
+            silent.cancel()
             yield Serving(process, tuple(announced))
         finally:
+            silent.cancel()
             process.kill()
 
 

@@ -6,7 +6,6 @@ import os
 import queue
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ from pathlib import Path
 import pytest
 from tests.docs.outputs import Known, as_on_the_page, in_this_run, is_shown, learn, shortened, wrapped
 from tests.docs.pages import Command, Log, Parts, Step, exchanged, steps, with_parts
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 
@@ -93,7 +93,7 @@ class Reader:
             "XDG_CACHE_HOME": str(folder / ".cache"),
             "no_proxy": "*",
         }
-        self._ports = _free_ports()
+        self._ports = (free_port(), free_port())
         self._known: Known = {}
         self._contract: Path | None = None
         self._service: _Terminal | None = None
@@ -169,7 +169,7 @@ class Reader:
     def _missing(self, lines: str) -> str | None:
         assert self._service is not None, "nothing serves"
         wanted = lines.splitlines()
-        deadline = time.monotonic() + SECONDS / 6
+        deadline = time.monotonic() + SECONDS
         while True:
             said = self._with_the_ports_of_the_page(self._service.so_far()).splitlines()
             if all(any(is_shown(line, each, self._known) for each in said) for line in wanted):
@@ -249,7 +249,7 @@ class _Terminal:
         """End it as an operator does."""
         self._process.terminate()
         try:
-            self._process.wait(SECONDS / 3)
+            self._process.wait(SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -264,11 +264,6 @@ class _Terminal:
             self._said.append(line)
             self._lines.put(line)
         self._lines.put(None)
-
-
-def _free_ports() -> tuple[int, int]:
-    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
-        return one.getsockname()[1], other.getsockname()[1]
 
 
 def _is_ready(port: int) -> bool:

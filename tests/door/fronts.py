@@ -16,6 +16,7 @@ from time import monotonic, sleep
 
 import h11
 from tests.door.doors import Address
+from tests.ports import free_port
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,7 @@ FRONTS = (
 def before(front: Front, service: Address, directory: Path) -> Iterator[Address]:
     """The front at work, until the block ends."""
     assert front.program is not None
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     file = directory / f"{front.name}.conf"
     file.write_text(front.configuration(port, service[1]))
     places = {"HOME": str(directory), "XDG_DATA_HOME": str(directory), "XDG_CONFIG_HOME": str(directory)}

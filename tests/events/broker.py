@@ -16,6 +16,7 @@ from typing import TypeVar
 
 import nats
 from nats.js import JetStreamContext
+from tests.ports import free_port
 
 T = TypeVar("T")
 
@@ -97,9 +98,7 @@ class Broker:
 @contextmanager
 def broker(folder: Path) -> Iterator[Broker]:
     """One that has been started, and that ends with the test."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    found = Broker(port, folder)
+    found = Broker(free_port(), folder)
     found.start()
     try:
         yield found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ import pytest
 from tests.events.process import process, rows
 from tests.events.service import plan_of
 from tests.faults.contracts import EVENTS_KEPT
+from tests.ports import free_port
 from tests.server.conftest import Running, running
 
 pytestmark = pytest.mark.serves
@@ -63,11 +63,6 @@ def small_disk(path: Path, size: str) -> Iterator[Path]:
         subprocess.run(["umount", str(path)], check=True)
 
 
-def free_port() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return f"127.0.0.1:{taken.getsockname()[1]}"
-
-
 def ready(operator: str) -> tuple[int, str]:
     answer = httpx.get(f"http://{operator}/health/ready", timeout=30)
     return answer.status_code, answer.text
@@ -79,7 +74,7 @@ NOT_READY = "not ready: the database cannot be written: the disk is full\n"
 def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
     contract = tmp_path / "contract.md"
     contract.write_text(CONTRACT, encoding="utf-8")
-    operator = free_port()
+    operator = f"127.0.0.1:{free_port()}"
     with small_disk(tmp_path / "disk", "4m") as disk:
         database, ballast = disk / "service.db", disk / "ballast"
         ballast.write_bytes(bytes(1_000_000))

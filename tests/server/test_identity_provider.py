@@ -14,12 +14,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from socket import create_server
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
 from joserfc.jwk import RSAKey
+from tests.ports import free_port
 from tests.server.conftest import Running, running
 from tests.server.identity import part
 from tests.server.test_tokens import Time, bearer, orders
@@ -96,11 +96,6 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         operator = {"staff_issuer": issuer.url}
         service = stack.enter_context(running(orders(), tmp_path / "a.db", moment.sources(), operator))
         yield Desk(issuer, service, moment)
-
-
-def free_port() -> int:
-    with create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
 
 
 def test_a_genuine_token_is_taken_and_a_misused_one_is_not(desk: Desk) -> None:
