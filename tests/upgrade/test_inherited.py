@@ -244,3 +244,27 @@ def test_two_upgrades_in_one_second_have_a_backup_each(path: Path, capsys: pytes
         assert upgraded(path, "--apply") == 0
     backups = sorted(path.parent.glob("sales.db.before-*"))
     assert len(backups) == 3 and all(each.stat().st_size for each in backups)
+
+
+def test_a_value_of_which_nothing_is_stored_is_not_lost(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    way = WAYS["words of an enum, both ways"]
+    before = filled(path, OLD)
+    serve(path, newer(way).replace("'l': 'large'}[value]", "'m': 'large'}[value]"))
+    assert upgraded(path, "--apply") == 2
+    assert "it has no value" in capsys.readouterr().err
+    assert shown(path, OLD, {}) == before
+
+
+def test_it_is_of_the_version_of_the_rows_whichever_is_the_newest(path: Path) -> None:
+    """Two versions at once, or one after the other."""
+    second = WAYS["another type"]
+    third = newer(second).replace("      note:   {", "      remark: {")
+    third = third.replace('"2": {}, "1"', '"3": {}, "2": {changes: [{rename: sale.remark, to: note}]}, "1"')
+    third = third.replace('default: "2"', 'default: "3"')
+    for steps in ([third], [newer(second), third]):
+        own = path.with_name(f"{len(steps)}.db")
+        before = filled(own, OLD)
+        for text in steps:
+            serve(own, text)
+            assert upgraded(own, "--apply") == 0
+            assert shown(own, text, {"Api-Version": "1"}) == before

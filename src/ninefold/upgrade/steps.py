@@ -222,7 +222,8 @@ def free_members(typed: Typed, names: Collection[str]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """A column has the value of an expression, in the rows of which `where` holds; None: in all."""
+    """A column has the value of an expression, in the rows of which `where` holds; None: in all. `whole`: of each there
+    has to be one."""
 
     table: str
     column: str
@@ -230,6 +231,7 @@ class Fill:
     value: Typed
     where: Typed | None
     reads: Reads
+    whole: bool = False
     phase: Phase = "move"
 
 

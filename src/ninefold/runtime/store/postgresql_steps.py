@@ -104,7 +104,7 @@ def _take(step: Step, wanted: Schema, ask: Ask) -> None:
     """Raises an error of asyncpg, and Failed."""
     match step:
         case steps.Fill(table=table, column=column, value=value, type=type_, where=where, reads=reads):
-            _fill(table, column, ask, _worked(value, type_, reads, table), where, reads)
+            _fill(table, column, ask, _worked(value, type_, reads, table, step.whole), where, reads)
         case steps.RemoveRows(table=table, where=where, reads=reads):
             _remove(table, ask, where, reads)
         case steps.Reissue(table=table, column=column, password=password, required=required):
@@ -227,7 +227,7 @@ Cells: TypeAlias = tuple[tuple[tuple[str, Type], ...], Callable[[Sequence[Stored
 """The columns that a value is worked out of, with the types of what they hold, and how, each in its stored form."""
 
 
-def _worked(value: Typed, type_: Type, reads: steps.Reads, resource: str) -> Cells:
+def _worked(value: Typed, type_: Type, reads: steps.Reads, resource: str, whole: bool = False) -> Cells:
     """An expression, worked out as requests' are. The row is `old`, and goes by the name of its resource in what the
     contract gives."""
     known = sorted(steps.free_members(value, ("old", resource)) & reads.keys())
@@ -240,6 +240,8 @@ def _worked(value: Typed, type_: Type, reads: steps.Reads, resource: str) -> Cel
             found = work({"old": old, resource: old, "now": sources.now(), SOURCES: sources.of_expressions()})
         except EvaluationError as error:
             raise Failed(f"{words(value)}: {error}") from None
+        if found is None and whole:
+            raise Failed(f"{words(value)}: it has no value")
         return None if found is None else to_sqlite(type_, found)
 
     return tuple(reads[each] for each in known), given

@@ -157,7 +157,7 @@ def _decided(step: steps.Fill | steps.MapState | steps.RemoveRows, connection: a
     table = identifier(step.table)
     match step:
         case steps.Fill(column=column, value=value, where=where, reads=reads):
-            given = _called(connection, value, step.type, reads, step.table)
+            given = _called(connection, value, step.type, reads, step.table, step.whole)
             rows = "" if where is None else f" WHERE {_called(connection, where, Boolean(), reads)}"
             return f"UPDATE {table} SET {identifier(column)} = {given}{rows}"
         case steps.MapState(column=column, by=by, old=old, new=new, kept=kept):
@@ -172,7 +172,14 @@ def _decided(step: steps.Fill | steps.MapState | steps.RemoveRows, connection: a
             assert_never(step)
 
 
-def _called(connection: apsw.Connection, value: Typed, type_: Type, reads: steps.Reads, resource: str = "old") -> str:
+def _called(
+    connection: apsw.Connection,
+    value: Typed,
+    type_: Type,
+    reads: steps.Reads,
+    resource: str = "old",
+    whole: bool = False,
+) -> str:
     """An expression as a call of a function of this connection: it is worked out as requests' expressions are, row by
     row. The row is `old`, and goes by the name of its resource in what the contract gives."""
     known = sorted(steps.free_members(value, ("old", resource)) & reads.keys())
@@ -186,6 +193,8 @@ def _called(connection: apsw.Connection, value: Typed, type_: Type, reads: steps
             found = work({"old": old, resource: old, "now": sources.now(), SOURCES: sources.of_expressions()})
         except EvaluationError as error:
             raise Failed(f"{words(value)}: {error}") from None
+        if found is None and whole:
+            raise Failed(f"{words(value)}: it has no value")
         return None if found is None else to_sqlite(type_, found)
 
     name = f"decided_{next(_NUMBERS)}"

@@ -159,7 +159,17 @@ class Deciding:
         if not self.fill(table, wanted, name, type_, value, where):
             self._unknown("rows are known by it: what is decided cannot be", each.field, {})
 
-    def fill(self, table: Table, wanted: Table, name: str, type_: Type, value: Typed, where: Typed | None) -> bool:
+    def fill(
+        self,
+        table: Table,
+        wanted: Table,
+        name: str,
+        type_: Type,
+        value: Typed,
+        where: Typed | None,
+        *,
+        whole: bool = False,
+    ) -> bool:
         """Give a field a value, which is of `type_`; where it was of another, what it had is set aside. False: rows are
         known by it, and it cannot be."""
         held = next(column for column in shape(Schema((wanted,))).tables[0].columns if column.name == name)
@@ -171,7 +181,7 @@ class Deciding:
             if was is not None:
                 table, reads = self.put_aside(table, was)
             self.add(table, wanted, held)
-        self.steps.append(steps.Fill(table.name, name, type_, value, where, reads))
+        self.steps.append(steps.Fill(table.name, name, type_, value, where, reads, whole))
         return True
 
     def give(self, resource: str, field: str, value: Typed) -> None:
