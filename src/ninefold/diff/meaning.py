@@ -33,7 +33,7 @@ _SIDES: Final[dict[str, Side]] = {
 _SIDES_WITHIN: Final[dict[str, Side]] = {
     **dict.fromkeys(("filters", "sorts", "sort_parameter", "choices"), "takes"),
     **dict.fromkeys(("condition", "scopes", "who"), "guards"),
-    **dict.fromkeys(("response", "validator", "paging"), "gives"),
+    **dict.fromkeys(("response", "conditional", "paging"), "gives"),
     "events": "tells",
 }  # fmt: skip
 """The same of whom it admits, and of what is done for them; all else is what becomes of rows, and which."""
