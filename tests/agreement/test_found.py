@@ -543,3 +543,21 @@ def test_rows_that_are_written_together_may_have_one_tag_and_a_write_that_sets_n
     one, two = (Request("GET", f"/items/{each}") for each in ("one", "two"))
     before, _, *after = answers(said, rows, one, Request("DELETE", "/parts/p"), one, two)
     assert before.headers["etag"] not in {each.headers["etag"] for each in after}
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
+def test_what_sets_gives_is_stored_whatever_a_body_that_may_name_it_gives(method: str) -> None:
+    gives = {"body": ["id", "a"], "sets": {"a": "'set'"}}
+    of_one = {"body": ["a"], "sets": {"a": "'set'"}, "responses": {200: "item"}}
+    said = contract(
+        {"item": {"fields": ITEM}},
+        {
+            "POST /items": {"does": "create item", **gives, "responses": {201: "item"}},
+            "PUT /items/{id}": {"does": "put item", **of_one, "responses": {"created": {200: "item"}}},
+            "PATCH /items/{id}": {"does": "update item", "patch": "merge", **of_one},
+        },
+    )
+    target, body = ("/items", {"id": "x", "a": "given"}) if method == "POST" else ("/items/x", {"a": "given"})
+    rows = [("item", {"id": "x", "a": "old"})] if method == "PATCH" else []
+    (response,) = answers(said, rows, give(method, target, body))
+    assert response.body == {"id": "x", "a": "set"}

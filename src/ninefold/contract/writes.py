@@ -215,7 +215,7 @@ def references(survey: Survey, change: Change) -> Iterator[Reference]:
         if target is None or name in change.from_path:
             continue
         subject, made = f"{change.resource.name}.{name}", change.made(each)
-        if name in change.body or name in change.of_request:
+        if name in change.of_request or (name in change.body and name not in change.sets):
             yield Reference(subject, target.text, True, each.span)
         if made is not None and name not in change.of_request and not _is_null(made.ast):
             yield Reference(subject, target.text, False, each.span)

@@ -13,7 +13,7 @@ from ninefold.compile.credentials import issue
 from ninefold.compile.endpoints.assignments import failing, is_made, with_made
 from ninefold.compile.endpoints.held import can_be_made, left_out, made_columns, making
 from ninefold.compile.endpoints.rows import acted_on, answer, pieces, row_columns
-from ninefold.compile.endpoints.writes import invariants, pointers, told_after, uniques
+from ninefold.compile.endpoints.writes import invariants, pointers, told_after, uniques, without_set
 from ninefold.compile.events import caused
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
@@ -42,6 +42,7 @@ from ninefold.values import Integer, Text
 
 
 def create(operation: stated.Create, admission: Admission, perspective: Perspective) -> Create:
+    operation = without_set(operation) if operation.host is None else operation
     resource = acted_on(operation, perspective)
     given = pointers(operation)
     from_path = references_from_path(operation, perspective)

@@ -42,6 +42,7 @@ from ninefold.compile.endpoints.writes import (
     told_after,
     uniques,
     with_checks,
+    without_set,
 )
 from ninefold.compile.events import caused
 from ninefold.compile.judge import judge
@@ -83,6 +84,7 @@ class _Row(Enum):
 
 
 def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspective) -> Ensure:
+    operation = without_set(operation)
     resource, _ = with_checks(acted_on(operation, perspective), operation)
     first = len(guards_of(operation)[1]) if operation.goes_on else 0
     from_path = references_from_path(operation, perspective)

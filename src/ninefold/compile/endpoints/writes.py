@@ -28,6 +28,7 @@ from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, jo
 from ninefold.values import Boolean
 
 W = TypeVar("W", bound=Write)
+M = TypeVar("M", bound=Mutation)
 
 
 def pointer(names: tuple[str, ...]) -> str:
@@ -38,6 +39,15 @@ def pointer(names: tuple[str, ...]) -> str:
 def pointers(operation: Mutation) -> dict[str, str]:
     """Where in the body each field is given."""
     return {leaf.field: pointer(leaf.pointer) for leaf in operation.takes.body or ()}
+
+
+def without_set(operation: M) -> M:
+    """The same of a body without the fields that `sets` gives: what a body may name besides is not stored."""
+    if operation.takes.body is None:
+        return operation
+    stated = dict(operation.sets)
+    body = tuple(leaf for leaf in operation.takes.body if leaf.field not in stated)
+    return replace(operation, takes=replace(operation.takes, body=body))
 
 
 def uniques(
