@@ -10,7 +10,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from tests.agreement import accounts, authentication, beside, effects, endpoints, errors, fields, lists
+from tests.agreement import accounts, authentication, beside, effects, endpoints, errors, events, fields, lists
 from tests.agreement.functions import CODE, by_calls
 from tests.agreement.maker import Maker
 from tests.agreement.versions import Versioned
@@ -50,13 +50,15 @@ def _stated(maker: Maker) -> dict[str, Any]:
     if by_calls(maker.calls, of_all, maker.made):
         maker.codes.update(CODE)
     accounts.endpoints(maker, of_all, callers["permissions"])
+    older = maker.versions.random() < 0.25
+    happens = NONE if older else events.part(maker, of_all, callers)
     stated = {
         "purpose": "A service made at random.",
         "resources": resources,
         "states": states if has_states else NONE,
         "endpoints": of_all,
         "authentication": callers,
-        "events": NONE,
+        "events": happens,
         "errors": codes,
         "limits": {
             "rates": NONE,
@@ -67,7 +69,7 @@ def _stated(maker: Maker) -> dict[str, Any]:
         },
         "versioning": NONE,
     }
-    return Versioned(maker.versions, stated, maker.made).stated() if maker.versions.random() < 0.25 else stated
+    return Versioned(maker.versions, stated, maker.made).stated() if older else stated
 
 
 def contract(seed: int | str, to_all: bool = False) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from tests.agreement.beside import FORM
+from tests.reference.asking import LOG
 from tests.reference.interpreter import Interpreter
 from tests.reference.messages import NOTHING, Request, Response
 from tests.reference.operations import expansion_of, filters_of, is_of_all, pages_of, projection_of, sorts_of
@@ -147,6 +148,7 @@ class Asker:
         self.by_name = [each for each in checked.endpoints if each.key not in values]
         self.by_value = [each for each in checked.endpoints if each.key in values]
         self.of_accounts = [each for each in self.by_name if _is_of_accounts(each, checked)]
+        self.of_log = [each for each in self.by_name if each.resource == LOG and each.verb == "list"]
         self.tags: list[str] = []
         self.cursors: list[tuple[str, str]] = []
         self._last: tuple[str, Request] | None = None
@@ -181,7 +183,9 @@ class Asker:
         if self._often(0.03):
             return Request(self.random.choice(["GET", "OPTIONS", "DELETE", "TRACE"]), self._base() + self._odd_path())
         endpoint = self.random.choice(self.by_name) if self.by_name else None
-        if self.of_accounts and self._often(0.4):
+        if self.of_log and self._often(0.12):
+            endpoint = self.random.choice(self.of_log)
+        elif self.of_accounts and self._often(0.4):
             endpoint = self.random.choice(self.of_accounts)
         if endpoint is None:
             return Request("GET", "/")

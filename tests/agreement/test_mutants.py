@@ -58,6 +58,7 @@ create, delete, lists, read, sign_in, update, writes = (
     for name in ("create", "delete", "list", "read", "sign_in", "update", "writes")
 )
 
+compiled_events = import_module("ninefold.compile.events")
 compiled_credentials = import_module("ninefold.compile.credentials")
 versions_of_fields = import_module("ninefold.versions.fields")
 fields_of_bodies = import_module("ninefold.runtime.messages.fields")
@@ -354,6 +355,34 @@ def a_client_is_granted_what_it_asks_for(patch: Patch) -> None:
 @mutant
 def a_client_is_granted_all_that_it_may_have(patch: Patch) -> None:
     patch.setattr(credentials, "asked", lambda body: {"scopes": None})
+
+
+@mutant
+def events_that_are_not_seen_are_told(patch: Patch) -> None:
+    patch.setattr(Perspective, "told_of", lambda self, alias: Fragment("TRUE"))
+
+
+@mutant
+def an_event_arises_of_every_row(patch: Patch) -> None:
+    event = compiled_events._event
+    patch.setattr(compiled_events, "_event", lambda kind, cause, *of: event(kind, replace(cause, when=None), *of))
+
+
+@mutant
+def an_event_of_what_is_deleted_reads_what_it_was_to_become(patch: Patch) -> None:
+    patch.setattr(compiled_events, "_of_what_is_gone", lambda kind: kind)
+
+
+@mutant
+def a_transition_is_an_update_to_events(patch: Patch) -> None:
+    caused = compiled_events.caused
+    verbs = ("open", "close", "restore")
+    patch.setattr(update, "caused", lambda verb, *of: caused("update" if verb in verbs else verb, *of))
+
+
+@mutant
+def what_is_deleted_gives_no_event(patch: Patch) -> None:
+    patch.setattr(delete, "caused_by_deletion", lambda *of: None)
 
 
 @pytest.mark.slow

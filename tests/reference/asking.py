@@ -20,6 +20,12 @@ from ninefold.checked.service import Checked
 
 ANYONE = "anyone"
 
+LOG = "event"
+"""The resource whose rows are the events."""
+
+ABOUT = "$about"
+"""Of an event: the row that it is about, as it was."""
+
 
 @dataclass(frozen=True)
 class Caller:
@@ -104,6 +110,11 @@ class Asking:
 
     def is_seen(self, row: Row) -> bool:
         """The row rules of part 5."""
+        if row.resource.log:
+            about = row.fields[ABOUT]
+            now = self.rows.find(about.resource.name, about.key)
+            if not self.is_seen(about) or (now is not None and not self.is_seen(now)):
+                return False
         rules = self.checked.row_rules.get(row.resource.name, {})
         if self.caller.who not in rules:
             return False

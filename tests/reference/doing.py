@@ -11,6 +11,7 @@ from tests.reference import (
     bodies,
     credentials,
     effects,
+    events,
     lists,
     writes,
 )
@@ -24,6 +25,7 @@ from tests.reference.rows import Row
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.operations import TRANSITION, Ensure, Update
 from ninefold.checked.resources import Guard, Transition
+from ninefold.language.verbs import GRANT
 
 
 def done(asking: Asking, endpoint: Endpoint, work: writes.Work, page: Page, given: bodies.Given) -> Response:
@@ -39,6 +41,8 @@ def done(asking: Asking, endpoint: Endpoint, work: writes.Work, page: Page, give
             assert work.row is not None
             asking.rows = asking.rows.copied()
             credentials.written(asking, endpoint, work.row, bodies.Given(), _asked(asking))
+            events.Happened(asking, _signing(asking) or verb, work.row, work.row).tell(asking.all())
+            events.numbered(asking)
             asking.of.rows = asking.rows
             return answers.shown_row(asking, endpoint, work.row)
     put = None if asking.endpoint is None else asking.endpoint.operation
@@ -60,6 +64,7 @@ def done(asking: Asking, endpoint: Endpoint, work: writes.Work, page: Page, give
         asking.rows = before
         return response
     after = asking.rows
+    events.numbered(asking)
     if endpoint.verb == "delete":  # what is shown of the row is as it was
         asking.rows = before
     response = answers.shown_row(asking, endpoint, row)
@@ -79,7 +84,7 @@ def _followed(
         asking.told_of = row
         return row, failed
     asking.names["issued"] = issued = changed.issued
-    if failed := effects.caused(asking, endpoint.operation, row, was):
+    if failed := effects.caused(asking, endpoint, row, was, verb=_signing(asking)):
         return row, failed
     further = further_of(endpoint)
     for transition in further:
@@ -91,13 +96,19 @@ def _followed(
         changed = writes.Change(following, bodies.Given())
         row = changed.done()
         issued |= changed.issued
-        if failed := effects.caused(asking, following.endpoint.operation, row, was, last=transition is further[-1]):
+        if failed := effects.caused(asking, following.endpoint, row, was, last=transition is further[-1]):
             return row, failed
     if endpoint.verb == "delete":
         return row, []
     if failed := [Failure("check", row.resource.name, each.code) for each in effects.broken_checks(asking, row)]:
         asking.told_of = row
     return row, failed
+
+
+def _signing(asking: Asking) -> str | None:
+    """The verb of who signs in, also by a grant, or out; None: it is another."""
+    verb = None if asking.endpoint is None else asking.endpoint.verb
+    return "sign in" if verb == GRANT else verb if verb in credentials.SIGNING else None
 
 
 def _asked(asking: Asking) -> list[str] | None:

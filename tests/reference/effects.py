@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.reference import (
     bodies,
+    events,
     lists,
     writes,
 )
@@ -16,19 +17,27 @@ from tests.reference.expressions import Reading, at_hand
 from tests.reference.failures import Failure
 from tests.reference.rows import Row
 
+from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.operations import TRANSITION, Create, Delete, Update
 from ninefold.checked.resources import Effect, Guard
 from ninefold.language.verbs import KINDS
 
 
-def caused(asking: Asking, operation: Any, this: Row, was: Row | None, last: bool = True) -> list[Failure]:
-    """Do what else an operation does, one after another (meaning "effects"); what refuses it. What the endpoint
-    states comes after the `last` of its operations."""
-    own = getattr(operation, "effects", ())
-    this = replace(this, fields={**this.fields})
-    for effect in own if last else operation.transition.also:
-        if failed := _effect(asking, effect, operation, this, was):
+def caused(
+    asking: Asking, endpoint: Endpoint, this: Row, was: Row | None, last: bool = True, verb: str | None = None
+) -> list[Failure]:
+    """Tell of what an operation has done, and do what else it does, one after another (meaning "effects"); what refuses
+    it. What the endpoint states comes after the `last` of its operations. `verb`: what it is, if that is not the
+    operation's own."""
+    operation = endpoint.mutation
+    assert operation is not None
+    happened = events.Happened(asking, verb or events.action(endpoint), this, was)
+    own = operation.effects if last or operation.transition is None else operation.transition.also
+    acting = replace(this, fields={**this.fields})
+    for effect in own:
+        if failed := _effect(asking, effect, operation, acting, was):
             return failed
+    happened.tell(asking.all())
     return []
 
 
@@ -54,7 +63,7 @@ def _effect(asking: Asking, effect: Effect, cause: Any, this: Row, was: Row | No
         return []
     done = [(was, work, change.done(together)) for was, work, change in changed]
     for old, work, row in done:
-        if failed := caused(asking, work.endpoint.operation, row, old):
+        if failed := caused(asking, work.endpoint, row, old):
             return failed
     for _, _, row in done:
         if failed := [Failure("check", effect.resource, each.code) for each in broken_checks(asking, row)]:

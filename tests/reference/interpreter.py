@@ -17,6 +17,7 @@ from tests.reference import (
     cases,
     credentials,
     doing,
+    events,
     idempotency,
     requested,
     routes,
@@ -49,6 +50,7 @@ def _whole(asking: Asking) -> Response:
 
 
 def _answer(asking: Asking) -> Response:
+    events.forgotten(asking)
     found = routes.find(asking.checked, asking.request.method, asking.path)
     if isinstance(found, routes.NoSuchPath):
         return answers.refused(asking, Failure("no such path"), *asking.besides)

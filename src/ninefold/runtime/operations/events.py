@@ -9,6 +9,7 @@ import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.expressions.operations import Sources as Chance
 from ninefold.expressions.operations import new_uuid
 from ninefold.plan import environment
 from ninefold.plan import events as plan
@@ -58,7 +59,7 @@ class Event:
         """Write it in the transaction of its cause, with a delivery to each subscription that wants its kind."""
         identifier, seen = row[0], row[1]
         payload = _encode(self._show(row, (), env)).decode()
-        id, now = new_uuid(sources.of_expressions()), env["now"]
+        id, now = new_uuid(Chance(sources.random_bytes)), env["now"]
         [(position,)] = session.run(WRITE, [id, self._kind, self._resource, identifier, seen, now, payload])
         at = len(row) - sum(other.width for other in self._versions)
         payloads: dict[str, str | None] = {}
