@@ -108,6 +108,30 @@ def test_what_a_client_says_in_two_ways_is_told_in_the_order_of_the_body() -> No
     assert [each.status for each in told] == [400, 200, 200, 401]
 
 
+def test_events_of_who_signs_in_and_out_know_the_row_as_it_was() -> None:
+    fields = {"id": {"type": "string"}, "key": {"type": "string", "secret": "password"}}
+    common = {"responses": {200: {"token": "caller.credential"}}}
+    said = contract(
+        {"user": {"fields": fields}},
+        {
+            "POST /sessions": {"does": "sign in user", "body": ["id", "key"], "issues": "session", **common},
+            "DELETE /sessions": {"does": "sign out user", "ends": "presented", "responses": {204: NONE}},
+            "GET /events": {"does": "list event", "sort": ["position"], "responses": {200: "page.items"}},
+        },
+        schemes={"session": {"type": "http", "scheme": "bearer", "issued to": "user", "lasts": "PT1H"}},
+        permissions={"all others": "anyone", "DELETE /sessions": "session"},
+    )
+    kind = {"upon": ["sign in user", "sign out user"], "payload": {"was": "before.user.id"}}
+    said["events"] = {"kinds": {"user.here": kind}, "delivery": {"stream": "server-sent events"}, "kept": "all"}
+    loaded = compiled(said)
+    assert loaded.checked is not None and loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    with Pair(loaded.checked, loaded.plan, Scenario(said, (("user", {"id": "u", "key": "word"}),))) as pair:
+        signed = pair.tell(Asked(NOW, give("POST", "/sessions", {"id": "u", "key": "word"})))
+        pair.tell(Asked(NOW, Request("DELETE", "/sessions", {"authorization": f"Bearer {signed.body['token']}"})))
+        log = pair.tell(Asked(NOW, Request("GET", "/events")))
+    assert [each["payload"] for each in log.body] == [{"was": "u"}, {"was": "u"}]
+
+
 def test_a_reference_that_the_contract_gives_may_be_to_a_row_that_the_caller_does_not_see() -> None:
     fields = {"id": {"type": "string"}, "owner": {"references": "user", "on create": "caller.user"}}
     said = contract(

@@ -15,7 +15,7 @@ from tests.reference import (
     lists,
     writes,
 )
-from tests.reference.asking import Asking
+from tests.reference.asking import LOG, Asking
 from tests.reference.failures import Failure
 from tests.reference.lists import Page
 from tests.reference.messages import Response
@@ -134,6 +134,7 @@ def done_to_all(
     before, after = asking.rows, asking.rows.copied()
     response = answers.respond(asking, endpoint, asking.seen(), found)
     becomes: list[Row] = []
+    happened: list[events.Happened] = []
     after.writes += 1  # one write, of all of them
     for one in each:
         asking.rows = after if endpoint.verb == "delete" else before.copied()
@@ -141,6 +142,7 @@ def done_to_all(
         if asking.rows.find(work.resource.name, one.row.key) is None:
             continue  # it fell with another one
         row = writes.Change(replace(one, reading=asking.all()), given).done()
+        happened.append(events.Happened(asking, events.action(one.endpoint), row, one.row))
         if endpoint.verb != "delete":
             row.written = after.writes
             rows = after.of[row.resource.name]
@@ -157,6 +159,10 @@ def done_to_all(
     else:
         if endpoint.verb != "delete":
             response = answers.respond(asking, endpoint, asking.seen(), becomes)
+        for what in happened:
+            what.number = len(after.of.get(LOG, []))
+            what.tell(asking.all())
+        events.numbered(asking)
         asking.of.rows = before = after
     asking.rows = before
     return response

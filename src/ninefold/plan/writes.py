@@ -344,6 +344,8 @@ class Grant(SignIn, frozen=True, kw_only=True, tag="grant token"):
 class SignOut(Write, frozen=True, kw_only=True, tag="sign out"):
     """A row, found: credentials of it end. The statement is a select."""
 
+    was: Statement | None = None
+
 
 Written: TypeAlias = Create | Ensure | Put | Update | Replace | Transition | Delete | Remove | SignIn | Grant | SignOut
 """Every kind of write."""
@@ -363,7 +365,7 @@ def own_invariants(write: Write) -> tuple[Condition, ...]:
 
 
 def as_it_was(write: Write) -> Statement | None:
-    return write.was if isinstance(write, Update | Delete | Remove | SignIn) else None
+    return write.was if isinstance(write, Update | Delete | Remove | SignIn | SignOut) else None
 
 
 def precondition(write: Write) -> Precondition | None:

@@ -96,7 +96,7 @@ def sign_in(operation: stated.SignIn, admission: Admission, perspective: Perspec
         assigns=assigns,
         held=made_columns(held_values, held_to, judged),
         key=resource.primary_key,
-        was=as_it_was(operation, resource, found, perspective) if operation.sets or operation.further else None,
+        was=as_it_was(operation, resource, found, perspective),
         invariants=tuple(each.condition for each in checks),
         details=told.details,
         upholds=upheld(Change("update", resource, frozenset(written), found), operation, perspective),
@@ -184,6 +184,7 @@ def sign_out(operation: stated.SignOut, admission: Admission, perspective: Persp
         statement=Statement(pieces(text), tuple(columns.results)),
         judge=judge(source, required_, operation, resource, perspective),
         key=resource.primary_key,
+        was=as_it_was(operation, resource, found, perspective),
         follows=told.follows,
     )
 
