@@ -27,6 +27,7 @@ from ninefold.ablate.fixed import Asked, Whole, rehearse, scripts
 from ninefold.ablate.rehearsal import ADDRESS, Moment, Rehearsal, Told
 from ninefold.cli.plan import listing
 from ninefold.operator.port import Metrics
+from ninefold.runtime.http import protocol
 from ninefold.runtime.http.access_log import Record, lines
 from ninefold.runtime.http.app import SAFE, Application
 from ninefold.runtime.http.asking import Asking, Settled
@@ -59,6 +60,13 @@ def test_most_good_reads_and_some_writes_of_the_example_are_answered_likewise() 
     good, settled, handed = _asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {})
     assert good and settled > good / 2
     assert handed
+
+
+def test_reads_by_callers_whose_credentials_end_are_answered_likewise() -> None:
+    directory = next(each for each in COMPLETE if each.name == "a-session-in-a-cookie")
+    files = sorted((directory / "http").glob("*.http"))
+    good, settled, _ = _asked_both_ways(contract_of(directory), files, operator_of(directory))
+    assert good and settled > good / 2
 
 
 def test_the_plan_says_which_endpoints_answer_so() -> None:
@@ -100,7 +108,10 @@ def _asked_both_ways(contract: Path, paths: list[Path], given: Mapping[str, str]
     asked = [each for each in whole.asked if _ends(each) and (writes or each.told.method in SAFE)]
     moments = [each.moment for each in whole.asked]
     try:
-        return asyncio.run(_at_doors(rehearsal, asked, moments[-1:]))
+        with pytest.MonkeyPatch.context() as patch:
+            # However long the others take meanwhile, no connection is closed for it.
+            patch.setattr(protocol, "IDLE_SECONDS", 3600.0)
+            return asyncio.run(_at_doors(rehearsal, asked, moments[-1:]))
     finally:
         rehearsal.close()
 

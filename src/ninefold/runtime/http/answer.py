@@ -121,6 +121,9 @@ class Works:
                 # A read that nobody waits for any more is of no use to anybody: its future is not kept.
                 return self._database.select(text, binds)
             case Recall(kept, key, read, make):
+                if kept is None:
+                    rows = self._database.select(*read())
+                    return _made(rows, make) if isinstance(rows, Future) else make(rows)
                 found = kept.get(self._database, key)
                 if found is None:
                     found = kept.made(self._database, key, *read(), make)
@@ -154,8 +157,8 @@ class Works:
                     rows.cancel()
                 elif not is_much(rows, perf_counter() - began):
                     return rows
-            case Recall(kept, key):
-                found = kept.get(self._database, key)
+            case Recall(kept, key, read, make):
+                found = make(self.at_once(Select(*read()))) if kept is None else kept.get(self._database, key)
                 if found is not None:
                     return found
         raise TooLong

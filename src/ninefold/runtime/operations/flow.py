@@ -38,9 +38,10 @@ class Select(Struct, frozen=True):
 
 
 class Recall(Struct, frozen=True):
-    """What `make` makes of the rows of a read, or has made of them before: the rows would be the same; gives that."""
+    """What `make` makes of the rows of a read, or has made of them before: the rows would be the same; gives that.
+    `kept`: where it is kept; None: nowhere, it depends on more than rows."""
 
-    kept: Kept
+    kept: Kept | None
     key: Hashable
     read: Callable[[], tuple[str, Sequence[Stored]]]
     make: Callable[[list[Row]], object]

@@ -28,6 +28,7 @@ from ninefold.runtime.request.schemes import (
     Tokens,
 )
 from ninefold.runtime.store.protocol import Row, Stored
+from ninefold.runtime.store.statements import Kept
 
 Pin: TypeAlias = Callable[["Recognition", Caller], Next]
 
@@ -63,14 +64,8 @@ def authenticate(x: Exchange, known: Recognition, first: int = 0) -> Next:
         go_on = partial(_identified, x, known, index)
         match known_by:
             case Tokens():
-                proof = known_by.proof(credential)
-                if known_by.kept is not None and not schemes[index].adds_any:
-                    env = x.service.env  # it depends on nothing else
-                    make = partial(_known, env, schemes[index], credential, proof)
-                    x.recall = Recall(known_by.kept, proof["digest"], partial(known_by.find, proof, env), make)
-                    return Wait(x.recall, go_on)
-                found = partial(_looked_up, x, schemes[index], credential, proof, go_on)
-                return Wait(Select(*known_by.find(proof, x.env)), found)
+                x.recall = recall = _recall(x.service.env, schemes[index], known_by, credential)
+                return Wait(recall(x.env), go_on)
             case Passwords():
                 given = basic(credential)
                 if given is not None:
@@ -91,15 +86,18 @@ Identified: TypeAlias = Callable[[Caller | None], Next]
 """The step that goes on with the caller whom a scheme knows by a credential; None: it knows none."""
 
 
-def _looked_up(
-    x: Exchange,
-    scheme: Scheme,
-    credential: str,
-    proof: Mapping[str, Stored],
-    identified: Identified,
-    rows: Sequence[Row],
-) -> Next:
-    return identified(_known(x.env, scheme, credential, proof, rows))
+def _recall(constant: Environment, scheme: Scheme, tokens: Tokens, credential: str) -> Callable[[Environment], Recall]:
+    """How the caller is found whose credential it is, of a request that begins with this environment."""
+    proof = tokens.proof(credential)
+
+    def found(kept: Kept | None, env: Environment) -> Recall:
+        make = partial(_known, env, scheme, credential, proof)
+        return Recall(kept, proof["digest"], partial(tokens.find, proof, env), make)
+
+    if tokens.kept is None or scheme.adds_any:
+        return partial(found, None)
+    always = found(tokens.kept, constant)  # it depends on nothing else
+    return lambda env: always
 
 
 def _known(

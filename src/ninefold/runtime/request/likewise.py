@@ -123,12 +123,13 @@ def _left(service: Service, endpoint: Endpoint, admission: Admission, at_once: A
         if timers is not None and not timers.is_settled(now):
             return None
         # The caller is known, and of the same kind (`_like_before`).
-        caller: Caller | None = NOBODY if precedent.recall is None else at_once(precedent.recall)
-        if caller is None or caller.who != who:
-            return None
-        env: Environment = {**constant, "now": now, "caller": caller.root, environment.CREDENTIAL: caller.proof}
+        env: Environment = {**constant, "now": now, "caller": NOBODY.values, "request": {}}
         if names:
             env[environment.PATH] = path
+        caller: Caller | None = NOBODY if precedent.recall is None else at_once(precedent.recall(env))
+        if caller is None or caller.who != who:
+            return None
+        env["caller"], env[environment.CREDENTIAL] = caller.root, caller.proof
         env.update(precedent.env)  # type: ignore[typeddict-item]  # its roots are those of an environment
         # It is permitted (`_permitted`).
         if admits is not None and not admits(env):

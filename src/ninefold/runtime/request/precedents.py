@@ -8,11 +8,13 @@ the path, on the time, on rows or on what was counted is, by the same steps.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from ninefold.plan import environment
+from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.parameters import Page
 from ninefold.runtime.operations.flow import Recall
@@ -34,7 +36,7 @@ class Precedent(msgspec.Struct, frozen=True):
 
     endpoint: Endpoint
     admission: Admission
-    recall: Recall | None
+    recall: Callable[[Environment], Recall] | None
     env: dict[str, Any]
     page: Page | None
     path: bytes | None

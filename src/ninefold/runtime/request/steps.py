@@ -108,7 +108,7 @@ def _like_before(x: Exchange, precedent: Precedent) -> Next:
         x.caller = caller
         return as_before(x, precedent)
 
-    return Wait(precedent.recall, known)
+    return Wait(precedent.recall(x.env), known)
 
 
 def _accepts(x: Exchange) -> bool:
