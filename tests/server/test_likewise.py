@@ -206,12 +206,14 @@ class _Rows:
         return self._memory.select(text, binds)
 
     def write(self, work: Callable[[Session], Any], done: Answered, again: bool = False) -> None:
+        # Who waits is told later, as by any writer.
+        loop = asyncio.get_running_loop()
         try:
             value = self._memory.transact(work)
         except Exception as error:
-            done(None, error)
+            loop.call_soon(done, None, error)
         else:
-            done(value, None)
+            loop.call_soon(done, value, None)
 
     def admit(self, size: int) -> None:
         pass
