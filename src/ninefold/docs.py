@@ -191,7 +191,10 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "entries of verbs": entries_on(reference.page_of(4), "verb"),
     "entries of conditions": entries_on(reference.page_of(7), "condition"),
     **{f"example {part}": example_of(part) for part in _PARTS},
-    **{f"questions {part}": questions_of(part) for part in sorted({each.part for each in _OF_PARTS}.intersection(_PARTS))},
+    **{
+        f"questions {part}": questions_of(part)
+        for part in sorted({each.part for each in _OF_PARTS}.intersection(_PARTS))
+    },
     **{f"conventions {part}": conventions_of(part) for part in sorted({each.question.part for each in CONVENTIONS})},
     **{f"keys {part}": keys_of(part) for part in _PARTS},
     **{f"entries {part}": entries_on(reference.page_of(part), "key") for part in _PARTS},
