@@ -18,6 +18,7 @@ hashes is another in every run, so that nothing of a plan can depend on the orde
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -127,8 +128,11 @@ def test_so_it_does_without_a_trace(directory: Path, tmp_path: Path) -> None:
     assert exchanged(directory, plan, tmp_path / "service.db", trace=False)
 
 
-def exchanged(directory: Path, plan: ServicePlan, database: Path | str, trace: bool) -> list[httpx.Response]:
-    """What a service answers to the requests of a case. Raises AssertionError where that is not what is expected."""
+def exchanged(
+    directory: Path, plan: ServicePlan, database: Path | str, trace: bool, anew: Callable[[], object] = lambda: None
+) -> list[httpx.Response]:
+    """What a service answers to the requests of a case. `anew`: forgets what rates have counted, where more than the
+    process knows it. Raises AssertionError where that is not what is expected."""
     responses: list[httpx.Response] = []
 
     def kept(response: httpx.Response) -> None:
@@ -136,7 +140,8 @@ def exchanged(directory: Path, plan: ServicePlan, database: Path | str, trace: b
         responses.append(response)
 
     for path in sorted((directory / "http").glob("*.http")):
-        # The database goes on from file to file; rates, which only the process knows, begin anew.
+        # The database goes on from file to file; rates begin anew.
+        anew()
         with serving(plan, database, operator_of(directory), trace) as client:
             client.event_hooks["response"] = [kept]
             known: Known = {}
