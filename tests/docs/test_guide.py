@@ -53,14 +53,16 @@ def recipes() -> list[Recipe]:
 
 
 def _added(ground: str, part: str) -> str:
-    """A part of a recipe: without `requests` it begins with the ground's, and with `codes` alone it adds to them."""
+    """A part of a recipe: without `requests` it begins with the ground's, and its codes are added."""
     if part.startswith("endpoints:") and "\n  requests:" not in part:
         common = "".join(
             line for line in ground.splitlines(keepends=True) if line.startswith(("  requests:", "  produces:"))
         )
         return part.replace("endpoints:\n", "endpoints:\n" + common, 1)
-    if part.startswith("errors:\n  codes:\n") and part != ground:
-        return ground + part.removeprefix("errors:\n  codes:\n")
+    if part.startswith("errors:\n") and part != ground:
+        shape, _, codes = part.removeprefix("errors:\n").partition("  codes:\n")
+        same, _, common = ground.removeprefix("errors:\n").partition("  codes:\n")
+        return f"errors:\n{shape or same}  codes:\n{common}{codes}"
     return part
 
 
