@@ -240,7 +240,7 @@ def test_a_file_that_holds_no_rows(said: Said, content: str | None, words: str) 
         (("rows", ORDERS, "order", "--limit", "0"), "--limit 0"),
         (("rows", ORDERS, "order", "--database", "folder"), "it is a directory"),
         (("rows", ORDERS, "order", "--database", "text.db"), "it is not a SQLite database"),
-        (("rows", ORDERS, "order", "--database", "postgres://x/y"), "not built yet"),
+        (("rows", ORDERS, "order", "--database", "postgres://127.0.0.1:1/y"), "cannot be reached"),
         (("add", ORDERS), "no resource is named"),
         (("add", ORDERS, "customer", "name=A", "name=B"), "given twice"),
         (("add", ORDERS, "customer", "name=A", "--from", "x.json"), "--from as well"),

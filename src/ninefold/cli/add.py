@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from ninefold.cli.commands import AcceptProposals, Database, File, Parameter, Secrets, Settings
-from ninefold.cli.document import database_of, errors_of, load
+from ninefold.cli.document import errors_of, load, plan_beside
 from ninefold.cli.failures import failures_in_words
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.rows import given, masked, operations_of, pairs, rows_as_text
@@ -31,8 +31,8 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.messages.problems import Failure, pointer
 from ninefold.runtime.operations.constraints import NOT_MADE, Refusal, why_not_made
-from ninefold.runtime.store.protocol import Refused, Session, Unavailable
-from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
+from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.protocol import Opened, Refused, Session, Store, Unavailable
 from ninefold.tools.decisions.contract import ways_of
 from ninefold.values import Value
 
@@ -86,9 +86,9 @@ def add(
     """
     loaded = load(file, accept_proposals)
     errors_of(loaded)
-    plan = loaded.plan
-    if plan is None:
+    if loaded.plan is None:
         return 1
+    url, plan = plan_beside(loaded, loaded.plan, file, database)
     if from_ == "-" and file == "-":
         raise Unusable("the contract and the rows cannot both come from standard input")
     wanted = _from_file(plan, resource, from_, values) if from_ else [_from_values(plan, resource, values)]
@@ -97,7 +97,7 @@ def add(
     if isinstance(read, _Faults):
         _tell(read, visible(file), from_)
         return 1
-    opening = _opened(plan, database_of(plan, file, database), Caller(given_values), loaded)
+    opening = _opened(plan, url, Caller(given_values), loaded)
     try:
         added = _added(read, opening.database, Caller(given_values, key=opening.database.key("cursors")))
     except Unavailable as error:
@@ -114,7 +114,7 @@ def add(
 def _opened(plan: ServicePlan, database: str, caller: Caller, loaded: Loaded) -> Opened:
     """The database, which keeps the contract from now on. Raises Unusable."""
     judge = Audit(plan.stored, contract=Kept(loaded.source, ways_of(loaded).others))
-    opening = open_sqlite(database, plan.schema, stated_rows(plan, caller), judge=judge)
+    opening = open_database(database, plan, stated_rows(plan, caller), judge)
     if isinstance(opening, Refused):
         raise _unusable(opening)
     return opening
@@ -212,7 +212,7 @@ def _read(wanted: Sequence[_Wanted]) -> list[_Read] | _Faults:
 # ── Adding ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _added(rows: Sequence[_Read], database: SQLite, caller: Caller) -> list[ShownRow] | _Faults:
+def _added(rows: Sequence[_Read], database: Store, caller: Caller) -> list[ShownRow] | _Faults:
     """Add all rows in one transaction, or none."""
 
     async def transacted() -> list[ShownRow] | _Faults:

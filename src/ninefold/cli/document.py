@@ -65,6 +65,14 @@ def in_version(loaded: Loaded, version: str | None) -> Loaded:
     raise Unusable(f"the contract has no version {version}", *help)
 
 
+def plan_beside(loaded: Loaded, plan: ServicePlan, file: str, named: str | None) -> tuple[str, ServicePlan]:
+    """The database that is meant (`database_of`), and the plan that is made for its kind. Raises Unusable."""
+    from ninefold.runtime.store.opening import kind_of  # whoever only reads a contract needs no database
+
+    url = database_of(plan, file, named)
+    return url, loaded.plan_for(kind_of(url)) or plan
+
+
 def database_of(plan: ServicePlan, file: str, named: str | None) -> str:
     """The URL or path that is named, else a file in the working directory that is called after the document.
     Raises Unusable for a document without a name."""

@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from ninefold.cli.commands import AcceptProposals, Database, File, Parameter
-from ninefold.cli.document import database_of, errors_of, load
+from ninefold.cli.document import errors_of, load, plan_beside
 from ninefold.cli.rows import rows_as_text
 from ninefold.cli.terminal import Unusable, remark, say
 from ninefold.operator.rows import counts, dead, logged, replay, rotate
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Sources
-from ninefold.runtime.store.guests import open_beside, open_to_read
+from ninefold.runtime.store.opening import open_beside, open_to_read
 from ninefold.runtime.store.protocol import Refused, Unavailable
 
 LARGEST = 1_000_000
@@ -70,14 +70,13 @@ def events(
     """
     loaded = load(file, accept_proposals)
     errors_of(loaded)
-    plan = loaded.plan
-    if plan is None:
+    if loaded.plan is None:
         return 1
+    url, plan = plan_beside(loaded, loaded.plan, file, database)
     if not 1 <= limit <= LARGEST:
         raise Unusable(f"--limit {limit} is not between 1 and {LARGEST:,}")
     if not plan.schema.events or (action != "list" and not plan.schema.subscriptions):
         raise Unusable(f"the contract has no {'subscriptions' if plan.schema.events else 'events'}")
-    url = database_of(plan, file, database)
     try:
         match action:
             case "list" | "dead":
@@ -99,7 +98,7 @@ def _show(
     limit: int,
     format: Literal["text", "json"],
 ) -> None:
-    reading = open_to_read(url, plan.schema)
+    reading = open_to_read(url, plan)
     if isinstance(reading, Refused):
         raise Unusable(reading.message, *reading.help, details=reading.details)
     with reading:
@@ -116,7 +115,7 @@ def _show(
 
 
 def _replay(plan: ServicePlan, url: str, positions: Sequence[int], subscription: str | None) -> None:
-    opened = open_beside(url, plan.schema)
+    opened = open_beside(url, plan)
     if isinstance(opened, Refused):
         raise Unusable(opened.message, *opened.help, details=opened.details)
     with opened as session:
@@ -133,7 +132,7 @@ def _rotate(plan: ServicePlan, url: str, subscription: str | None, hours: int) -
         raise Unusable(f"--overlap-hours {hours} is not between 0 and a year")
     sources = Sources()
     until = Sources(clock=lambda: sources.clock() + timedelta(hours=hours)).now()
-    opened = open_beside(url, plan.schema)
+    opened = open_beside(url, plan)
     if isinstance(opened, Refused):
         raise Unusable(opened.message, *opened.help, details=opened.details)
     with opened as session:

@@ -11,7 +11,7 @@ import msgspec
 from rich.cells import cell_len
 
 from ninefold.cli.commands import AcceptProposals, Database, File, Parameter, Secrets, Settings
-from ninefold.cli.document import database_of, errors_of, load
+from ninefold.cli.document import errors_of, load, plan_beside
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.terminal import Unusable, is_coloured, remark, say, width
 from ninefold.diagnostics.render import visible
@@ -19,7 +19,7 @@ from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.operator.rows import Caller, Looked, filters_of, look
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.store.guests import open_to_read
+from ninefold.runtime.store.opening import open_to_read
 from ninefold.runtime.store.protocol import Refused, Unavailable
 from ninefold.values import Invalid, Text, Timestamp, Value, from_schema
 
@@ -70,16 +70,16 @@ def rows(
     """
     loaded = load(file, accept_proposals)
     errors_of(loaded)
-    plan = loaded.plan
-    if plan is None:
+    if loaded.plan is None:
         return 1
+    url, plan = plan_beside(loaded, loaded.plan, file, database)
     operations = operations_of(plan, resource)
     if not 1 <= limit <= LARGEST:
         raise Unusable(f"--limit {limit} is not between 1 and {LARGEST:,}")
     filters = _filters(operations, where)
     _check_sort(operations, sort)
     values = operator_values([value.name for value in plan.operator], settings, secrets, os.environ)
-    reading = open_to_read(database_of(plan, file, database), plan.schema)
+    reading = open_to_read(url, plan)
     if isinstance(reading, Refused):
         raise Unusable(reading.message, *reading.help, details=reading.details)
     with reading:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from ninefold.cli.commands import AcceptProposals, Database, File, Flag, Parameter
-from ninefold.cli.document import database_of, errors_of, load, read_bytes
+from ninefold.cli.document import errors_of, load, plan_beside, read_bytes
 from ninefold.cli.terminal import Unusable, reason, say, say_json, show
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors
 from ninefold.diagnostics.render import visible
@@ -20,7 +20,7 @@ from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import undo as undo_
 from ninefold.runtime.store.changing import Decide, Judged, NotUpgraded, Rehearsed
-from ninefold.runtime.store.opening import drop_from, has_backups, kind_of, upgrade_database
+from ninefold.runtime.store.opening import drop_from, has_backups, upgrade_database
 from ninefold.runtime.store.record import Contract
 from ninefold.syntax.parser import read
 from ninefold.tools.decisions.contract import made, ways_of
@@ -99,8 +99,7 @@ def upgrade(
     errors_of(loaded)
     if loaded.plan is None:
         return 1
-    path = database_of(loaded.plan, file, database)
-    plan = loaded.plan_for(kind_of(path)) or loaded.plan
+    path, plan = plan_beside(loaded, loaded.plan, file, database)
     try:
         if (undo or backup) and not has_backups(path):
             raise Unusable("there is no backup of a database in PostgreSQL but its operator's", "pg_dump makes one")

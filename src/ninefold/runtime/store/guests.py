@@ -8,10 +8,10 @@ service reads anew each time, such as what is to be delivered, may be changed be
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 import apsw
 import msgspec
@@ -35,39 +35,22 @@ _WRITER_WAITS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """One snapshot of a database (`protocol.Session`), to be used in a `with`."""
-
-    connection: apsw.Connection
-
-    def run(self, text: str, binds: Sequence[Stored]) -> list[Row]:
-        return _run(self.connection, text, binds)
-
-    def __enter__(self) -> Reading:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.connection.close()
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """One transaction (`protocol.Session`), to be used in a `with`; undone where the block raises."""
+class Guest:
+    """One transaction (`protocol.Guest`), which has begun."""
 
     connection: apsw.Connection
     secret: bytes
 
     def run(self, text: str, binds: Sequence[Stored]) -> list[Row]:
-        return _run(self.connection, text, binds)
+        try:
+            return self.connection.execute(text, binds).fetchall()
+        except apsw.Error as error:
+            raise meaning(error) from error
 
     def key(self, name: str) -> bytes:
-        """What `SQLite.key` gives."""
         return record.derive(self.secret, name)
 
-    def __enter__(self) -> Beside:
-        self.run("BEGIN IMMEDIATE", ())
+    def __enter__(self) -> Guest:
         return self
 
     def __exit__(
@@ -80,34 +63,22 @@ class Beside:
             self.connection.close()
 
 
-def _run(connection: apsw.Connection, text: str, binds: Sequence[Stored]) -> list[Row]:
-    try:
-        return connection.execute(text, binds).fetchall()
-    except apsw.Error as error:
-        raise meaning(error) from error
-
-
-def open_to_read(url: str, schema: Schema) -> Reading | Refused:
-    """Open a database that was made for a schema. Nothing is made and nothing is added: what the schema has and the
-    database has not is a refusal."""
-
-    def begun(connection: apsw.Connection, found: record.Record) -> Reading:
-        connection.execute("BEGIN")
-        return Reading(connection)
-
+def open_to_read(url: str, schema: Schema) -> Guest | Refused:
+    """Open a database that was made for a schema, as it is now. Nothing is made and nothing is added: what the schema
+    has and the database has not is a refusal."""
     # Opened for writing where that is allowed, and used for reading: whoever closes a database last may then tidy up
     # the log. SQLite itself falls back where the file may only be read.
     made = "`serve` makes it when it starts, `add` with the first row; "
-    return _opened(url, schema, made, "rb", {"busy_timeout": _READER_WAITS, "query_only": True}, begun)
+    return _opened(url, schema, made, "rb", {"busy_timeout": _READER_WAITS, "query_only": True}, "BEGIN")
 
 
-def open_beside(url: str, schema: Schema) -> Beside | Refused:
-    """Open a database that was made for a schema. Nothing is made and nothing is added."""
+def open_beside(url: str, schema: Schema) -> Guest | Refused:
+    """Open a database that was made for a schema, and keep others from writing. Nothing is made and nothing is added.
+    Raises Unavailable."""
     settings: _Settings = {"busy_timeout": _WRITER_WAITS, "foreign_keys": True, "synchronous": "full"}
-    return _opened(url, schema, "", "r+b", settings, lambda connection, found: Beside(connection, found.key))
+    return _opened(url, schema, "", "r+b", settings, "BEGIN IMMEDIATE")
 
 
-G = TypeVar("G", Reading, Beside)
 _Settings: TypeAlias = dict[str, bool | int | str]
 
 
@@ -117,8 +88,8 @@ def _opened(
     made: str,
     mode: Literal["r+b", "rb"],
     settings: _Settings,
-    use: Callable[[apsw.Connection, record.Record], G],
-) -> G | Refused:
+    begin: str,
+) -> Guest | Refused:
     """`made`: what makes a database that is not there. `mode`: in which the file must be usable."""
     try:
         path = database_path(url)
@@ -135,16 +106,14 @@ def _opened(
                 f"the database {path} is served under another name of the file",
                 help=("name it as the service does: what was written last is found beside that name",),
             )
-        return _connected(path, schema, settings, use)
+        return _connected(path, schema, settings, begin)
     except apsw.Error as error:
         return Refused(f"the database {path} cannot be used: {words(error)}")
     except OSError as error:
         return Refused(f"the database {path} cannot be used: {(error.strerror or str(error)).lower()}")
 
 
-def _connected(
-    path: Path, schema: Schema, settings: _Settings, use: Callable[[apsw.Connection, record.Record], G]
-) -> G | Refused:
+def _connected(path: Path, schema: Schema, settings: _Settings, begin: str) -> Guest | Refused:
     connection = apsw.Connection(os.path.realpath(path), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         for name, value in {**settings, "trusted_schema": False}.items():
@@ -152,7 +121,9 @@ def _connected(
         found = record.read(connection)
         refused = _why_not(found, path, schema)
         if refused is None and isinstance(found, record.Record):
-            return use(connection, found)
+            guest = Guest(connection, found.key)
+            guest.run(begin, ())
+            return guest
     except BaseException:
         connection.close()
         raise
@@ -173,17 +144,22 @@ def _why_not(found: record.Empty | record.Foreign | record.Record, path: Path, s
         stored = decode_shape(found.shape)
     except msgspec.DecodeError:
         return Refused(f"the database {path} cannot be used: the shape that is stored in it cannot be read")
+    return why_not(stored, schema, str(path))
+
+
+def why_not(stored: Schema, schema: Schema, name: str) -> Refused | None:
+    """The same of one that has a shape."""
     differing = changes(stored, schema).told
     if not differing:
         return None
     if all(each.words.startswith("new") for each in differing):
         return Refused(
-            f"the database {path} was made before the contract had what is new in it",
+            f"the database {name} was made before the contract had what is new in it",
             tuple(f"{change.about} is not there yet" for change in differing),
             ("`serve` adds it when it starts, and so does `add`",),
         )
     return Refused(
-        f"the database {path} was made for another contract",
+        f"the database {name} was made for another contract",
         tuple(sentence(change) for change in differing),
         ("name the contract that made it, or another file with --database",),
     )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.store import sqlite, undo, upgrade
+from ninefold.runtime.store import guests, sqlite, undo, upgrade
 from ninefold.runtime.store.changing import Decide, Rehearsed
-from ninefold.runtime.store.protocol import Begin, Judge, Opened, Refused
+from ninefold.runtime.store.protocol import Begin, Guest, Judge, Opened, Refused
+
+WITHOUT_ASYNCPG: Final = Refused("PostgreSQL needs the package asyncpg", help=("pip install 'ninefold[postgresql]'",))
 
 
 def kind_of(url: str) -> str:
@@ -26,7 +29,7 @@ def open_database(
     try:
         from ninefold.runtime.store.postgresql_opening import open_postgresql
     except ModuleNotFoundError:
-        return Refused("PostgreSQL needs the package asyncpg", help=("pip install 'ninefold[postgresql]'",))
+        return WITHOUT_ASYNCPG
     return open_postgresql(url, plan, begin, judge)
 
 
@@ -56,3 +59,22 @@ def drop_from(url: str, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
     from ninefold.runtime.store import postgresql_upgrade
 
     return postgresql_upgrade.drop(url, names)
+
+
+def open_to_read(url: str, plan: ServicePlan) -> Guest | Refused:
+    """Open a database beside those who serve it. Nothing is made and nothing is added: what the contract has and the
+    database has not is a refusal."""
+    return guests.open_to_read(url, plan.schema) if kind_of(url) == "sqlite" else _guest(url, plan, writes=False)
+
+
+def open_beside(url: str, plan: ServicePlan) -> Guest | Refused:
+    """The same, to write in one transaction what those who serve read anew each time."""
+    return guests.open_beside(url, plan.schema) if kind_of(url) == "sqlite" else _guest(url, plan, writes=True)
+
+
+def _guest(url: str, plan: ServicePlan, writes: bool) -> Guest | Refused:
+    try:
+        from ninefold.runtime.store.postgresql_guests import open_guest
+    except ModuleNotFoundError:
+        return WITHOUT_ASYNCPG
+    return open_guest(url, plan.schema, writes)

@@ -45,7 +45,7 @@ PATIENCE_SECONDS: Final = 2 * STALLED_SECONDS
 SETTLING_SECONDS: Final = 3.0
 """How long a process that begins waits for one that served another contract, and has just ended."""
 
-_WRITE: Final = (
+WRITE: Final = (
     "SELECT pg_advisory_xact_lock(hashtextextended('ninefold writes ' || current_schema(), 0)),"
     " pg_current_xact_id()::text"
 )
@@ -182,7 +182,7 @@ class Writer:
             link = self._connected()
             try:
                 self._await(link.connection.execute(_BEGIN))
-                [(_, number)], _ = self._await(link.run(_WRITE, ()))
+                [(_, number)], _ = self._await(link.run(WRITE, ()))
                 return link, int(str(number))
             except PASSING as error:
                 link.connection.terminate()

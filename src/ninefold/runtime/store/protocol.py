@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from asyncio import Future
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from ninefold.diagnostics.frozen import dataclass
 
@@ -38,6 +39,19 @@ class Session(Protocol):
 
     def run(self, text: str, binds: Sequence[Stored]) -> list[Row]:
         """Run one statement. Raises Conflicting, NoValue or TooLong."""
+
+
+class Guest(Session, Protocol):
+    """A transaction beside those who serve a database, to be used in a `with`; undone where the block raises."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def key(self, name: str) -> bytes:
+        """What `Store.key` gives."""
 
 
 @dataclass(frozen=True, slots=True)

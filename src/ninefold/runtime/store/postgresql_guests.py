@@ -1,0 +1,79 @@
+"""A database in PostgreSQL that nodes may serve, used beside them, as `ninefold.runtime.store.guests` uses a file."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import AbstractEventLoop
+from collections.abc import Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Final
+
+from asyncpg import exceptions
+
+from ninefold.plan.schema import Schema
+from ninefold.runtime.store import record
+from ninefold.runtime.store.guests import why_not
+from ninefold.runtime.store.postgresql import WRITE
+from ninefold.runtime.store.postgresql_link import Link, Transaction, meaning
+from ninefold.runtime.store.postgresql_opening import NotServed, asking, examine, known, shown, why
+from ninefold.runtime.store.protocol import Refused, Row, Stored
+from ninefold.values import LONGEST_SUM
+
+_READING: Final = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)
+_WRITING: Final = ("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", WRITE)
+
+
+class Guest:
+    """One transaction (`protocol.Session`), which has begun; to be used in a `with`, and undone where the block raises.
+    Whoever writes keeps nodes from it meanwhile."""
+
+    def __init__(self, link: Link, loop: AbstractEventLoop, secret: bytes, ends: ExitStack) -> None:
+        """`ends`: what is to be closed with it."""
+        self._secret, self._ends = secret, ends
+        self._ask = asking(link, loop)
+        self._session = Transaction(link, loop, LONGEST_SUM, guarded=True)
+
+    def run(self, text: str, binds: Sequence[Stored]) -> list[Row]:
+        return self._session.run(text, binds)
+
+    def key(self, name: str) -> bytes:
+        """What `Store.key` gives."""
+        return record.derive(self._secret, name)
+
+    def __enter__(self) -> Guest:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._ends:
+            if kind is None:
+                try:
+                    self._ask("COMMIT")
+                except Exception as failed:
+                    raise meaning(failed) from failed
+
+
+def open_guest(url: str, schema: Schema, writes: bool) -> Guest | Refused:
+    """Open a database that was made for a schema. Nothing is made and nothing is added."""
+    name = shown(url)
+    with ExitStack() as undo:
+        runner = undo.enter_context(asyncio.Runner())
+        try:
+            link = runner.run(Link.open(url))
+            undo.callback(lambda: runner.run(link.close()))
+            ask = asking(link, runner.get_loop())
+            examine(ask, name)
+            found = known(ask, name)
+            if found is None:
+                return Refused(f"the database {name} is empty", help=("`serve` makes its tables when it starts",))
+            if (refused := why_not(found.shape, schema, name)) is not None:
+                return refused
+            for statement in _WRITING if writes else _READING:
+                ask(statement)
+            return Guest(link, runner.get_loop(), found.key, undo.pop_all())
+        except NotServed as error:
+            return error.refused
+        except (exceptions.PostgresError, exceptions.InterfaceError, OSError, TimeoutError, ValueError) as error:
+            return Refused(f"the database {name} cannot be used: {why(error)}")
