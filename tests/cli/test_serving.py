@@ -175,10 +175,14 @@ def test_a_response_says_what_caused_it_where_that_is_asked_for(
         refused = httpx.get(f"{service.address('service')}/orders")
         service.ended()
     # Another process makes the same plan of the document.
-    assert main(["explain", str(ORDERS), "--response", refused.headers["Ninefold-Trace"]]) == 0
+    command = ["explain", str(ORDERS), "--response", refused.headers["Ninefold-Trace"]]
+    assert main(command) == 0
     out = capsys.readouterr().out
     assert out.startswith("GET /orders: answered 401")
     assert '`no_key: {status: 401, title: "Who are you?", for: unauthenticated}`' in out
+    assert main([*command, "--all"]) == 0
+    facts, _, meanings = capsys.readouterr().out.partition("\nMeanings")
+    assert meanings and facts == out.rpartition("\nWith the meanings")[0]
 
 
 def test_what_cannot_be_used_is_said(tmp_path: Path, refused: Refused) -> None:

@@ -68,7 +68,7 @@ def explain(
     format
         `json` is a stable form; `markdown` is for a page.
     all
-        Not what fits one screen, but everything that decides the endpoint.
+        Not what fits one screen, but everything that decides the endpoint; of a response, the meanings as well.
     statements
         All of it, with the SQL of the endpoint.
     """

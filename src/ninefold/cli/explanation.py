@@ -55,8 +55,10 @@ def explain_contract(
         case "markdown":
             say(to_markdown(explanation))
         case _:
-            is_whole = all or statements or endpoint is None
-            say(to_text(explanation) if is_whole else to_screen(explanation))
+            if all or statements or (endpoint is None and response is None):
+                say(to_text(explanation))
+            else:
+                say(to_screen(explanation) if response is None else to_text(explanation, with_meanings=False))
     return 1 if has_errors(loaded.diagnostics) else 0
 
 

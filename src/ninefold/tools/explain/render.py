@@ -35,13 +35,15 @@ def sentence(item: Item) -> str:
     return visible(" ".join(words.split())) + cited
 
 
-def to_text(explanation: Explanation) -> str:
+def to_text(explanation: Explanation, *, with_meanings: bool = True) -> str:
     """Each fact behind its line; what stands on no line of the contract, behind none."""
     lines = [f"{visible(explanation.about)}: {explanation.outcome}"]
     lines += [f"{visible(explanation.contract)}:{explanation.place.line}"]
     for section in explanation.sections:
         lines += ["", section.title, *_text(section.items, 0)]
-    if explanation.meanings:
+    if explanation.meanings and not with_meanings:
+        lines += ["", "With the meanings in brackets, which are the same in every service: --all"]
+    elif explanation.meanings:
         lines += ["", "Meanings, the same in every service"]
         for meaning in explanation.meanings:
             first, *more = meaning.text.split("\n\n")
