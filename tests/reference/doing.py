@@ -139,9 +139,9 @@ def done_to_all(
     for one in each:
         asking.rows = after if endpoint.verb == "delete" else before.copied()
         assert one.row is not None
-        if asking.rows.find(work.resource.name, one.row.key) is None:
-            continue  # it fell with another one
-        row = writes.Change(replace(one, reading=asking.all()), given).done()
+        row = one.row
+        if asking.rows.find(work.resource.name, row.key) is not None:  # it did not fall with another one
+            row = writes.Change(replace(one, reading=asking.all()), given).done()
         happened.append(events.Happened(asking, events.action(one.endpoint), row, one.row))
         if endpoint.verb != "delete":
             row.written = after.writes

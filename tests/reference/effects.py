@@ -53,13 +53,15 @@ def _effect(asking: Asking, effect: Effect, cause: Any, this: Row, was: Row | No
             tells_of(asking, work.row)
             return failed
     # They change together, by one write; then comes what follows from each, and then what holds of them.
-    together = asking.rows.number()
+    found, together = asking.rows.copied(), asking.rows.number()
     changed = [
         (work.row, work, writes.Change(work, bodies.Given()))
         for work in works
         if work.row is None or asking.rows.find(effect.resource, work.row.key) is not None  # none fell with another
     ]
     if effect.verb == "delete":
+        for row in (work.row for work in works if work.row is not None):
+            events.Happened(asking, "delete", row, row, found).tell(asking.all())
         return []
     done = [(was, work, change.done(together)) for was, work, change in changed]
     for old, work, row in done:

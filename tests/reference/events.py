@@ -11,7 +11,7 @@ from tests.reference import shows
 from tests.reference.asking import ABOUT, LOG, Asking
 from tests.reference.expressions import Reading, at_hand, moment
 from tests.reference.operations import transition_of
-from tests.reference.rows import Row
+from tests.reference.rows import Row, Rows
 
 from ninefold.checked.endpoints import Cause, Endpoint
 
@@ -28,8 +28,9 @@ class Happened:
     """What has happened to a row. Its events have their places in the log before those of what follows from it, and are
     told once all that has been done (meaning "what events arise upon")."""
 
-    def __init__(self, asking: Asking, verb: str, row: Row, was: Row | None) -> None:
-        self.asking, self.row = asking, row
+    def __init__(self, asking: Asking, verb: str, row: Row, was: Row | None, of: Rows | None = None) -> None:
+        """`of`: the rows that a deletion found; None: those that the request found."""
+        self.asking, self.row, self.found = asking, row, of or asking.of.rows
         kinds = asking.checked.events.kinds if LOG in asking.checked.resources else ()
         of_kind = [(each.name, cause) for each in kinds for cause in each.causes]
         self.of = [
@@ -45,7 +46,7 @@ class Happened:
         """Write the events, as what `reading` reads is now."""
         name = self.row.resource.name
         if self.is_gone:  # a deleted row is as it was, with what is worked out of others
-            reading = replace(reading, rows=self.asking.of.rows)
+            reading = replace(reading, rows=self.found)
         self.row = reading.rows.find(name, self.row.key) or self.row
         inside = reading.also(**self.names, **{name: at_hand(self.row)})
         for name, cause in self.of:

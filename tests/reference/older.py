@@ -219,9 +219,11 @@ def _without(value: Any, field: str, called: re.Pattern[str]) -> None:
 
 
 def _with_its_lines(document: Document) -> Document:
-    """Lines of part 5 are of endpoints that the version has."""
-    permissions = document["authentication"]["permissions"]
-    for key in list(permissions):
-        if " /" in key and key not in document["endpoints"]:
-            del permissions[key]
-    return document
+    """Lines of part 5 are of endpoints that the version has; what an older one adds has its line there too."""
+    authentication = document["authentication"]
+    permissions = {
+        key: line
+        for key, line in authentication["permissions"].items()
+        if " /" not in key or key in document["endpoints"]
+    }
+    return {**document, "authentication": {**authentication, "permissions": permissions}}

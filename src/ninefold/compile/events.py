@@ -22,6 +22,7 @@ from ninefold.expressions.rows import unwritten
 from ninefold.expressions.sql_rows import LOG
 from ninefold.expressions.tree import Constant
 from ninefold.language.authentication import ANYONE
+from ninefold.language.verbs import arises
 from ninefold.plan.events import (
     BATCH,
     SERVER_SENT_EVENTS,
@@ -46,8 +47,9 @@ from ninefold.values import Boolean, Integer, Text, Timestamp
 
 
 def caused(verb: str, resource: Resource, operation: Mutation, perspective: Perspective) -> Occurrences | None:
-    """The events of the row (or of the rows) that an operation has just written; None: there are none."""
-    found = tuple(_events(verb, resource, was_written(operation, resource), perspective))
+    """The events of the row (or of the rows) that an operation has just written by a verb or a transition; None: there
+    are none."""
+    found = tuple(_events(arises(verb)[0], resource, was_written(operation, resource), perspective))
     return Occurrences(found) if found else None
 
 

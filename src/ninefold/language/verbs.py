@@ -257,7 +257,8 @@ _ROWS: tuple[Verb, ...] = (
             "the row, `caller.credential`, `granted`")),
     Verb(
         name=GRANT, of="sign in", word="grants a token to", told="grants a token to one `{}`", row="found",
-        meanings=("granted tokens",), takes_values=True, sets=True, etag=False, issues=True, ends=True),
+        arises=("sign in",), meanings=("granted tokens",), takes_values=True, sets=True, etag=False, issues=True,
+        ends=True),
     Verb(
         name="sign out", word="signs out of", told="ends credentials that were issued to one `{}`", row="caller's",
         also=("logout", "log out", "signout", "log off"), meanings=("ended credentials",),

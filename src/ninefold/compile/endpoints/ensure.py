@@ -65,7 +65,7 @@ from ninefold.compile.which_rows import by_identifier, path_conditions
 from ninefold.expressions.reads import is_new_each_time
 from ninefold.expressions.rows import unwritten
 from ninefold.expressions.tree import Typed
-from ninefold.language.verbs import VERBS, arises
+from ninefold.language.verbs import VERBS
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.problems import Condition
 from ninefold.plan.responses import Response
@@ -100,7 +100,7 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
     same = operation.outcomes.get("unchanged")
     unchanged_ = None if same is None else answer(operation, columns, perspective, same)
     checks = invariants(resource, perspective)
-    happened = caused(arises(operation.verb)[0], resource, operation, perspective)
+    happened = caused(operation.verb, resource, operation, perspective)
     steps = (subscription(resource, perspective.checked), happened)
     held = upheld(Change("create", resource), operation, perspective)
     condition = precondition(operation, admission, resource, perspective)

@@ -45,7 +45,6 @@ from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import WANTED, is_wanted, says_which, taking
 from ninefold.expressions.reads import in_statement, is_new_each_time, needs_database
 from ninefold.expressions.tree import Constant, Select, Typed, Variable, walk
-from ninefold.language.verbs import arises
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Assign, Replace, Transition, Update
@@ -107,7 +106,7 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
     checks = invariants(resource, perspective)
     passwords = tuple(each.field for each in assigns if each.secret == "password")
     steps = (
-        caused(arises(operation.verb if transition is None else transition.name)[0], resource, operation, perspective),
+        caused(operation.verb if transition is None else transition.name, resource, operation, perspective),
         *endings(operation, resource, perspective.checked, passwords),
         *issue(operation, resource, perspective),
     )

@@ -98,9 +98,8 @@ class Versions:
         if self._pin is None or self._stated is None:
             return False
         if self._stated.by == "path":
-            text = canonical(request.path)
-            under_base = text is not None and (text + "/").startswith(self._base + "/")
-            return text is not None and under_base and self._within(text)[0] not in self._all
+            text = self._under_base(request)
+            return text is not None and self._within(text)[0] not in self._all
         return self._named(self._stated, request, query) is None
 
     def pinned(self, request: Request, env: Env) -> Version:
@@ -155,6 +154,14 @@ class Versions:
         known = [self._all[name] for name in accepted if name in self._all and sent in (None, name)]
         return known[0] if known else self._unknown
 
+    def _under_base(self, request: Request) -> str | None:
+        """The canonical form of a path; of what is no path, that of its segments up to the one behind the base. None:
+        it is not under the base."""
+        text = canonical(request.path)
+        if text is None:
+            text = canonical(b"/".join(request.path.split(b"/")[: self._base.count("/") + 2]))
+        return text if text is not None and (text + "/").startswith(self._base + "/") else None
+
     def _within(self, text: str) -> tuple[str, str, str]:
         """The first segment behind the base, the slash behind it and the rest."""
         return text[len(self._base) + 1 :].partition("/")
@@ -162,11 +169,13 @@ class Versions:
     def _in_path(self, request: Request, default: Version | None) -> tuple[Version, Match[Endpoint]]:
         """The segment behind the base. A path without one is of the default version; what would be a path under a
         version is one under a version that there is not."""
-        text = canonical(request.path)
-        if text is None or not (text + "/").startswith(self._base + "/"):
+        text = self._under_base(request)
+        if text is None:
             return default or self._unknown, NO_SUCH_PATH
         name, slash, rest = self._within(text)
         version = self._all.get(name)
+        if canonical(request.path) is None:
+            return version or default or self._unknown, NO_SUCH_PATH
         if version is not None:
             return version, version.routes.at(request.method, f"{self._base}{slash}{rest}" or "/")
         if default is not None:

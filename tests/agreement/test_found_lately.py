@@ -1,0 +1,112 @@
+"""What the comparison has found of versions, events and what `put` makes, each as small as it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+from tests.agreement.test_found import ITEM, KEYED, answers, contract, give
+from tests.agreement.writing import NONE
+from tests.reference.messages import Request
+
+LOG: Final = {"GET /events": {"does": "list event", "sort": ["position"], "responses": {200: "page.items"}}}
+
+
+def with_events(said: Mapping[str, Any], *upon: str) -> dict[str, Any]:
+    kinds = {f"{each.rpartition(' ')[2]}.told": {"upon": each, "payload": {}} for each in upon}
+    return {**said, "events": {"kinds": kinds, "delivery": {"stream": "server-sent events"}, "kept": "all"}}
+
+
+def test_who_may_call_what_only_an_older_version_has_is_said_once_whatever_is_between() -> None:
+    was = {"does": "list item", "sort": ["id"], "responses": {200: "page.items"}}
+    said = contract(
+        {"user": {"fields": {"id": {"type": "string"}, "key": KEYED}}, "item": {"fields": ITEM}},
+        {"GET /items": was},
+        schemes={"key": {"type": "http", "scheme": "bearer", "matches": "user.key"}},
+        permissions={"all others": NONE, "GET /old": ["anyone"]},
+    )
+    versions = {"three": {}, "two": {"changes": NONE}, "one": {"changes": [{"add": "GET /old", "was": was}]}}
+    said["versioning"] = {"in": "header", "name": "V", "default": "one", "versions": versions}
+    assert [each.status for each in answers(said, [], Request("GET", "/old"))] == [200]
+
+
+@pytest.mark.parametrize("base", [None, "/api"])
+def test_a_path_that_is_none_is_of_the_version_that_it_names(base: str | None) -> None:
+    get = {"does": "read item", "responses": {200: "item"}}
+    said = contract({"item": {"fields": ITEM}}, {"GET /items/{id}": get} | ({} if base is None else {"base": base}))
+    one = {"changes": NONE, "deprecated": "2026-01-01"}
+    said["versioning"] = {"in": "path", "default": "one", "versions": {"two": {}, "one": one}}
+    paths = ("/two/items/%zz", "/one/items/%ff", "/items/%zz", "/%zz", "/two/%zz/items")
+    told = answers(said, [], *(Request("GET", (base or "") + path) for path in paths))
+    assert ["deprecation" in each.headers for each in told] == [False, True, True, True, False]
+
+
+OF_PARTS: Final = {"does": "delete part", "where": "part.name == this.a"}
+
+
+@pytest.mark.parametrize("on_delete", ["cascade", "set null"])
+@pytest.mark.parametrize("more", [[], [{"does": "delete piece", "where": "true"}]])
+def test_what_an_effect_deletes_gives_its_events_and_what_fell_before_it_none(on_delete: str, more: list[Any]) -> None:
+    item = {"references": "item", "on delete": on_delete}
+    part = {"references": "part", "on delete": on_delete}
+    text = {"type": "string"}
+    said = contract(
+        {
+            "item": {"fields": ITEM},
+            "part": {"fields": {"id": text, "item": item, "name": text}},
+            "piece": {"fields": {"id": text, "part": part}},
+        },
+        {"DELETE /items/{id}": {"does": "delete item", "responses": {200: {}}, "also": [OF_PARTS, *more]}, **LOG},
+    )
+    rows = [("item", {"id": each, "a": "x"}) for each in "ij"]
+    rows += [("part", {"id": "p" + each, "item": each, "name": "x"}) for each in "ij"]
+    rows += [("piece", {"id": "e" + each, "part": "p" + each}) for each in "ij"]
+    log = answers(
+        with_events(said, "delete item", "delete part", "delete piece"),
+        rows,
+        Request("DELETE", "/items/i"),
+        Request("GET", "/events"),
+    )[-1]
+    there = ["pj"] if on_delete == "cascade" else ["pi", "pj"]
+    pieces = [] if on_delete == "cascade" or not more else ["ei", "ej"]
+    assert [each["row"] for each in log.body] == ["i", *there, *pieces]
+
+
+@pytest.mark.parametrize("by_effect", [True, False])
+@pytest.mark.parametrize(("first", "second"), ["ab", "ba"])
+def test_of_rows_that_are_deleted_together_each_gives_its_event(by_effect: bool, first: str, second: str) -> None:
+    of_all = {"does": "delete all item", "responses": {200: {}}}
+    also = {"does": "delete part", "responses": {200: {}}, "also": [{"does": "delete item", "where": "item.a == 'x'"}]}
+    fields = {**ITEM, "under": {"references": "item", "on delete": "cascade"}}
+    said = contract(
+        {"item": {"fields": fields}, "part": {"fields": {"id": {"type": "string"}}}},
+        {"DELETE /parts/{id}" if by_effect else "DELETE /items": also if by_effect else of_all, **LOG},
+    )
+    rows = [
+        ("item", {"id": first, "a": "x"}),
+        ("item", {"id": second, "a": "x", "under": first}),
+        ("part", {"id": "p"}),
+    ]
+    asked = Request("DELETE", "/parts/p" if by_effect else "/items")
+    log = answers(with_events(said, "delete item"), rows, asked, Request("GET", "/events"))[-1]
+    assert [each["row"] for each in log.body] == ["a", "b"]
+
+
+def test_who_signs_in_by_a_grant_signs_in() -> None:
+    post = {
+        "does": "sign in user",
+        "grant": "client_credentials",
+        "body": {"client_id": "user.id", "client_secret": "user.key"},
+        "issues": "session",
+        "responses": {200: {"token": "caller.credential"}},
+    }
+    said = contract(
+        {"user": {"fields": {"id": {"type": "string"}, "key": KEYED}}},
+        {"POST /token": post, **LOG},
+        schemes={"session": {"type": "http", "scheme": "bearer", "issued to": "user", "lasts": "PT1H", "realm": "Us"}},
+    )
+    asked = give("POST", "/token", {"grant_type": "client_credentials", "client_id": "u", "client_secret": "key"})
+    rows = [("user", {"id": "u", "key": "key"})]
+    log = answers(with_events(said, "sign in user"), rows, asked, Request("GET", "/events"))[-1]
+    assert [each["kind"] for each in log.body] == ["user.told"]
