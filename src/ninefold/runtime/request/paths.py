@@ -1,10 +1,14 @@
 """The canonical form of a path, in which paths are compared: every segment decoded, then `/`, `%` and what came as
-`%3A` encoded again."""
+`%3A` encoded again; and the path of an endpoint in another version."""
 
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote_to_bytes
+from collections.abc import Sequence
+from typing import TypeAlias
+from urllib.parse import quote, unquote_to_bytes
+
+from ninefold.plan.routes import PathParameter, Segment
 
 COLON = "%3A"
 """A colon that came encoded, in the canonical form of a path."""
@@ -28,6 +32,12 @@ def canonical(raw_path: bytes) -> str | None:
         return None
 
 
+def beginning(raw_path: bytes, segments: int) -> str | None:
+    """The canonical form of a path, or, where it has none, that of so many of its first segments."""
+    text = canonical(raw_path)
+    return canonical(b"/".join(raw_path.split(b"/")[: segments + 1])) if text is None else text
+
+
 _ENCODED_COLON = re.compile(rb"%3[Aa]")
 _ENCODES_NOTHING = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
@@ -38,3 +48,26 @@ def encoded(segment: str) -> str:
 
 def decoded(segment: str) -> str:
     return segment.replace("%2F", "/").replace(COLON, ":").replace("%25", "%") if "%" in segment else segment
+
+
+Link: TypeAlias = tuple[str | int, ...]
+"""The path of an endpoint in another version: texts, and for each name the number of its value."""
+
+
+def link(
+    own: Sequence[Segment], above: Sequence[Segment], base: tuple[str, ...], by: str, parameter: str, name: str
+) -> Link | None:
+    """Where an endpoint is in the version above (RFC 5829, 3.3), whose name is `name`. None: no URI of its own says so,
+    or the path there has a name that this one does not give."""
+    if by not in ("path", "query"):
+        return None
+    names = [segment.name for segment in own if isinstance(segment, PathParameter)]
+    found: list[str | int] = []
+    for segment in (*base, *((name,) if by == "path" else ()), *above):
+        if isinstance(segment, str):
+            found.append("/" + quote(segment, safe=":@!$&'()*+,;=~"))
+        elif segment.name in names:
+            found += ["/", names.index(segment.name), *((f":{segment.after}",) if segment.after else ())]
+        else:
+            return None
+    return (*found, f"?{quote(parameter)}={quote(name)}") if by == "query" else tuple(found)

@@ -31,10 +31,7 @@ from ninefold.runtime.messages.message import HeaderFields, Request, header_valu
 from ninefold.runtime.messages.parameters import Query
 from ninefold.runtime.messages.problems import Problems
 from ninefold.runtime.request.endpoints import Endpoint
-from ninefold.runtime.request.paths import COLON, canonical, decoded, encoded
-
-Link: TypeAlias = tuple[str | int, ...]
-"""The path of an endpoint in another version: texts, and for each name the number of its value."""
+from ninefold.runtime.request.paths import COLON, Link, beginning, canonical, decoded, encoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +154,7 @@ class Versions:
     def _under_base(self, request: Request) -> str | None:
         """The canonical form of a path; of what is no path, that of its segments up to the one behind the base. None:
         it is not under the base."""
-        text = canonical(request.path)
-        if text is None:
-            text = canonical(b"/".join(request.path.split(b"/")[: self._base.count("/") + 2]))
+        text = beginning(request.path, self._base.count("/") + 1)
         return text if text is not None and (text + "/").startswith(self._base + "/") else None
 
     def _within(self, text: str) -> tuple[str, str, str]:
@@ -221,25 +216,6 @@ def vary_of(stated: plan.Versions) -> HeaderFields:
     pinned = stated.default.vary if isinstance(stated.default, plan.Pin) else ()
     names = {name.lower(): name for name in (*own, *pinned)}
     return ((b"vary", header_value(", ".join(names.values()))),) if names else ()
-
-
-def link(
-    own: Sequence[Segment], above: Sequence[Segment], base: tuple[str, ...], by: str, parameter: str, name: str
-) -> Link | None:
-    """Where an endpoint is in the version above (RFC 5829, 3.3), whose name is `name`. None: no URI of its own says so,
-    or the path there has a name that this one does not give."""
-    if by not in ("path", "query"):
-        return None
-    names = [segment.name for segment in own if isinstance(segment, PathParameter)]
-    found: list[str | int] = []
-    for segment in (*base, *((name,) if by == "path" else ()), *above):
-        if isinstance(segment, str):
-            found.append("/" + quote(segment, safe=":@!$&'()*+,;=~"))
-        elif segment.name in names:
-            found += ["/", names.index(segment.name), *((f":{segment.after}",) if segment.after else ())]
-        else:
-            return None
-    return (*found, f"?{quote(parameter)}={quote(name)}") if by == "query" else tuple(found)
 
 
 # ── From a method and a path to a route ───────────────────────────────────────────────────────────────────────

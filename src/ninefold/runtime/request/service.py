@@ -26,7 +26,8 @@ from ninefold.runtime.request import endpoints, rates
 from ninefold.runtime.request.cors import Cors
 from ninefold.runtime.request.endpoints import NO_CHALLENGE, Challenges, Common, Endpoint
 from ninefold.runtime.request.idempotency import Keys
-from ninefold.runtime.request.routes import Link, Routes, Version, Versions, headers_of, link
+from ninefold.runtime.request.paths import Link, link
+from ninefold.runtime.request.routes import Routes, Version, Versions, headers_of
 from ninefold.runtime.request.schemes import Scheme
 from ninefold.runtime.sources import Sources
 
