@@ -53,6 +53,8 @@ FOUND = [
     ("files-that-their-caller-narrows", "4 GET /files > query > phase > where"),
     ("a-word-behind-a-name-in-a-path", "4 DELETE /jobs/{id}"),
     ("films-in-several-views", "4 GET /films > where"),
+    ("a-word-behind-a-name-in-a-path", "4 GET /jobs/{id}:tries"),
+    ("members-inside-members-that-nothing-names", "2 order > fields > open > additionalProperties"),
 ]
 """What the long run has found."""
 

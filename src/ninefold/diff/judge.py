@@ -60,6 +60,7 @@ class Judge:
         elif declared != "used" and not self._only_used(change):
             found += self._declared(change, declared, alone)
         found += self._met(change, alone, declared)
+        found += self._elsewhere(alone)
         found += self._known_by(change)
         found += self._emptied(change)
         if not found:
@@ -149,6 +150,12 @@ class Judge:
             case "changed":
                 assert old is not None and new is not None
                 return direction(key, old.node, new.node, self.documents, self.words)
+
+    def _elsewhere(self, alone: Alone) -> Iterator[Effect]:
+        """Of a path: whose requests it takes, and who is left with its own."""
+        for (_, key), others in alone.felt.elsewhere.items():
+            by = _few([f"answered by `{each}`" if each else "405" for each in others])
+            yield from effects("takes", "less", self.promise, said=f"some requests to `{key}` are {by}")
 
     def _known_by(self, change: Change) -> Iterator[Effect]:
         """Of a primary key: which rows may be there beside each other."""

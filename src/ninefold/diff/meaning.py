@@ -9,8 +9,11 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.paths import elsewhere
 from ninefold.language.json_schema import TELLING
 from ninefold.language.key import Side
+from ninefold.plan.routes import Route
+from ninefold.plan.schema import Stored
 from ninefold.plan.service import ServicePlan
 
 RouteKey: TypeAlias = tuple[str | None, str]
@@ -63,18 +66,23 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A plan in pieces: its routes, and what is said of all of them."""
+    """A plan in pieces: its routes, and what is said of all of them. `versions`: its routes by version,
+    over the rows that are `stored`."""
 
     routes: dict[RouteKey, Piece]
     rest: dict[str, Piece]
+    versions: dict[str | None, tuple[Route, ...]]
+    stored: tuple[Stored, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Felt:
-    """Where two plans differ: the routes, each with the sides on which it does; and what of the rest."""
+    """Where two plans differ: the routes, each with the sides on which it does; and what of the rest. `elsewhere`:
+    the endpoints that answer requests which a route answered (`paths`)."""
 
     routes: dict[RouteKey, frozenset[Side]]
     rest: dict[str, Side]
+    elsewhere: dict[RouteKey, tuple[str, ...]]
 
     def __bool__(self) -> bool:
         return bool(self.routes or self.rest)
@@ -94,20 +102,22 @@ class Felt:
         return tuple(dict.fromkeys(key for _, key in self.routes))
 
 
-NOTHING: Final = Felt({}, {})
+NOTHING: Final = Felt({}, {}, {})
 
 
 def meaning(plan: ServicePlan) -> Meaning:
     routes: dict[RouteKey, Piece] = {(None, each.key): Piece(each) for each in plan.routes}
     rest = {name: Piece(getattr(plan, name)) for name in plan.__struct_fields__ if name not in _WORDS}
+    by_version: dict[str | None, tuple[Route, ...]] = {None: plan.routes}
     versions = plan.versions
     if versions is not None:
         for version in versions.versions:
+            by_version[version.name] = version.routes
             routes |= {(version.name, each.key): Piece(each) for each in version.routes}
             rest[f"problems of {version.name}"] = Piece(version.problems)
         own = {name: getattr(versions, name) for name in versions.__struct_fields__ if name != "versions"}
         rest["versions"] = Piece([own, [_dates(each) for each in versions.versions]])
-    return Meaning(routes, rest)
+    return Meaning(routes, rest, by_version, plan.stored)
 
 
 def _dates(version: Any) -> list[Any]:
@@ -153,7 +163,8 @@ def _without_words(schema: Any) -> Any:
 
 
 def felt(old: Meaning, new: Meaning) -> Felt:
-    """Where the new one does something else; a route that one of them has not differs on the side of what is taken."""
+    """Where the new one does something else; a route that one of them has not differs on the side of what is taken, and
+    so does one that answers less."""
     routes: dict[RouteKey, frozenset[Side]] = {}
     for key in dict.fromkeys((*old.routes, *new.routes)):
         before, after = old.routes.get(key), new.routes.get(key)
@@ -166,7 +177,14 @@ def felt(old: Meaning, new: Meaning) -> Felt:
         one, other = old.rest.get(name), new.rest.get(name)
         if one is None or other is None or not one.says_the_same(other):
             rest[name] = _SIDES_OF_ALL.get(name, "gives" if name.startswith("problems") else "takes")
-    return Felt(routes, rest)
+    moved = {
+        (version, key): others
+        for version in old.versions.keys() & new.versions.keys()
+        for key, others in elsewhere(old.versions[version], new.versions[version], old.stored).items()
+    }
+    for at in moved:
+        routes[at] = routes.get(at, frozenset()) | {"takes"}
+    return Felt(routes, rest, moved)
 
 
 def _sides_of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Side]:

@@ -47,6 +47,71 @@ def steps(old: Any, new: Any, at: str = "") -> Iterator[Step]:
         if before == after or name in TELLING:
             continue
         yield from _of_keyword(name, before, after, at, here, old, new)
+    yield from _of_names(old, new, here)
+
+
+_OTHERS: Final = ("additionalProperties", "unevaluatedProperties")
+_STATING: Final = ("properties", "patternProperties")
+_ALL: Final = "all"
+
+_Named: TypeAlias = tuple[tuple[str, ...], str, str | None]
+"""What names members: the keywords by which it does so for some values only, the keyword, and the name, or the
+expression that names match. `_ALL` in the place of a keyword: whatever member there is. None in the place of a name:
+the keyword is there, and so what nothing names is no member."""
+
+
+def _of_names(old: dict[str, Any], new: dict[str, Any], here: str) -> Iterator[Step]:
+    """A member that nothing names is refused or left out (meaning "unknown members"), or is what is said of all others:
+    a keyword that refuses less may name less. Members of its own are told one by one."""
+    was, now = {*_named(old)}, {*_named(new)}
+    rest = [new[keyword] for keyword in _OTHERS if keyword in new]
+    if all(map(_is_any, rest)) and (rest or _is_free(now)):
+        return
+    lost = {((), _ALL, "")} if _is_free(was) and not _is_closed(old) else {each for each in was if each[2] is not None}
+    lost -= now | {((), "properties", name) for name in old.get("properties", ())}
+    if any(((), *each[1:]) not in now for each in lost):
+        yield Step("narrower" if _is_closed(new) else "unproved", f"members of {here} are not named any more")
+
+
+def _named(schema: Any, given: tuple[str, ...] = ()) -> Iterator[_Named]:
+    if not isinstance(schema, dict):
+        return
+    for keyword in _STATING:
+        if keyword in schema:
+            yield from ((given, keyword, name) for name in (None, *schema[keyword]))
+    for keyword in _OTHERS:
+        if schema.get(keyword, False) is not False:
+            yield given, _ALL if _is_any(schema[keyword]) else keyword, ""
+    if "$ref" in schema:
+        yield from ((given, "$ref", name) for name in (None, schema["$ref"]))
+    for each in schema.get("allOf", ()):
+        yield from _named(each, given)
+    for keyword in ("anyOf", "oneOf"):
+        for each in schema.get(keyword, ()):
+            yield from _named(each, (*given, keyword))
+    for keyword in ("if", "then", "else") if "if" in schema else ():
+        yield from _named(schema.get(keyword), (*given, keyword))
+    for name, each in schema.get("dependentSchemas", {}).items():
+        yield from _named(each, (*given, name))
+
+
+def _is_any(schema: Any) -> bool:
+    return schema is True or schema == {}
+
+
+def _is_free(named: set[_Named]) -> bool:
+    """Whether all members are, since nothing says which there are."""
+    return all(name is not None for _, _, name in named)
+
+
+def _is_unknown(name: str, schema: dict[str, Any]) -> bool:
+    """Whether a value with this member was refused."""
+    named = _named(schema)
+    return _is_closed(schema) and all(each is None or (by == "properties" and each != name) for _, by, each in named)
+
+
+def _is_closed(schema: dict[str, Any]) -> bool:
+    return any(schema.get(keyword) is False for keyword in _OTHERS)
 
 
 def _of_truths(old: Any, new: Any, at: str) -> Iterator[Step]:
@@ -82,6 +147,9 @@ def _of_keyword(
     elif name == "multipleOf" and before and after:
         wider, narrower = before % after == 0, after % before == 0
         yield Step("wider" if wider else "narrower" if narrower else "other", f"`multipleOf` of {here}")
+    elif name in _OTHERS and before is None and _is_any(after):
+        was_left_out = not _is_closed(old) and not _is_free({*_named(old)})
+        yield Step("unproved" if was_left_out else "wider", f"{here} may have members that nothing names")
     elif before is None:
         yield Step("narrower", f"`{name}` of {here} is {_told(after)}")
     elif after is None:
@@ -123,11 +191,11 @@ def _of_members(
     for name in dict.fromkeys((*before, *after)):
         here = _inner(at, name)
         if name not in before:
-            closed = old.get("additionalProperties") is False or old.get("unevaluatedProperties") is False
-            yield Step("wider" if closed else "unproved", f"{here} may be given", "add an optional field")
+            yield Step(
+                "wider" if _is_unknown(name, old) else "unproved", f"{here} may be given", "add an optional field"
+            )
         elif name not in after:
-            closed = new.get("additionalProperties") is False or new.get("unevaluatedProperties") is False
-            yield Step("narrower" if closed else "unproved", f"{here} is not taken any more")
+            yield Step("narrower" if _is_closed(new) else "unproved", f"{here} is not taken any more")
         else:
             yield from steps(before[name], after[name], here)
 
