@@ -104,7 +104,7 @@ def test_no_mutant_breaks_anything_for_long(part: int) -> None:
             place = _raised_at(error)
             seen[place] = seen.get(place, 0) + 1
             if seen[place] == 1:
-                stem = found / f"{len(seen):03}"
+                stem = found / f"{part:02}-{len(seen):03}"  # the parts share a folder
                 stem.with_suffix(Path(name).suffix).write_text(written, encoding="utf-8")
                 told = "".join(traceback.format_exception(error))
                 stem.with_suffix(".txt").write_text(f"seed {seed} {number}\n{told}", encoding="utf-8")

@@ -27,7 +27,9 @@ resources:
     fields:
       id: {type: integer, on create: serial()}
       club: {references: club, on delete: restrict}
-      number: {type: integer}
+      number: {type: integer, oneOf: [{minimum: 0}, {const: -1}]}
+      rank: {type: integer, computed: "player.number + 1"}
+      first: {type: integer, on create: "player.rank * 2"}
       word: {type: string, secret: password}
       state: {type: string, state: true}
     required: [club, number, word]
@@ -59,6 +61,9 @@ limits: none
 versioning: none
 """
 
+UNREADABLE = ("none", "nowhere.a + 1")
+"""What is no answer at most places, and an expression that is of no type at any."""
+
 OTHERS = some(EXAMPLES, 24) if PARTS else []
 
 
@@ -83,3 +88,12 @@ def test_an_unknown_name_breaks_nothing(word: str, path: Path | None) -> None:
     tree = tree_of("club.yaml", CLUB) if path is None else tree_of(path.name, path.read_bytes())
     for number in given(tree):
         judge("changed.yaml", plain_form(changed(tree, number, word)), endpoints=1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("written", UNREADABLE)
+def test_what_cannot_be_read_breaks_nothing(written: str) -> None:
+    """Wherever it stands, also in a list: what is said of the rest does without it."""
+    tree = tree_of("club.yaml", CLUB)
+    for number in range(len(list(places(tree)))):
+        judge("changed.yaml", plain_form(changed(tree, number, written)), endpoints=1)

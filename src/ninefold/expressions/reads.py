@@ -99,14 +99,14 @@ def reads_beyond(typed: Typed, own: Collection[str], model: Model) -> bool:
     match typed:
         case All() | Select(through="back"):
             return True
-        case Select(operand=operand, name=name) if isinstance(operand.type, Row):
+        case Select(operand=operand) if isinstance(operand.type, Row):
             if not (isinstance(operand, Variable) and operand.name in own):
                 if needs_database(typed, own):
                     return True
-            elif typed.through == "computed" and reads_beyond(
-                model[operand.type.resource].computed[name], (operand.type.resource,), model
-            ):
-                return True
+            elif typed.through == "computed":
+                computed = computed_of(typed, model)
+                if computed is not None and reads_beyond(computed[1], (operand.type.resource,), model):
+                    return True
         case _:
             pass
     return any(reads_beyond(part, own, model) for part in parts(typed))
@@ -299,8 +299,9 @@ def fields_read(typed: Typed, resource: str, model: Model) -> frozenset[str]:
         for node in walk(ahead.pop()):
             if isinstance(node, Select) and _is_of(node, resource) and node.name not in found:
                 found.add(node.name)
-                if node.through == "computed":
-                    ahead.append(model[resource].computed[node.name])
+                computed = computed_of(node, model) if node.through == "computed" else None
+                if computed is not None:
+                    ahead.append(computed[1])
     return frozenset(found)
 
 

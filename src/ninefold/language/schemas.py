@@ -200,6 +200,8 @@ def _value(r: Reading, entry: Entry) -> Any:
             if items is not None:
                 r.say(NOT_A_SCHEMA, f"`{called}` has no schema", Label(node.span))
             raise _Unread
+        if isinstance(node, Sequence) and len(items) < len(node.items):
+            raise _Unread  # what states nothing is told of: a list without it would say something else
         return [_schema(r, item, called) for item in items]
     return _checked(r, called, _json(r, node, called), node)
 
