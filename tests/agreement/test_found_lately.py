@@ -110,3 +110,32 @@ def test_who_signs_in_by_a_grant_signs_in() -> None:
     rows = [("user", {"id": "u", "key": "key"})]
     log = answers(with_events(said, "sign in user"), rows, asked, Request("GET", "/events"))[-1]
     assert [each["kind"] for each in log.body] == ["user.told"]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "target", "name", "status"),
+    [
+        (("created", "unchanged"), "/items/there", "x", 200),
+        (("created", "unchanged"), "/items/there", "y", 409),
+        (("created", "unchanged"), "/items/new", "x", 422),
+        (("created",), "/items/there", "x", 409),
+        (("created", "replaced"), "/items/there", "y", 200),
+    ],
+)
+def test_a_row_that_put_finds_lacks_nothing_that_the_contract_would_give_a_new_one(
+    outcomes: tuple[str, ...], target: str, name: str, status: int
+) -> None:
+    fields = {**ITEM, "owner": {"references": "user", "on create": "caller.user"}}
+    responses = {each: {200: "item"} for each in outcomes}
+    said = contract(
+        {
+            "user": {"fields": {"id": {"type": "string"}, "key": KEYED}},
+            "item": {"fields": fields, "required": ["owner"], "unique": [["a", "id"]]},
+        },
+        {"PUT /items/{id}": {"does": "put item", "body": ["a"], "responses": responses}},
+        schemes={"key": {"type": "http", "scheme": "bearer", "matches": "user.key"}},
+        permissions={"all others": ["key", "anyone"]},
+    )
+    rows = [("user", {"id": "u", "key": "s"}), ("item", {"id": "there", "a": "x", "owner": "u"})]
+    by_nobody = give("PUT", target, {"a": name})
+    assert [each.status for each in answers(said, rows, by_nobody)] == [status]

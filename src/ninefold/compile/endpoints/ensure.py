@@ -53,6 +53,7 @@ from ninefold.compile.requirements import (
     Requirement,
     Scope,
     guard,
+    has_value,
     parents,
     permission,
     presence,
@@ -72,7 +73,7 @@ from ninefold.plan.responses import Response
 from ninefold.plan.statement import ResultColumn, Statement
 from ninefold.plan.writes import Assign, Ensure, Instead, Put, Replace, Untouched
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
-from ninefold.values import Anything, Array, Object
+from ninefold.values import Anything, Array, Object, optional
 
 
 class _Row(Enum):
@@ -89,6 +90,7 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
     first = len(guards_of(operation)[1]) if operation.goes_on else 0
     from_path = references_from_path(operation, perspective)
     assigns, made = values_made(operation, resource, from_path, perspective)
+    assigns = tuple(_asked_of_new_row(each, operation) for each in assigns)
     new_row, targets = row_to_store(operation, resource, from_path, made, perspective)
     name = identifier(resource.name)
     wanted = {each: "(SELECT " + column(resource.name, each) + " FROM (" + new_row + f") AS {name})" for each in made}
@@ -220,6 +222,7 @@ def _requirements(
         by_contract = each.condition.condition == "conflict"
         required += _where(row, _Row.AS_IT_WOULD_BE, [each], resource) if by_contract else [each]
     required += _where(row, _Row.AS_IT_WOULD_BE, values_there(resource, by_statement, given), resource)
+    required += _where(row, _Row.AS_IT_WOULD_BE, _given_by_contract(assigns, resource), resource)
     required += permission(admission, resource, perspective, Scope.EITHER)
     stale = unchanged(resource, operation.place, perspective)
     no_condition = Requirement(stale.condition, bind(inputs.MUST_BE_THERE) + " IS NULL", Scope.EITHER)
@@ -238,6 +241,23 @@ def _requirements(
         stays = [_of_what_stays(each, same, resource, perspective) for each in later]
         required += _where(row, _Row.AS_IT_IS, stays, resource)
     return required
+
+
+def _asked_of_new_row(assign: Assign, operation: stated.Ensure) -> Assign:
+    """A value that the contract alone gives is of the row that is made: one that is there, and is only compared, lacks
+    nothing without it."""
+    made, is_known_by = assign.otherwise, assign.field in operation.known_by
+    is_other = not operation.kind.compares or "created" not in operation.outcomes
+    if is_other or is_known_by or assign.given or not (made is None or made.type.nullable):
+        return assign
+    return structs.replace(assign, type=optional(assign.type))
+
+
+def _given_by_contract(assigns: Sequence[Assign], resource: Resource) -> Iterator[Requirement]:
+    for assign in assigns:
+        field = resource.fields[assign.field]
+        if assign.type.nullable and not (field.type.nullable or assign.in_statement):
+            yield has_value(field, column(resource.name, field.name), Fragment("FALSE"), resource)
 
 
 def _of_what_stays(check: Guard, same: Fragment, resource: Resource, perspective: Perspective) -> Requirement:
