@@ -97,3 +97,17 @@ def test_what_cannot_be_read_breaks_nothing(written: str) -> None:
     tree = tree_of("club.yaml", CLUB)
     for number in range(len(list(places(tree)))):
         judge("changed.yaml", plain_form(changed(tree, number, written)), endpoints=1)
+
+
+def test_what_an_older_version_alone_has_may_be_a_gap() -> None:
+    """What is open of an endpoint that no longer is: nothing is proposed for what part 4 does not have."""
+    older = """versioning:
+  in: header
+  name: V
+  default: "2"
+  versions:
+    "2": {}
+    "1": {changes: [{add: GET /players, was: {does: list player}}]}
+  compatible: [add an endpoint]
+"""
+    judge("older.yaml", CLUB.decode().replace("versioning: none\n", older))

@@ -178,7 +178,9 @@ def _patch(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 def _order(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     """By the time of creation, if rows keep it; else by primary key."""
     path = (subject, "sort")
-    endpoint = survey.contract.endpoints_by_key[subject]
+    endpoint = survey.contract.endpoints_by_key.get(subject)
+    if endpoint is None:
+        return ()  # it is of an older version alone
     resource = next((a.subject for a in actions(endpoint) if a.verb == "list"), None) or ""
     for name in ("created_at", "createdAt", "created"):
         field = survey.graph.fields.get(resource, {}).get(name)
@@ -247,7 +249,8 @@ def _stream(said: Fact[tuple[Name, ...]] | None) -> Iterator[Proposed]:
 
 
 def _pages(survey: Survey, subject: str) -> tuple[Proposed, ...]:
-    return pages(survey, survey.contract.endpoints_by_key[subject])
+    endpoint = survey.contract.endpoints_by_key.get(subject)
+    return () if endpoint is None else pages(survey, endpoint)
 
 
 def _limits(survey: Survey, subject: str) -> tuple[Proposed, ...]:

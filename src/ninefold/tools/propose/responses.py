@@ -44,9 +44,9 @@ _GRANTED = (
 
 def responses(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     """Nothing for what computes or calls: what it gives is the contract's to show."""
-    endpoint = survey.contract.endpoints_by_key[subject]
-    first = next(iter(actions(endpoint)), None)
-    if first is None or endpoint.call is not None or not is_open(endpoint.responses):
+    endpoint = survey.contract.endpoints_by_key.get(subject)
+    first = None if endpoint is None else next(iter(actions(endpoint)), None)
+    if endpoint is None or first is None or endpoint.call is not None or not is_open(endpoint.responses):
         return ()
     found = _answer(survey, endpoint, first)
     if found is None:
