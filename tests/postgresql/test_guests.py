@@ -31,7 +31,6 @@ def test_beside_nodes_that_serve(capsys: pytest.CaptureFixture[str]) -> None:
         rows = [json.loads(line) for line in told("rows", "hall", "--format", "json").splitlines()]
         assert [(each["id"], each["most"]) for each in rows] == [(1, 7), (2, 10)]
         told("add", "hall", "most=3")
-        assert node.client.post("/seats", json={"hall": 3, "name": "b"}, headers=who).status_code == 201
         assert "seat.made" in told("events", "list")
         receiver.until(1)
         end = time.monotonic() + 60
@@ -39,5 +38,7 @@ def test_beside_nodes_that_serve(capsys: pytest.CaptureFixture[str]) -> None:
             assert time.monotonic() < end, dead
         assert str(subscribed.json()["id"]) in dead
         told("events", "replay", "--event", "1", "--subscription", str(subscribed.json()["id"]))
+        delivered(receiver, {made["id"]})
+        assert node.client.post("/seats", json={"hall": 3, "name": "b"}, headers=who).status_code == 201, "it is there"
         delivered(receiver, {made["id"], made["id"] + 1})
         assert told("events", "rotate", "--subscription", str(subscribed.json()["id"])).startswith("whsec_")
