@@ -8,30 +8,29 @@ again at the end, when each is looked at.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeAlias, assert_never
+from typing import Any, Final, assert_never
 
 import msgspec
 from msgspec import structs
 
-from ninefold.expressions.evaluate import SOURCES, EvaluationError, compile
-from ninefold.expressions.tree import Typed, words
+from ninefold.expressions.tree import Typed
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Schema
-from ninefold.runtime.sources import Sources
 from ninefold.runtime.store import postgresql_tables as tables
 from ninefold.runtime.store import record
-from ninefold.runtime.store.changing import Broken, Failed, NotUpgraded
+from ninefold.runtime.store.changing import Broken, NotUpgraded
 from ninefold.runtime.store.postgresql_premises import Ask, broken
 from ninefold.runtime.store.protocol import Row, Session, Stored
+from ninefold.runtime.store.worked import Worked, worked
 from ninefold.sql.credentials import table_of
 from ninefold.sql.fragment import identifier
 from ninefold.sql.postgresql import fitted, stored_form
 from ninefold.upgrade import steps
 from ninefold.upgrade.shape import encode_shape
 from ninefold.upgrade.steps import Premise, Step
-from ninefold.values import Boolean, Timestamp, Type, from_sqlite, to_sqlite
+from ninefold.values import Boolean, Timestamp
 
 BATCH: Final = 1_000
 """Rows that are worked out together."""
@@ -104,7 +103,7 @@ def _take(step: Step, wanted: Schema, ask: Ask) -> None:
     """Raises an error of asyncpg, and Failed."""
     match step:
         case steps.Fill(table=table, column=column, value=value, type=type_, where=where, reads=reads):
-            _fill(table, column, ask, _worked(value, type_, reads, table, step.whole), where, reads)
+            _fill(table, column, ask, worked(value, type_, reads, table, step.whole), where, reads)
         case steps.RemoveRows(table=table, where=where, reads=reads):
             _remove(table, ask, where, reads)
         case steps.Reissue(table=table, column=column, password=password, required=required):
@@ -223,31 +222,7 @@ def _numbered_anew(table: str, ask: Ask) -> Iterator[str]:
 # Rows
 
 
-Cells: TypeAlias = tuple[tuple[tuple[str, Type], ...], Callable[[Sequence[Stored]], Stored]]
-"""The columns that a value is worked out of, with the types of what they hold, and how, each in its stored form."""
-
-
-def _worked(value: Typed, type_: Type, reads: steps.Reads, resource: str, whole: bool = False) -> Cells:
-    """An expression, worked out as requests' are. The row is `old`, and goes by the name of its resource in what the
-    contract gives."""
-    known = sorted(steps.free_members(value, ("old", resource)) & reads.keys())
-    work = compile(value)
-
-    def given(stored: Sequence[Stored]) -> Stored:
-        old = {name: from_sqlite(reads[name][1], each) for name, each in zip(known, stored, strict=True)}
-        try:
-            sources = Sources()
-            found = work({"old": old, resource: old, "now": sources.now(), SOURCES: sources.of_expressions()})
-        except EvaluationError as error:
-            raise Failed(f"{words(value)}: {error}") from None
-        if found is None and whole:
-            raise Failed(f"{words(value)}: it has no value")
-        return None if found is None else to_sqlite(type_, found)
-
-    return tuple(reads[each] for each in known), given
-
-
-def _fill(table: str, column: str, ask: Ask, cells: Cells, where: Typed | None, reads: steps.Reads) -> None:
+def _fill(table: str, column: str, ask: Ask, cells: Worked, where: Typed | None, reads: steps.Reads) -> None:
     name = identifier(table)
     form, kind = ask(_FORM, identifier(table), column)[0]
     update = (
@@ -269,12 +244,12 @@ def _remove(table: str, ask: Ask, where: Typed | None, reads: steps.Reads) -> No
 
 
 def _rows(
-    table: str, columns: Sequence[tuple[str, Type]], ask: Ask, where: Typed | None, reads: steps.Reads
+    table: str, columns: Sequence[str], ask: Ask, where: Typed | None, reads: steps.Reads
 ) -> Iterator[list[tuple[Any, tuple[Stored, ...]]]]:
     """The rows of which an expression holds, as they were before the first of them is changed: where each is, and what
     some columns hold, as SQLite would store it."""
-    read, holds = ((), lambda _: True) if where is None else _worked(where, Boolean(), reads, "old")
-    names = ", ".join(("ctid", *(identifier(each) for each, _ in (*columns, *read))))
+    read, holds = ((), lambda _: True) if where is None else worked(where, Boolean(), reads)
+    names = ", ".join(("ctid", *map(identifier, (*columns, *read))))
     ask(f'DECLARE "$rows" NO SCROLL CURSOR FOR SELECT {names} FROM {identifier(table)}')
     while found := ask(f'FETCH {BATCH} FROM "$rows"'):
         rows = [(row[0], tuple(int(each) if isinstance(each, bool) else each for each in row[1:])) for row in found]

@@ -14,14 +14,12 @@ from typing import assert_never
 import apsw
 from msgspec import structs
 
-from ninefold.expressions.evaluate import SOURCES, EvaluationError, compile
-from ninefold.expressions.tree import Typed, words
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Schema, Table
-from ninefold.runtime.sources import Sources
 from ninefold.runtime.store import tables
-from ninefold.runtime.store.changing import NAMED, Broken, Failed
+from ninefold.runtime.store.changing import NAMED, Broken
 from ninefold.runtime.store.protocol import Stored
+from ninefold.runtime.store.worked import Worked, worked
 from ninefold.sql.credentials import create_scopes, table_of
 from ninefold.sql.events import CREATE_LOG, CREATE_READING, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_broker
 from ninefold.sql.fragment import identifier
@@ -30,7 +28,7 @@ from ninefold.upgrade import steps
 from ninefold.upgrade.changes import Changes
 from ninefold.upgrade.shape import reference_indexes
 from ninefold.upgrade.steps import Premise, Step
-from ninefold.values import Boolean, Integer, Number, Type, from_sqlite, json_text, to_sqlite
+from ninefold.values import Boolean, Integer, Number, Type, json_text
 
 
 def take(step: Step, wanted: Schema, connection: apsw.Connection) -> None:
@@ -157,8 +155,8 @@ def _decided(step: steps.Fill | steps.MapState | steps.RemoveRows, connection: a
     table = identifier(step.table)
     match step:
         case steps.Fill(column=column, value=value, where=where, reads=reads):
-            given = _called(connection, value, step.type, reads, step.table, step.whole)
-            rows = "" if where is None else f" WHERE {_called(connection, where, Boolean(), reads)}"
+            given = _called(connection, worked(value, step.type, reads, step.table, step.whole))
+            rows = "" if where is None else f" WHERE {_called(connection, worked(where, Boolean(), reads))}"
             return f"UPDATE {table} SET {identifier(column)} = {given}{rows}"
         case steps.MapState(column=column, by=by, old=old, new=new, kept=kept):
             since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {_NOW}"
@@ -166,40 +164,18 @@ def _decided(step: steps.Fill | steps.MapState | steps.RemoveRows, connection: a
                 f"UPDATE {table} SET {identifier(column)} = {_text(new)}{since} WHERE {identifier(by)} = {_text(old)}"
             )
         case steps.RemoveRows(where=where, reads=reads):
-            rows = "" if where is None else f" WHERE {_called(connection, where, Boolean(), reads)}"
+            rows = "" if where is None else f" WHERE {_called(connection, worked(where, Boolean(), reads))}"
             return f"DELETE FROM {table}{rows}"
         case _:
             assert_never(step)
 
 
-def _called(
-    connection: apsw.Connection,
-    value: Typed,
-    type_: Type,
-    reads: steps.Reads,
-    resource: str = "old",
-    whole: bool = False,
-) -> str:
-    """An expression as a call of a function of this connection: it is worked out as requests' expressions are, row by
-    row. The row is `old`, and goes by the name of its resource in what the contract gives."""
-    known = sorted(steps.free_members(value, ("old", resource)) & reads.keys())
-    work = compile(value)
-    readers = [(name, reads[name][1]) for name in known]
-
-    def given(*stored: Stored) -> Stored:
-        old = {name: from_sqlite(held, each) for (name, held), each in zip(readers, stored, strict=True)}
-        try:
-            sources = Sources()
-            found = work({"old": old, resource: old, "now": sources.now(), SOURCES: sources.of_expressions()})
-        except EvaluationError as error:
-            raise Failed(f"{words(value)}: {error}") from None
-        if found is None and whole:
-            raise Failed(f"{words(value)}: it has no value")
-        return None if found is None else to_sqlite(type_, found)
-
+def _called(connection: apsw.Connection, expression: Worked) -> str:
+    """An expression as a call of a function of this connection."""
+    columns, given = expression
     name = f"decided_{next(_NUMBERS)}"
-    connection.create_scalar_function(name, given, len(known))
-    return f"{name}({', '.join(identifier(reads[each][0]) for each in known)})"
+    connection.create_scalar_function(name, lambda *stored: given(stored), len(columns))
+    return f"{name}({', '.join(map(identifier, columns))})"
 
 
 _NUMBERS = itertools.count()

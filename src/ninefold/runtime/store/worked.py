@@ -1,0 +1,39 @@
+"""Expressions of an upgrade, worked out row by row as those of requests are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from ninefold.expressions.evaluate import SOURCES, EvaluationError, compile
+from ninefold.expressions.tree import Typed, words
+from ninefold.runtime.sources import Sources
+from ninefold.runtime.store.changing import Failed
+from ninefold.runtime.store.protocol import Stored
+from ninefold.upgrade.steps import Reads, free_members
+from ninefold.values import Type, from_sqlite, to_sqlite
+
+Worked: TypeAlias = tuple[tuple[str, ...], Callable[[Sequence[Stored]], Stored]]
+"""The columns that a value is worked out of, and how: of what they hold, each in the form that SQLite stores. Raises
+Failed."""
+
+
+def worked(value: Typed, type_: Type, reads: Reads, resource: str = "old", whole: bool = False) -> Worked:
+    """The row is `old`, and goes by the name of its resource in what the contract gives. `whole`: there has to be a
+    value."""
+    known = sorted(free_members(value, ("old", resource)) & reads.keys())
+    types = [(name, reads[name][1]) for name in known]
+    work = compile(value)
+
+    def given(stored: Sequence[Stored]) -> Stored:
+        old = {name: from_sqlite(held, each) for (name, held), each in zip(types, stored, strict=True)}
+        try:
+            sources = Sources()
+            found = work({"old": old, resource: old, "now": sources.now(), SOURCES: sources.of_expressions()})
+        except EvaluationError as error:
+            raise Failed(f"{words(value)}: {error}") from None
+        if found is None and whole:
+            raise Failed(f"{words(value)}: it has no value")
+        return None if found is None else to_sqlite(type_, found)
+
+    return tuple(reads[name][0] for name in known), given
