@@ -21,7 +21,8 @@ from ninefold.plan.schema import Schema
 from ninefold.runtime.store import postgresql_tables as tables
 from ninefold.runtime.store import record
 from ninefold.runtime.store.changing import Broken, NotUpgraded
-from ninefold.runtime.store.postgresql_premises import Ask, broken
+from ninefold.runtime.store.postgresql_premises import Ask, Asking
+from ninefold.runtime.store.premises import broken
 from ninefold.runtime.store.protocol import Row, Session, Stored
 from ninefold.runtime.store.worked import Worked, worked
 from ninefold.sql.credentials import table_of
@@ -86,7 +87,7 @@ class Changing:
         _bind(wanted, self._ask)
 
     def broken(self, premise: Premise) -> Broken | None:
-        return broken(premise, self._ask)
+        return broken(premise, Asking(self._ask))
 
     def note_shape(self, shape: Schema) -> None:
         self._ask("UPDATE \"$ninefold\" SET value = $1 WHERE name = 'shape'", encode_shape(shape))
@@ -323,7 +324,7 @@ def _bind(wanted: Schema, ask: Ask) -> None:
         lacking = [each for each in table.references if (int(own), each.column) not in there]
         for each in lacking:
             premise = steps.Refer(table.name, each.column, each.table, each.key)
-            if broken(premise, ask) is not None:
+            if broken(premise, Asking(ask)) is not None:
                 details = f"rows of `{table.name}` would refer to a `{each.table}` that is not there"
                 raise NotUpgraded("rows would refer to nothing", [details])
         for statement in tables.references(structs.replace(table, references=tuple(lacking))):

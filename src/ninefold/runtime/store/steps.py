@@ -8,7 +8,7 @@ foreign keys are off meanwhile, so that nothing cascades when the old one goes, 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 import apsw
@@ -17,8 +17,8 @@ from msgspec import structs
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Schema, Table
 from ninefold.runtime.store import tables
-from ninefold.runtime.store.changing import NAMED, Broken
-from ninefold.runtime.store.protocol import Stored
+from ninefold.runtime.store.premises import Question
+from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.runtime.store.worked import Worked, worked
 from ninefold.sql.credentials import create_scopes, table_of
 from ninefold.sql.events import CREATE_LOG, CREATE_READING, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_broker
@@ -27,7 +27,7 @@ from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.upgrade import steps
 from ninefold.upgrade.changes import Changes
 from ninefold.upgrade.shape import reference_indexes
-from ninefold.upgrade.steps import Premise, Step
+from ninefold.upgrade.steps import Step
 from ninefold.values import Boolean, Integer, Number, Type, json_text
 
 
@@ -261,51 +261,29 @@ def _table_aside(table: Table, connection: apsw.Connection) -> Iterator[str]:
     yield f"DROP TABLE {name}"
 
 
-# Premises
+# What is asked of rows
 
 
-def broken(premise: Premise, connection: apsw.Connection) -> Broken | None:
-    """None: the rows are as they have to be."""
-    text, binds = _breaking(premise)
-    [(count,)] = connection.execute(f"SELECT count(*) FROM ({text})", binds).fetchall()
-    if not count:
-        return None
-    found = connection.execute(f"SELECT DISTINCT * FROM ({text}) LIMIT {NAMED + 1}", binds).fetchall()
-    return Broken(int(str(count)), tuple(row[0] for row in found[:NAMED]), len(found) > NAMED)
+class Asking:
+    """`ninefold.runtime.store.premises.Asking`."""
 
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
 
-def _breaking(premise: Premise) -> tuple[str, tuple[Stored, ...]]:
-    """The rows that are not as they have to be, each by what is wrong with it."""
-    table = identifier(premise.table)
-    match premise:
-        case steps.HaveValue(column=column):
-            return f"SELECT rowid FROM {table} WHERE {identifier(column)} IS NULL", ()
-        case steps.Differ(columns=columns):
-            names = ", ".join(map(identifier, columns))
-            known = " AND ".join(f"{identifier(column)} IS NOT NULL" for column in columns) or "TRUE"
-            first = identifier(columns[0]) if columns else "1"
-            return f"SELECT {first} FROM {table} WHERE {known} GROUP BY {names or '1'} HAVING count(*) > 1", ()
-        case steps.Refer(column=column, target=target, key=key):
-            own = f"{table}.{identifier(column)}"
-            there = f"SELECT 1 FROM {identifier(target)} AS target WHERE target.{identifier(key)} = {own}"
-            return f"SELECT {own} FROM {table} WHERE {own} IS NOT NULL AND NOT EXISTS ({there})", ()
-        case steps.AreIn(column=column, values=values):
-            among = "SELECT value FROM json_each(?)"
-            return f"SELECT {identifier(column)} FROM {table} WHERE {identifier(column)} NOT IN ({among})", (
-                json_text(list(values)),
-            )
-        case steps.AreSecrets(column=column, passwords=passwords):
-            is_password = f"(substr({identifier(column)}, 1, 7) = CAST('$argon2' AS BLOB))"
-            return f"SELECT {identifier(column)} FROM {table} WHERE {is_password} <> {int(passwords)}", ()
-        case steps.AreNone(column=column):
-            where = f" WHERE {identifier(column)} IS NOT NULL" if column else ""
-            return f"SELECT {identifier(column) if column else 'rowid'} FROM {table}{where}", ()
-        case steps.Convert(column=column, old=old, new=new):
-            name = identifier(column)
-            back = f"CAST(CAST({name} AS {_number(new)}) AS {_number(old)})"
-            return f"SELECT {name} FROM {table} WHERE {back} <> {name}", ()
-        case _:
-            assert_never(premise)
+    def ask(self, text: str, *binds: Stored) -> list[Row]:
+        return self._connection.execute(text, binds).fetchall()
+
+    def told_by(self, table: str) -> str:
+        return "rowid"
+
+    def is_password(self, column: str) -> str:
+        return f"substr({column}, 1, 7) = CAST('$argon2' AS BLOB)"
+
+    def none_of(self, column: str, values: Sequence[str]) -> Question:
+        return f"{column} NOT IN (SELECT value FROM json_each(?))", (json_text(list(values)),)
+
+    def inexact(self, column: str, old: Type, new: Type) -> str:
+        return f"CAST(CAST({column} AS {_number(new)}) AS {_number(old)}) <> {column}"
 
 
 def _text(value: str) -> str:

@@ -15,6 +15,7 @@ from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record, steps
 from ninefold.runtime.store.changing import Broken, Decide, NotUpgraded, Rehearsed, all_fit, judged, upgraded
 from ninefold.runtime.store.connections import words
+from ninefold.runtime.store.premises import broken
 from ninefold.runtime.store.protocol import Judge, Row
 from ninefold.runtime.store.whole import alone, beside, check_sound, connected, copy_of, flush, shape_of, there
 from ninefold.runtime.store.writer import Transaction
@@ -50,7 +51,7 @@ class Changing:
             raise NotUpgraded("rows would refer to nothing", details)
 
     def broken(self, premise: Premise) -> Broken | None:
-        return steps.broken(premise, self._connection)
+        return broken(premise, steps.Asking(self._connection))
 
     def note_shape(self, shape: Schema) -> None:
         record.update_shape(self._connection, encode_shape(shape))

@@ -1,0 +1,78 @@
+"""Questions about the rows of a database: whether they are as a change of the contract needs them
+(`ninefold.upgrade.steps`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias, assert_never
+
+from ninefold.runtime.store.changing import NAMED, Broken
+from ninefold.runtime.store.protocol import Row
+from ninefold.sql.fragment import identifier
+from ninefold.upgrade import steps
+from ninefold.upgrade.steps import Premise
+from ninefold.values import Type
+
+Question: TypeAlias = tuple[str, tuple[Any, ...]]
+"""A statement with its binds."""
+
+
+class Asking(Protocol):
+    """What differs between databases. A `column` stands as it is written in a statement."""
+
+    def ask(self, text: str, *binds: Any) -> Sequence[Row]: ...
+
+    def told_by(self, table: str) -> str:
+        """What a row of a table is told by."""
+
+    def is_password(self, column: str) -> str:
+        """Whether a secret is hashed as a password is, and no digest."""
+
+    def none_of(self, column: str, values: Sequence[str]) -> Question:
+        """Whether a text is none of these."""
+
+    def inexact(self, column: str, old: Type, new: Type) -> str:
+        """Whether a number is another one once it is converted."""
+
+
+def broken(premise: Premise, database: Asking) -> Broken | None:
+    """None: the rows are as they have to be."""
+    text, binds = _breaking(premise, database)
+    [(count,)] = database.ask(f"SELECT count(*) FROM ({text}) AS found", *binds)
+    if not count:
+        return None
+    found = database.ask(f"SELECT DISTINCT * FROM ({text}) AS found LIMIT {NAMED + 1}", *binds)
+    return Broken(int(str(count)), tuple(row[0] for row in found[:NAMED]), len(found) > NAMED)
+
+
+def _breaking(premise: Premise, database: Asking) -> Question:
+    """The rows that are not as they have to be, each by what is wrong with it."""
+    table = identifier(premise.table)
+    match premise:
+        case steps.HaveValue(table=name, column=column):
+            return f"SELECT {database.told_by(name)} FROM {table} WHERE {identifier(column)} IS NULL", ()
+        case steps.Differ(columns=columns):
+            names = [identifier(column) for column in columns]
+            known = " AND ".join(f"{name} IS NOT NULL" for name in names) or "TRUE"
+            first, groups = (names[0], f" GROUP BY {', '.join(names)}") if names else ("1", "")
+            return f"SELECT {first} FROM {table} WHERE {known}{groups} HAVING count(*) > 1", ()
+        case steps.Refer(column=column, target=target, key=key):
+            own = f"{table}.{identifier(column)}"
+            there = f"SELECT 1 FROM {identifier(target)} AS target WHERE target.{identifier(key)} = {own}"
+            return f"SELECT {own} FROM {table} WHERE {own} IS NOT NULL AND NOT EXISTS ({there})", ()
+        case steps.AreIn(column=column, values=values):
+            where, binds = database.none_of(identifier(column), values)
+            return f"SELECT {identifier(column)} FROM {table} WHERE {where}", binds
+        case steps.AreSecrets(column=column, passwords=passwords):
+            kind = database.is_password(identifier(column))
+            return f"SELECT {identifier(column)} FROM {table} WHERE {'NOT ' if passwords else ''}({kind})", ()
+        case steps.AreNone(table=name, column=column):
+            where = f" WHERE {identifier(column)} IS NOT NULL" if column else ""
+            return f"SELECT {identifier(column) if column else database.told_by(name)} FROM {table}{where}", ()
+        case steps.Convert(column=column, old=old, new=new):
+            return (
+                f"SELECT {identifier(column)} FROM {table} WHERE {database.inexact(identifier(column), old, new)}",
+                (),
+            )
+        case _:
+            assert_never(premise)
