@@ -47,6 +47,11 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def literal(text: str) -> str:
+    """A text of the contract's own names and words, as it stands in a statement that takes no binds."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def column(alias: str, name: str) -> Fragment:
     """A column of the table that goes by this name in a text."""
     return Fragment(f"{identifier(alias)}.{identifier(name)}")

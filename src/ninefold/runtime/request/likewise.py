@@ -145,8 +145,23 @@ Asks: TypeAlias = Callable[
 """The same of a request that is permitted."""
 
 
+def _counting(
+    service: Service, endpoint: Endpoint
+) -> Callable[[Caller, Request, Environment], tuple[Told, ...] | None]:
+    """The rates count it (`count_it`): from here on it is done. None: one refuses it, and has not counted it."""
+    sources, rates = service.sources, endpoint.rates
+
+    def counted(caller: Caller, request: Request, env: Environment) -> tuple[Told, ...] | None:
+        if not rates:
+            return ()
+        told = count(rates, Asking(caller, request.address, env), sources.elapsed())
+        return None if any(each.refused for each in told) else told
+
+    return counted
+
+
 def _read(service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int) -> Asks:
-    operation, sources, rates, cors = admission.operation, service.sources, endpoint.rates, service.cors
+    operation, cors, counted = admission.operation, service.cors, _counting(service, endpoint)
     assert isinstance(operation, Read | List | Compute)
 
     def read(
@@ -169,12 +184,9 @@ def _read(service: Service, endpoint: Endpoint, admission: Admission, at_once: A
             step = step.resume(at_once(step.work))
         if not isinstance(step, Response) or len(step.body) > most:
             return None
-        # The rates count it (`count_it`): from here on it is done.
-        told: tuple[Told, ...] = ()
-        if rates:
-            told = count(rates, Asking(caller, request.address, env), sources.elapsed())
-            if any(each.refused for each in told):
-                return None
+        told = counted(caller, request, env)
+        if told is None:
+            return None
         more = headers_told(service, version, endpoint, values, told, False)
         if cors is not None:
             more = (*more, *cors.headers(request))
@@ -185,7 +197,7 @@ def _read(service: Service, endpoint: Endpoint, admission: Admission, at_once: A
 
 
 def _written(service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int) -> Asks:
-    operation, sources, rates, body = admission.operation, service.sources, endpoint.rates, endpoint.body
+    operation, body, counted = admission.operation, endpoint.body, _counting(service, endpoint)
     assert isinstance(operation, Write)
     most = min(most, service.body_bytes)
     if body is not None and body.ignored:
@@ -222,12 +234,9 @@ def _written(service: Service, endpoint: Endpoint, admission: Admission, at_once
         step = operation.perform(call)
         if not (isinstance(step, Wait) and isinstance(step.work, Transact)):
             return None
-        # The rates count it (`count_it`): from here on it is done.
-        told: tuple[Told, ...] = ()
-        if rates:
-            told = count(rates, Asking(caller, request.address, env), sources.elapsed())
-            if any(each.refused for each in told):
-                return None
+        told = counted(caller, request, env)
+        if told is None:
+            return None
         x = Exchange(service, request, {}, env, version, endpoint, tuple(values), caller=caller, admission=admission)
         x.told, x.asked = told, Asked(call, None, came)
         return Handed(x, step)

@@ -11,10 +11,9 @@ from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
-import msgspec
-
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store import record
 from ninefold.runtime.store.move import Notes, NotMoved, Table, last_key, made_of, page
 from ninefold.runtime.store.postgresql_link import Link
 from ninefold.runtime.store.postgresql_opening import (
@@ -32,7 +31,6 @@ from ninefold.runtime.store.postgresql_opening import (
 )
 from ninefold.runtime.store.postgresql_tables import create_references, create_tables, not_there_yet
 from ninefold.runtime.store.protocol import Row
-from ninefold.runtime.store.record import Upgrade
 from ninefold.sql.fragment import identifier
 from ninefold.sql.postgresql import fitted
 
@@ -99,7 +97,7 @@ class Source(Side):
     def notes(self) -> Notes:
         found = noted(self.ask)
         numbers = {name: int(last) for name, last in self.ask('SELECT "table", last FROM "$number"')}
-        upgrades = msgspec.json.decode(found.get("upgrades", b"[]"), type=tuple[Upgrade, ...])
+        upgrades = record.decode_upgrades(found.get("upgrades"))
         return Notes(found["key"], found.get("contract"), found.get("fit"), numbers, upgrades)
 
 
@@ -137,7 +135,7 @@ class Target(Side):
         numbered = 'INSERT INTO "$number" ("table", last) VALUES ($1, $2)'
         for name, last in notes.numbers.items():
             self.ask(numbered, name, last)
-        kept = {"upgrades": msgspec.json.encode(notes.upgrades)} if notes.upgrades else {}
+        kept = {"upgrades": record.encode_upgrades(notes.upgrades)} if notes.upgrades else {}
         kept |= {} if notes.contract is None else {"contract": notes.contract}
         kept |= {} if notes.fit is None else {"fit": notes.fit}
         self.ask('DELETE FROM "$ninefold" WHERE name = $1', MOVING)

@@ -21,6 +21,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import Statement, statements
+from ninefold.runtime.store import record
 from ninefold.runtime.store.changing import NotUpgraded, adapt, differs
 from ninefold.runtime.store.postgresql import HeldElsewhere, PostgreSQL, Writer, served
 from ninefold.runtime.store.postgresql_link import Link, Transaction, words
@@ -44,7 +45,7 @@ CLOCKS: Final = 2.0
 
 _COMMANDS: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 
-NOTES: Final = '"$ninefold"'
+NOTES: Final = record.TABLE
 CREATE_NOTES: Final = f"CREATE TABLE {NOTES} (name text PRIMARY KEY, value bytea NOT NULL)"
 
 _NODE: Final = 0

@@ -1,5 +1,5 @@
-"""The steps of an upgrade as PostgreSQL takes them (`ninefold.upgrade.steps`), and questions about the rows that are
-there: beside `ninefold.runtime.store.steps`, which are SQLite's.
+"""The steps of an upgrade as PostgreSQL takes them (`ninefold.upgrade.steps`), beside `ninefold.runtime.store.steps`,
+which are SQLite's.
 
 Where a step could have a reference keep rows, change them, or be kept by them, all references go first, and are made
 again at the end, when each is looked at.
@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, assert_never
 
-import msgspec
 from msgspec import structs
 
 from ninefold.expressions.tree import Typed
@@ -26,7 +25,7 @@ from ninefold.runtime.store.premises import broken
 from ninefold.runtime.store.protocol import Row, Session, Stored
 from ninefold.runtime.store.worked import Worked, worked
 from ninefold.sql.credentials import table_of
-from ninefold.sql.fragment import identifier
+from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.postgresql import fitted, stored_form
 from ninefold.upgrade import steps
 from ninefold.upgrade.shape import encode_shape
@@ -90,14 +89,14 @@ class Changing:
         return broken(premise, Asking(self._ask))
 
     def note_shape(self, shape: Schema) -> None:
-        self._ask("UPDATE \"$ninefold\" SET value = $1 WHERE name = 'shape'", encode_shape(shape))
+        self._ask(f"UPDATE {record.TABLE} SET value = $1 WHERE name = 'shape'", encode_shape(shape))
 
     def note_upgrade(self, shape: Schema, backup: Path | None) -> None:
-        found = self._ask("SELECT value FROM \"$ninefold\" WHERE name = 'upgrades'")
-        before = msgspec.json.decode(found[0][0] if found else b"[]", type=tuple[record.Upgrade, ...])
+        found = self._ask(f"SELECT value FROM {record.TABLE} WHERE name = 'upgrades'")
+        before = record.decode_upgrades(found[0][0] if found else None)
         [(now,)] = self._ask(f"SELECT {_NOW}")
-        noted = msgspec.json.encode((*before, record.Upgrade(str(now), str(backup or ""), "")))
-        self.session.run(f"INSERT INTO \"$ninefold\" VALUES ('upgrades', ?) {record.ANEW}", (noted,))
+        noted = record.encode_upgrades((*before, record.Upgrade(str(now), str(backup or ""), "")))
+        self.session.run(f"INSERT INTO {record.TABLE} VALUES ('upgrades', ?) {record.ANEW}", (noted,))
 
 
 def _take(step: Step, wanted: Schema, ask: Ask) -> None:
@@ -154,7 +153,7 @@ def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
             yield f"DROP INDEX IF EXISTS {identifier(tables.short(index.name))}"
         case steps.RenameTable(old=old, new=new, credentials=credentials):
             yield f"ALTER TABLE {identifier(old)} RENAME TO {identifier(new)}"
-            yield f'UPDATE "$number" SET "table" = {_text(new)} WHERE "table" = {_text(old)}'
+            yield f'UPDATE "$number" SET "table" = {literal(new)} WHERE "table" = {literal(old)}'
             yield from _numbered_anew(new, ask)
             if credentials:
                 yield f"ALTER TABLE {table_of(old)} RENAME TO {table_of(new)}"
@@ -163,8 +162,8 @@ def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
         case steps.MapState(table=name, column=column, by=by, old=old, new=new, kept=kept):
             since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {_NOW}"
             yield (
-                f"UPDATE {identifier(name)} SET {identifier(column)} = {_text(new)}{since}"
-                f" WHERE {identifier(by)} = {_text(old)}"
+                f"UPDATE {identifier(name)} SET {identifier(column)} = {literal(new)}{since}"
+                f" WHERE {identifier(by)} = {literal(old)}"
             )
         case steps.Keep(table=name, column=column, to=to):
             yield f"ALTER TABLE {identifier(name)} ADD COLUMN {identifier(to)} {_form(name, column, ask)}"
@@ -329,7 +328,3 @@ def _bind(wanted: Schema, ask: Ask) -> None:
                 raise NotUpgraded("rows would refer to nothing", [details])
         for statement in tables.references(structs.replace(table, references=tuple(lacking))):
             ask(statement)
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"

@@ -19,7 +19,7 @@ from ninefold.runtime.store import tables as sqlite
 from ninefold.runtime.store.tables import ONE, names
 from ninefold.sql import credentials
 from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_broker
-from ninefold.sql.fragment import identifier
+from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.sql.plpgsql import FUNCTIONS
 from ninefold.sql.postgresql import stored_form
@@ -136,7 +136,7 @@ def define_column(table: Table, column: Column, schema: Schema) -> str:
 def next_number(table: str) -> str:
     """The next number of a table's rows. As in SQLite, one that was not kept is given again, which a sequence does not:
     the positions of events have no holes."""
-    return '"$next"(\'' + table.replace("'", "''") + "')"
+    return f'"$next"({literal(table)})'
 
 
 def _form(type_: Type, schema: Schema) -> str:

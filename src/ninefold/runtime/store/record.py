@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import apsw
+import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.protocol import Session
@@ -34,7 +35,7 @@ APPLICATION = int.from_bytes(b"9fol", "big")
 ROOM = 256 * 1024
 """Bytes without which a disk counts as full."""
 
-_TABLE = '"$ninefold"'
+TABLE = '"$ninefold"'
 ANEW = "ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 
 
@@ -67,7 +68,7 @@ def read(connection: apsw.Connection) -> Empty | Foreign | Record:
         return Empty()
     if form != FORM:
         return Foreign(f"it was made by another ninefold (form {form}, and this one reads form {FORM})")
-    value = f"SELECT value FROM {_TABLE} WHERE name ="
+    value = f"SELECT value FROM {TABLE} WHERE name ="
     [values] = connection.execute(f"SELECT ({value} 'shape'), ({value} 'key')").fetchall()
     match values:
         case (bytes(shape), bytes(key)) if len(key) >= 32:
@@ -80,16 +81,16 @@ def create(connection: apsw.Connection, shape: bytes, key: bytes | None = None) 
     of. Raises apsw.Error."""
     connection.pragma("application_id", APPLICATION)
     connection.pragma("user_version", FORM)
-    connection.execute(f"CREATE TABLE {_TABLE} (name TEXT NOT NULL PRIMARY KEY, value BLOB NOT NULL) STRICT")
+    connection.execute(f"CREATE TABLE {TABLE} (name TEXT NOT NULL PRIMARY KEY, value BLOB NOT NULL) STRICT")
     record = Record(shape, key or secrets.token_bytes(32))
-    connection.execute(f"INSERT INTO {_TABLE} VALUES ('key', ?)", (record.key,))
-    connection.execute(f"INSERT INTO {_TABLE} VALUES ('shape', ?)", (record.shape,))
+    connection.execute(f"INSERT INTO {TABLE} VALUES ('key', ?)", (record.key,))
+    connection.execute(f"INSERT INTO {TABLE} VALUES ('shape', ?)", (record.shape,))
     return record
 
 
 def update_shape(connection: apsw.Connection, shape: bytes) -> None:
     """Inside the transaction that changes the tables. Raises apsw.Error."""
-    connection.execute(f"UPDATE {_TABLE} SET value = ? WHERE name = 'shape'", (shape,))
+    connection.execute(f"UPDATE {TABLE} SET value = ? WHERE name = 'shape'", (shape,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,15 @@ def note_upgrades(connection: apsw.Connection, upgrades: Sequence[Upgrade]) -> N
         connection.execute(f"INSERT INTO {_UPGRADES} VALUES (?, ?, ?)", (each.time, each.backup, each.written))
 
 
+def encode_upgrades(upgrades: Sequence[Upgrade]) -> bytes:
+    """As they are noted where they have no table of their own."""
+    return msgspec.json.encode(upgrades)
+
+
+def decode_upgrades(noted: bytes | None) -> tuple[Upgrade, ...]:
+    return () if noted is None else msgspec.json.decode(noted, type=tuple[Upgrade, ...])
+
+
 def upgrades(connection: apsw.Connection) -> list[Upgrade]:
     """The oldest first. Raises apsw.Error."""
     if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = '$ninefold_upgrades'").fetchall():
@@ -133,12 +143,12 @@ def last_upgrade(connection: apsw.Connection) -> Upgrade | None:
 
 def fit(session: Session) -> bytes | None:
     """What is noted of how rows fit the contract; None: nothing yet."""
-    found = session.run(f"SELECT value FROM {_TABLE} WHERE name = 'fit'", ())
+    found = session.run(f"SELECT value FROM {TABLE} WHERE name = 'fit'", ())
     return bytes(found[0][0]) if found and isinstance(found[0][0], bytes) else None
 
 
 def note_fit(session: Session, fit: bytes) -> None:
-    session.run(f"INSERT INTO {_TABLE} VALUES ('fit', ?) {ANEW}", (fit,))
+    session.run(f"INSERT INTO {TABLE} VALUES ('fit', ?) {ANEW}", (fit,))
 
 
 Contract: TypeAlias = tuple[str, str]
@@ -161,24 +171,24 @@ def _unpacked(kept: bytes) -> tuple[str, str]:
 
 def served_with(session: Session) -> Contract | None:
     """The same, in a transaction."""
-    found = session.run(f"SELECT value FROM {_TABLE} WHERE name = 'contract'", ())
+    found = session.run(f"SELECT value FROM {TABLE} WHERE name = 'contract'", ())
     return _unpacked(found[0][0]) if found and isinstance(found[0][0], bytes) else None
 
 
 def kept_contract(connection: apsw.Connection) -> bytes | None:
     """The same as it is kept. Raises apsw.Error."""
-    found = connection.execute(f"SELECT value FROM {_TABLE} WHERE name = 'contract'").fetchall()
+    found = connection.execute(f"SELECT value FROM {TABLE} WHERE name = 'contract'").fetchall()
     return found[0][0] if found and isinstance(found[0][0], bytes) else None
 
 
 def keep_contract(connection: apsw.Connection, kept: bytes) -> None:
-    connection.execute(f"INSERT OR REPLACE INTO {_TABLE} VALUES ('contract', ?)", (kept,))
+    connection.execute(f"INSERT OR REPLACE INTO {TABLE} VALUES ('contract', ?)", (kept,))
 
 
 def note_contract(session: Session, name: str, text: str) -> None:
     kept = zlib.compress(f"{name}\0{text}".encode())
-    if not session.run(f"SELECT 1 FROM {_TABLE} WHERE name = 'contract' AND value = ?", (kept,)):
-        session.run(f"INSERT INTO {_TABLE} VALUES ('contract', ?) {ANEW}", (kept,))
+    if not session.run(f"SELECT 1 FROM {TABLE} WHERE name = 'contract' AND value = ?", (kept,)):
+        session.run(f"INSERT INTO {TABLE} VALUES ('contract', ?) {ANEW}", (kept,))
 
 
 def derive(key: bytes, name: str) -> bytes:
@@ -188,8 +198,8 @@ def derive(key: bytes, name: str) -> bytes:
 
 def take_room(session: Session) -> None:
     """Write as much as a request may. Raises Unavailable where it cannot be written."""
-    session.run(f"INSERT OR REPLACE INTO {_TABLE} VALUES ('room', zeroblob({ROOM}))", ())
+    session.run(f"INSERT OR REPLACE INTO {TABLE} VALUES ('room', zeroblob({ROOM}))", ())
 
 
 def give_room_back(session: Session) -> None:
-    session.run(f"DELETE FROM {_TABLE} WHERE name = 'room'", ())
+    session.run(f"DELETE FROM {TABLE} WHERE name = 'room'", ())

@@ -22,7 +22,7 @@ from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.runtime.store.worked import Worked, worked
 from ninefold.sql.credentials import create_scopes, table_of
 from ninefold.sql.events import CREATE_LOG, CREATE_READING, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_broker
-from ninefold.sql.fragment import identifier
+from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.upgrade import steps
 from ninefold.upgrade.changes import Changes
@@ -160,9 +160,8 @@ def _decided(step: steps.Fill | steps.MapState | steps.RemoveRows, connection: a
             return f"UPDATE {table} SET {identifier(column)} = {given}{rows}"
         case steps.MapState(column=column, by=by, old=old, new=new, kept=kept):
             since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {_NOW}"
-            return (
-                f"UPDATE {table} SET {identifier(column)} = {_text(new)}{since} WHERE {identifier(by)} = {_text(old)}"
-            )
+            changed = f"{identifier(column)} = {literal(new)}{since}"
+            return f"UPDATE {table} SET {changed} WHERE {identifier(by)} = {literal(old)}"
         case steps.RemoveRows(where=where, reads=reads):
             rows = "" if where is None else f" WHERE {_called(connection, worked(where, Boolean(), reads))}"
             return f"DELETE FROM {table}{rows}"
@@ -211,10 +210,10 @@ def _remade(step: steps.Remake, wanted: Schema, connection: apsw.Connection) -> 
     yield f"INSERT INTO {identifier(new)} ({names}) SELECT {values} FROM {name} ORDER BY rowid"
     if any(column.serial for column in table.columns) and _is_numbered(connection, table.name):
         # A number that was given is not given again, also where its row is gone.
-        yield f"DELETE FROM sqlite_sequence WHERE name = {_text(new)}"
+        yield f"DELETE FROM sqlite_sequence WHERE name = {literal(new)}"
         highest = f"coalesce((SELECT max(rowid) FROM {identifier(new)}), 0)"
-        there = f"FROM sqlite_sequence WHERE name = {_text(table.name)}"
-        yield f"INSERT INTO sqlite_sequence SELECT {_text(new)}, max(seq, {highest}) {there}"
+        there = f"FROM sqlite_sequence WHERE name = {literal(table.name)}"
+        yield f"INSERT INTO sqlite_sequence SELECT {literal(new)}, max(seq, {highest}) {there}"
     yield f"DROP TABLE {name}"
     yield f"ALTER TABLE {identifier(new)} RENAME TO {name}"
     for index in (*table.indexes, *reference_indexes(table)):
@@ -284,7 +283,3 @@ class Asking:
 
     def inexact(self, column: str, old: Type, new: Type) -> str:
         return f"CAST(CAST({column} AS {_number(new)}) AS {_number(old)}) <> {column}"
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
