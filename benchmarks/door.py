@@ -25,7 +25,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -75,49 +75,58 @@ class Wire(asyncio.Transport):
         pass
 
 
+def served(contract: Path, url: str, came: Sequence[Callable[[bytes], None]]) -> tuple[Any, Any, list[Any]]:
+    """A contract, served from a database to as many connections as there are of who is told what is written to each:
+    the application, its database, the connections. To be called on the event loop."""
+    import uvicorn
+    from uvicorn.server import ServerState
+
+    from ninefold.operator.port import Metrics
+    from ninefold.operator.trouble import Causes
+    from ninefold.pipeline import load
+    from ninefold.runtime.http import access_log
+    from ninefold.runtime.http.app import Application
+    from ninefold.runtime.http.direct import Door
+    from ninefold.runtime.http.protocol import Protocol
+    from ninefold.runtime.request.service import ready
+    from ninefold.runtime.store.opening import kind_of, open_database
+    from ninefold.runtime.store.protocol import Opened
+
+    plan = load(str(contract)).plan_for(kind_of(url))
+    assert plan is not None
+    opening = open_database(url, plan)
+    assert isinstance(opening, Opened), opening
+    metrics = Metrics(opening.database)
+    lines = _lines_of_log()(Path(os.devnull).open("w"), access_log.lines("text", contract.name))
+
+    def observe(record: Any) -> None:
+        metrics.observe(record)
+        lines.write(record)
+
+    service = ready(plan, opening.database.key("cursors"))
+    application = Application(service, opening.database, observe, reasons=Causes(plan, {}).reasons)
+    config = uvicorn.Config(application, log_config=None, lifespan="off")
+    config.load()
+    state = ServerState()
+    state.default_headers = [(b"date", b"Sun, 22 Nov 2026 23:30:00 GMT")]
+    door = Door(lambda *told: None, 30.0, core=application)
+    connections = []
+    for each in came:
+        connection = Protocol(config, state, {}, asyncio.get_running_loop(), door=door)
+        connection.connection_made(Wire(each))
+        connections.append(connection)
+    return application, opening.database, connections
+
+
 class Side:
     """A service in this process, and connections to it."""
 
     def __init__(self, contract: Path, database: Path, asked: Path) -> None:
-        import uvicorn
-        from uvicorn.server import ServerState
-
-        from ninefold.operator.port import Metrics
-        from ninefold.operator.trouble import Causes
-        from ninefold.pipeline import load
-        from ninefold.runtime.http import access_log
-        from ninefold.runtime.http.app import Application
-        from ninefold.runtime.http.direct import Door
-        from ninefold.runtime.http.protocol import Protocol
-        from ninefold.runtime.request.service import ready
-        from ninefold.runtime.store.sqlite import Opened, open_sqlite
-
-        plan = load(str(contract)).plan
-        assert plan is not None
-        opening = open_sqlite(str(database), plan.schema)
-        assert isinstance(opening, Opened), opening
-        metrics = Metrics(opening.database)
-        lines = _lines_of_log()(Path(os.devnull).open("w"), access_log.lines("text", contract.name))
-
-        def observe(record: Any) -> None:
-            metrics.observe(record)
-            lines.write(record)
-
-        service = ready(plan, opening.database.key("cursors"))
-        self.database = opening.database
-        self.application = Application(service, opening.database, observe, reasons=Causes(plan, {}).reasons)
-        config = uvicorn.Config(self.application, log_config=None, lifespan="off")
-        config.load()
-        state = ServerState()
-        state.default_headers = [(b"date", b"Sun, 22 Nov 2026 23:30:00 GMT")]
-        door = Door(lambda *told: None, 30.0, core=self.application)
         self._came: list[bytes] = []
         self._all_came = asyncio.Event()
-        self.connections = []
-        for _ in range(CONNECTIONS):
-            connection = Protocol(config, state, {}, asyncio.get_running_loop(), door=door)
-            connection.connection_made(Wire(self._answered))
-            self.connections.append(connection)
+        self.application, self.database, self.connections = served(
+            contract, str(database), [self._answered] * CONNECTIONS
+        )
         self._asked = [line.split() for line in asked.read_text().splitlines()]
         self._chance = random.Random(1)
 

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
@@ -174,10 +174,10 @@ def make(where: Path) -> None:
     subprocess.run([_program("initdb"), "-D", str(data), *options], check=True, cwd="/", **UNPRIVILEGED)
 
 
-def begin(where: Path) -> subprocess.Popen[bytes]:
-    """Its server, once it takes connections."""
-    options = [f"--{name}={value}" for name, value in SETTINGS.items()]
-    command = [_program("postgres"), "-D", str(where / "data"), "-k", str(where), *options]
+def begin(where: Path, settings: Mapping[str, str] = SETTINGS, before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+    """Its server, once it takes connections. `before`: what comes before its command, such as `taskset`."""
+    options = [f"--{name}={value}" for name, value in settings.items()]
+    command = [*before, _program("postgres"), "-D", str(where / "data"), "-k", str(where), *options]
     server = subprocess.Popen(command, cwd="/", **UNPRIVILEGED)
     asked = [_program("pg_isready"), "-q", "-h", str(where)]
     while subprocess.run(asked).returncode != 0:
