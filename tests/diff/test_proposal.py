@@ -12,6 +12,7 @@ from tests.slices import LONG, some
 from ninefold.cli import main
 from ninefold.diff.older import again, proposal
 from ninefold.diff.sight import differing, sight
+from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document
 
 ORDERS = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8")
@@ -172,6 +173,43 @@ def test_it_is_written_in_its_place(layout: str, tmp_path: Path, capsys: pytest.
     assert derived is not None
     left = differing(sight(loaded(older).contract), sight(derived.contract))
     assert {at[1:4] for at in left} <= {("order", "fields", "note")}
+
+
+PART_9 = {
+    "said to be none": "## 9. Versioning\n\nThere is one version: none.\n",
+    "left open": "## 9. Versioning\n\nVersions: not shown.\n\nNobody has asked.\n",
+    "empty": "## 9. Versioning\n",
+    "absent": "",
+}
+
+
+@pytest.mark.parametrize("part", PART_9)
+def test_part_9_is_written_where_there_is_none(part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """How a request names its version is as the older contract says; where it does not, that is asked."""
+    begin = ORDERS.index("## 9. Versioning")
+    newer = f"{ORDERS[:begin]}{PART_9[part]}".replace("wrong_state", "not_now")
+    stated = f"""{PART_9["empty"]}
+```yaml
+in: header
+name: Api-Version
+versions: {{"2026-06-01": {{}}}}
+default: "2026-06-01"
+compatible: [add an endpoint]
+```
+"""
+    for old_part, names in ((stated, "2026-06-01"), (PART_9["said to be none"], "1")):
+        old, new = tmp_path / "old.md", tmp_path / "new.md"
+        old.write_text(ORDERS[:begin] + old_part, encoding="utf-8")
+        new.write_text(newer, encoding="utf-8")
+        main(["diff", str(old), str(new), "--propose", "--write"])
+        told = capsys.readouterr()
+        assert f"{new} is written" in told.out, told
+        text = new.read_text(encoding="utf-8")
+        kept = newer if part == "absent" else newer[: newer.index("## 9")]
+        assert text.startswith(kept) and ("Nobody has asked." in text) == (part == "left open")
+        written = loaded(text)
+        assert [each.name for each in value_of(written.contract.versioning.versions) or ()] == ["next", names]
+        assert {each.question.part for each in written.open_questions} == (set() if old_part == stated else {9})
 
 
 def test_what_has_no_place_is_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -198,6 +198,35 @@ def test_the_older_version_shows_of_the_rows_what_they_were(
     assert shown(path, text, {"Api-Version": "1"}) == before
 
 
+PROPOSED: Final = {
+    "words of an enum": WAYS["words of an enum, both ways"].edits,
+    "another state": WAYS["another state"].edits,
+    "a unit": [("number, maximum: 90, multipleOf: 0.01}", "integer, maximum: 9000}")],
+    "a list": [("note:   {type: string}", "note:   {type: array, items: {type: string}}")],
+    "a number": [("weight: {type: integer}", "weight: {type: number}")],
+}
+"""Changes where what is shown instead can be worked out."""
+
+
+@pytest.mark.parametrize("name", PROPOSED)
+def test_what_diff_proposes_shows_of_the_rows_what_they_were(path: Path, name: str) -> None:
+    old = OLD.replace("price:  {type: number}", "price:  {type: number, maximum: 90, multipleOf: 0.01}")
+    text = old
+    for before, after in PROPOSED[name]:
+        assert text.count(before) == 1
+        text = text.replace(before, after)
+    text = text.replace('{"1": {}}', '{"2": {}}').replace('default: "1"', 'default: "2"')
+    was = filled(path, old)
+    files = [path.with_name(each) for each in ("old.yaml", "new.yaml")]
+    for file, each in zip(files, (old, text), strict=True):
+        file.write_text(each, encoding="utf-8")
+    assert main(["diff", *map(str, files), "--propose", "--write"]) == 0
+    text = files[1].read_text(encoding="utf-8")
+    serve(path, text)
+    assert upgraded(path, "--apply") == 0
+    assert shown(path, text, {"Api-Version": "1"}) == was
+
+
 @pytest.mark.parametrize("name", [name for name, way in WAYS.items() if way.alike])
 @pytest.mark.parametrize("held", ["then", "now"])
 def test_where_nobody_knows_of_which_version_the_rows_are_it_is_asked(

@@ -116,7 +116,7 @@ def _applied(document: Document, name: str) -> Applied:
     if wrong:
         return None, wrong[0]
     found = loaded.of(name)
-    return (None, "it is not derived") if found is None or found is loaded else (found.contract, "")
+    return (None, "it is not derived") if found is None or found is loaded else (found, "")
 
 
 def again(loaded: Loaded, version: str) -> Kept:
@@ -129,7 +129,7 @@ def again(loaded: Loaded, version: str) -> Kept:
     stated = loaded.document.part("versioning").facts.get("versions")
     node = None if stated is None else _mapping(stated.value).get(version)
     wording = Wording(loaded.document, said_of(node.value) if node is not None else {}, {}, {})
-    return keep(old.contract, new.contract, wording, applying(loaded.document, version, above, versioned=True))
+    return keep(old, new.contract, wording, applying(loaded.document, version, above, versioned=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,16 +145,27 @@ class Unkept:
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """`name`: the older version, `above` the one that its changes lead back from. `has_versions`: the newer contract
-    says how a request names a version; `is_named`: it has the one above. `lines`: those of part 5 that it wants
-    besides; None: nobody can say whom one admits."""
+    says how a request names a version, else it is to say what is in `head`; `is_named`: it has the one above. `lines`:
+    those of part 5 that it wants besides; None: nobody can say whom one admits."""
 
     name: str
     above: str
     has_versions: bool
     is_named: bool
+    head: tuple[str, ...]
     kept: Kept
     lines: dict[str, str | None]
     unkept: tuple[Unkept, ...]
+
+    def block(self) -> list[str]:
+        """The lines of part 9."""
+        name = "" if self.is_named else "   # its name is yours to choose"
+        lines = [*self.head, "versions:", f"  {_key(self.above)}: {{}}{name}", f"  {_key(self.name)}:"]
+        lines += ["    changes:"] if self.kept.steps else ["    changes: none"]
+        for step in self.kept.steps:
+            note = f"   # {step.note}" if step.note else ""
+            lines.append(f"      - {step.written()}{note}")
+        return lines
 
 
 def proposal(old: Loaded, new: Loaded) -> Proposal:
@@ -169,9 +180,22 @@ def proposal(old: Loaded, new: Loaded) -> Proposal:
     if newer is None:
         raise NoWay(above)
     apply = applying(new.document, name, above, versioned=has_versions)
-    kept = keep(old.contract, newer.contract, Wording(old.document, None, {}, {}), apply)
+    kept = keep(old, newer.contract, Wording(old.document, None, {}, {}), apply)
     lines, unkept = lines_of(new.document, kept.steps), tuple(_unkept(kept, diff(old, newer)))
-    return Proposal(name, above, has_versions, above in names, kept, lines, unkept)
+    head = () if has_versions else tuple(_head(old.document, name))
+    return Proposal(name, above, has_versions, above in names, head, kept, lines, unkept)
+
+
+def _head(old: Document, name: str) -> Iterator[str]:
+    """How a request names a version, where the newer contract does not say it: as in the older one, else that is asked;
+    one that names none goes on as it did."""
+    said = {each.name: each.value for each in old.part("versioning").facts.entries}
+    wording = Wording(old, None, {}, {})
+    for key in ("in", "name", "default", "compatible"):
+        if key in said:
+            yield f"{key}: {wording.text(said[key], None)}"
+        elif key != "name" and "in" not in said:
+            yield f"{key}: {_key(name) if key == 'default' else NOT_SHOWN}"
 
 
 class NoWay(Exception):
@@ -213,17 +237,7 @@ def _meets(at: Address, other: Address) -> bool:
 
 def to_yaml(found: Proposal, old: Source, new: Source) -> str:
     """The block for part 9, and the lines for part 5; what cannot be kept stands in comments behind them."""
-    lines = [f"# for part 9 of {new.name}"]
-    if not found.has_versions:
-        lines += ["in: not shown", "versions:"]
-    else:
-        lines.append("versions:")
-    name = "" if found.is_named else "   # its name is yours to choose"
-    lines += [f"  {_key(found.above)}: {{}}{name}", f"  {_key(found.name)}:"]
-    lines += ["    changes:"] if found.kept.steps else ["    changes: none"]
-    for step in found.kept.steps:
-        note = f"   # {step.note}" if step.note else ""
-        lines.append(f"      - {step.written()}{note}")
+    lines = [f"# for part 9 of {new.name}", *found.block()]
     if found.lines:
         lines += ["", f"# for part 5 of {new.name}", "permissions:"]
         lines += [f"  {quoted(key)}: {line or NOT_SHOWN}" for key, line in found.lines.items()]

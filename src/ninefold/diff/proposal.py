@@ -13,6 +13,8 @@ from typing import Final
 
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.alike import below, codes, endpoints, is_unused_code, kinds, names_below, parameters, same
+from ninefold.diff.conversions import converted, of_states, shown_instead
 from ninefold.diff.schemas import steps as schema_steps
 from ninefold.diff.sight import VALUE, Address, Sight, apart, differing, distance, sight
 from ninefold.diff.wording import (
@@ -28,8 +30,9 @@ from ninefold.diff.wording import (
     stored_name,
 )
 from ninefold.language.fact import value_of
+from ninefold.pipeline import Loaded
 
-Applied = tuple["Contract | None", str]
+Applied = tuple["Loaded | None", str]
 Apply = Callable[[Sequence["Step"]], Applied]
 """The older version with some changes; or None, and why there is none."""
 
@@ -54,14 +57,14 @@ Ways = tuple[Step, ...]
 _OF_PARTS: Final[dict[int, Address]] = {4: ("4",), 6: ("6", "kinds"), 7: ("7", "codes")}
 
 
-def keep(old: Contract, above: Contract, wording: Wording, apply: Apply) -> Kept:
+def keep(old: Loaded, above: Contract, wording: Wording, apply: Apply) -> Kept:
     """`above`: the version that the changes lead back from."""
     return _Keeping(old, above, wording, apply).kept()
 
 
 @dataclass
 class _Keeping:
-    old: Contract
+    loaded: Loaded
     above: Contract
     wording: Wording
     apply: Apply
@@ -69,11 +72,12 @@ class _Keeping:
     refused: dict[Step, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.old = self.loaded.contract
         self.was, self.now = sight(self.old), sight(self.above)
         self.derived = self.now
 
     def kept(self) -> Kept:
-        for part, alike in ((4, _endpoints), (7, _codes), (6, _kinds)):
+        for part, alike in ((4, endpoints), (7, codes), (6, kinds)):
             self._try(self._pairs(_OF_PARTS[part], alike))
         self._rename_fields()
         self._called()
@@ -82,7 +86,7 @@ class _Keeping:
         for _ in range(3):
             if not self._try(self._changed()):
                 break
-        left = tuple(each for each in differing(self.was, self.derived) if not _is_unused_code(each, self.was))
+        left = tuple(each for each in differing(self.was, self.derived) if not is_unused_code(each, self.was))
         subjects = {each.subject for each in self.steps if each.verb != "rename"}
         refused = tuple((step, why) for step, why in self.refused.items() if why and step.subject not in subjects)
         return Kept(tuple(self.steps), left, tuple(self._wider()), refused, self.was, self.now, self.derived)
@@ -119,18 +123,21 @@ class _Keeping:
         return True
 
     def _tried(self, steps: Sequence[Step]) -> Sight | str:
-        contract, why = self.apply(steps)
-        return why if contract is None else sight(contract)
+        derived, why = self.apply(steps)
+        if derived is None:
+            return why
+        found = shown_instead(self.loaded, self.was, derived, steps)
+        return "what is given is shown otherwise" if found is None else found
 
     # What has other names
 
     def _rename_fields(self) -> None:
-        for resource in _names(self.was, "2"):
+        for resource in names_below(self.was, "2"):
             at: Address = ("2", resource, "fields")
             gone, come = self._gone_and_come(at)
             for name in gone:
-                twins = [each for each in come if _same(self, (*at, name), (*at, each))]
-                rivals = [each for each in gone if _below(self.was, (*at, each)) == _below(self.was, (*at, name))]
+                twins = [each for each in come if same(self.was, self.now, (*at, name), (*at, each))]
+                rivals = [each for each in gone if below(self.was, (*at, each)) == below(self.was, (*at, name))]
                 if len(twins) != 1 or len(rivals) != 1:
                     found = {each: self._evidence(resource, name, each) for each in come}
                     best = max(found.values(), default=0)
@@ -155,16 +162,16 @@ class _Keeping:
         return sum(apart(self.was, of, each) for each in differing(self.was, of) if each[:3] != at)
 
     def _gone_and_come(self, at: Address) -> tuple[list[str], list[str]]:
-        was, now = _names(self.was, *at), _names(self.derived, *at)
+        was, now = names_below(self.was, *at), names_below(self.derived, *at)
         return [each for each in was if each not in now], [each for each in now if each not in was]
 
-    def _pairs(self, at: Address, alike: Callable[[_Keeping, Address, Address], bool]) -> Iterator[Ways]:
+    def _pairs(self, at: Address, alike: Callable[[Sight, Sight, Address, Address], bool]) -> Iterator[Ways]:
         """What is gone and what has come, where each is like one of the others alone."""
         gone, come = self._gone_and_come(at)
         for name in gone:
-            twins = [each for each in come if alike(self, (*at, name), (*at, each))]
+            twins = [each for each in come if alike(self.was, self.now, (*at, name), (*at, each))]
             for twin in twins if len(twins) == 1 else []:
-                if [each for each in gone if alike(self, (*at, each), (*at, twin))] == [name]:
+                if [each for each in gone if alike(self.was, self.now, (*at, each), (*at, twin))] == [name]:
                     yield (Step("rename", twin, (("to", quoted(name)),)),)
 
     def _called(self) -> None:
@@ -175,9 +182,9 @@ class _Keeping:
         for each in (one for one in self.steps if one.verb == "rename"):
             older = dict(each.beside)["to"]
             resource, dot, name = each.subject.partition(".")
-            if each.subject in _names(self.now, "7", "codes"):
+            if each.subject in names_below(self.now, "7", "codes"):
                 codes[older] = each.subject
-            elif dot and resource in _names(self.now, "2"):
+            elif dot and resource in names_below(self.now, "2"):
                 fields[resource, older] = stored_name(self.above, resource, name)
         self.wording = replace(self.wording, fields=fields, codes=codes)
 
@@ -186,7 +193,7 @@ class _Keeping:
     def _gone(self) -> Iterator[Ways]:
         for key in self._gone_and_come(("4",))[1]:
             yield (Step("remove", key),)
-        for resource in _names(self.was, "2"):
+        for resource in names_below(self.was, "2"):
             for name in self._gone_and_come(("2", resource, "fields"))[1]:
                 yield tuple(self._without(resource, name))
         for at in (_OF_PARTS[6], _OF_PARTS[7]):
@@ -202,16 +209,16 @@ class _Keeping:
         yield Step("remove", f"{resource}.{name}")
 
     def _added(self) -> Iterator[Ways]:
-        for resource in _names(self.was, "2"):
-            there = _names(self.derived, "2", resource, "fields")
-            for name in _names(self.was, "2", resource, "fields"):
+        for resource in names_below(self.was, "2"):
+            there = names_below(self.derived, "2", resource, "fields")
+            for name in names_below(self.was, "2", resource, "fields"):
                 if name not in there:
                     yield tuple(self._add_field(resource, name))
-            for name in _names(self.was, "2", resource, "views"):
+            for name in names_below(self.was, "2", resource, "views"):
                 if ("2", resource, "views", name) not in self.derived:
                     yield self._was("add", f"{resource}.views.{name}", ("2", resource, "views", name), resource)
-        for key in _names(self.was, "4"):
-            if key not in _names(self.derived, "4"):
+        for key in names_below(self.was, "4"):
+            if key not in names_below(self.derived, "4"):
                 yield tuple(self._add_endpoint(key))
         for at in (_OF_PARTS[6], _OF_PARTS[7]):
             for name in self._gone_and_come(at)[0]:
@@ -250,6 +257,8 @@ class _Keeping:
         whole: dict[tuple[str, ...], list[str]] = {}
         for part, *names in left:
             match part, names:
+                case "3", [resource, *_]:
+                    whole.setdefault(("states", resource), [])
                 case "2", [resource, "fields", name, *_]:
                     whole.setdefault(("field", resource, name), [])
                 case "2", [resource, "views", name]:
@@ -264,6 +273,8 @@ class _Keeping:
                     whole.setdefault(("code", name), []).append(key)
         for what, keys in whole.items():
             match what:
+                case ("states", resource):
+                    yield tuple(of_states(resource, self.old, self.above))
                 case ("field", resource, name):
                     yield from self._change_field(resource, name)
                 case ("case", key, case):
@@ -293,7 +304,7 @@ class _Keeping:
             if part != "4" or len(names) != 2 or names[1] not in ("query", "request headers"):
                 continue
             key, kind = names
-            was, now = (_parameters(each, ("4", key, kind)) for each in (self.was, self.derived))
+            was, now = (parameters(each, ("4", key, kind)) for each in (self.was, self.derived))
             gone, come = ([each for each in one if each not in other] for one, other in ((was, now), (now, was)))
             for name in come:
                 twins = [each for each in gone if was[each] == now[name]]
@@ -318,7 +329,8 @@ class _Keeping:
             said = (("is", expression(self.wording.worded(computed.text))),)
             yield tuple(Step("change", subject, each) for each in ((*was, *said), said))
         elif "schema" in differs and was:
-            yield (Step("change", subject, was),)
+            above = field_of(self.above, resource, self._name_above(resource, name))
+            yield (*converted(subject, own, above, was), Step("change", subject, was))
         elif "on create" in differs and given:
             yield (Step("change", subject, given),)
 
@@ -332,7 +344,7 @@ class _Keeping:
     def _wider(self) -> Iterator[Address]:
         """Fields with an older schema that the newer one is not within, and nothing said of the values."""
         for each in self.steps:
-            if each.verb != "change" or "was" not in dict(each.beside) or "is" in dict(each.beside):
+            if each.verb != "change" or "was" not in dict(each.beside) or each.is_instead:
                 continue
             resource, _, name = each.subject.partition(".")
             at: Address = ("2", resource, "fields", name, "schema")
@@ -348,51 +360,3 @@ class _Keeping:
             if each.verb == "rename" and dict(each.beside)["to"] == name and each.subject.startswith(f"{resource}."):
                 return each.subject.partition(".")[2]
         return name
-
-
-# What is alike
-
-
-def _endpoints(of: _Keeping, one: Address, other: Address) -> bool:
-    """Whether two endpoints do the same, in each case."""
-    was, now = ({at: said for at, said in _below(*each).items() if at[-1:] == ("does",)}
-                for each in ((of.was, one), (of.now, other)))  # fmt: skip
-    return bool(was) and was == now
-
-
-def _codes(of: _Keeping, one: Address, other: Address) -> bool:
-    """Whether two codes answer the same conditions, or say the same."""
-    was, now = of.was.get((*one, "for")), of.now.get((*other, "for"))
-    return _same(of, one, other) or (was is not None and now is not None and was.said == now.said)
-
-
-def _kinds(of: _Keeping, one: Address, other: Address) -> bool:
-    was, now = of.was.get((*one, "upon")), of.now.get((*other, "upon"))
-    return was is not None and now is not None and was.said == now.said
-
-
-def _same(of: _Keeping, one: Address, other: Address) -> bool:
-    """Whether all that is said of two things is the same; of `one` in the older contract."""
-    return _below(of.was, one) == _below(of.now, other)
-
-
-def _below(of: Sight, at: Address) -> dict[tuple[str, ...], object]:
-    return {each[len(at) :]: piece.said for each, piece in of.items() if each[: len(at)] == at}
-
-
-def _names(of: Sight, *at: str) -> tuple[str, ...]:
-    """The names below an address."""
-    found = (str(each[len(at)]) for each in of if each[: len(at)] == at and len(each) > len(at))
-    names = dict.fromkeys(found)
-    return tuple(each for each in names if at != ("4",) or " /" in each)
-
-
-def _is_unused_code(at: Address, was: Sight) -> bool:
-    """A code that only the newer contract has, for no condition: what ends in it differs where it does."""
-    return at[:2] == ("7", "codes") and ("7", "codes", at[2]) not in {each[:3] for each in was} and at[3] != "for"
-
-
-def _parameters(of: Sight, at: Address) -> dict[str, object]:
-    piece = of.get(at)
-    said = () if piece is None or isinstance(piece.said, str) else piece.said
-    return {name: (schema, rest) for name, schema, rest in said}

@@ -61,6 +61,12 @@ def sight(contract: Contract) -> Sight:
 VALUE = "shown instead"
 """The last name of an address: what is shown in the place of a stored value."""
 
+
+def as_stored(name: str) -> str:
+    """What a rule reads where callers are shown something else by this name."""
+    return f"{name}, as it is stored"
+
+
 OF_VERSIONS: Final = frozenset(("unknown version", "retired version"))
 """Conditions that no request meets which names its version."""
 
@@ -82,7 +88,7 @@ class _Seeing:
         reading = {
             **self.fields,
             **{
-                (resource.name, each.name): f"{each.called}, as it is stored"
+                (resource.name, each.name): as_stored(each.called or "")
                 for resource in value_of(contract.resources.resources) or ()
                 for each in value_of(resource.fields) or ()
                 if each.seen is not None and each.seen.instead is not None

@@ -30,7 +30,8 @@ NOT_SHOWN: Final = "not shown"
 @dataclass(frozen=True, slots=True)
 class Step:
     """One change as it is written. `asked`: keys that only the author can answer, with what stood in for the answer
-    while it was tried. `line`: who may call the endpoint that it adds, as a line of part 5."""
+    while it was tried. `line`: who may call the endpoint that it adds, as a line of part 5. `called`: words of the
+    newer contract, with what the older one calls them."""
 
     verb: str
     subject: str
@@ -38,6 +39,12 @@ class Step:
     asked: tuple[tuple[str, str], ...] = ()
     note: str = ""
     line: str | None = None
+    called: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_instead(self) -> bool:
+        """Whether something else is shown than what is stored."""
+        return "is" in dict((*self.beside, *self.asked))
 
     def written(self, *, tried: bool = False) -> str:
         """`tried`: with what stands in for an answer."""

@@ -10,8 +10,9 @@ from ninefold.diagnostics.source import Source, Span
 from ninefold.diff.older import Proposal
 from ninefold.diff.wording import NOT_SHOWN, Step, quoted
 from ninefold.pipeline import Loaded, compile_document
-from ninefold.syntax.nodes import Entry, Mapping
-from ninefold.tools.propose.edits import Edit, edited, insertion
+from ninefold.syntax.nodes import NUMBERED_TITLES, Document, Entry, Mapping, Part
+from ninefold.syntax.parser import Form, form_of
+from ninefold.tools.propose.edits import Edit, edited, insertion, line_break
 
 
 class NoPlace(Exception):
@@ -20,12 +21,17 @@ class NoPlace(Exception):
 
 def written(found: Proposal, new: Loaded) -> str:
     """The text of the document then. Raises NoPlace."""
-    versions = new.document.part("versioning").facts.get("versions")
-    if versions is None or not isinstance(versions.value, Mapping) or not found.has_versions:
+    part = new.document.part("versioning")
+    versions = part.facts.get("versions")
+    if not part.facts.entries:
+        edits = [_whole(found, new.document, part)]
+    elif versions is None or not isinstance(versions.value, Mapping) or not found.has_versions:
         raise NoPlace("part 9 does not say how a request names a version, nor which there are")
-    if not found.is_named:
+    elif not found.is_named:
         raise NoPlace(f"its newest version is called `{found.name}`, as the older one is: give it a name of its own")
-    edits = [*_changes(found, versions.value, new.source), *_lines(found, new)]
+    else:
+        edits = [*_changes(found, versions.value, new.source)]
+    edits += _lines(found, new)
     text = edited(new.source.text, edits)
     wrong = [
         each.message
@@ -35,6 +41,22 @@ def written(found: Proposal, new: Loaded) -> str:
     if wrong:
         raise NoPlace(f"with the changes in it would be an error: {wrong[0]}")
     return text
+
+
+def _whole(found: Proposal, document: Document, part: Part) -> Edit:
+    """Part 9, where it says none of it: in the place of the sentence that says so."""
+    text = document.source.text
+    is_plain = form_of(document.source.name, text) is Form.PLAIN
+    lines = [f"  {line}" for line in found.block()] if is_plain else ["```yaml", *found.block(), "```"]
+    block, break_ = line_break(text).join(lines), line_break(text)
+    if part.statement is not None:
+        span = part.statement.span
+        return Edit(Span(part.place.end, span.end), f":{break_}{block}") if is_plain else Edit(span, block)
+    if part.present:
+        return insertion(_end_of_line(document.source, part.place), f"{break_}{'' if is_plain else break_}{block}")
+    heading = f"{part.name}:" if is_plain else f"## {NUMBERED_TITLES[part.number - 1]}{break_}"
+    lead = "" if text.endswith(break_) else break_
+    return insertion(len(text), f"{lead}{'' if is_plain else break_}{heading}{break_}{block}{break_}")
 
 
 def _changes(found: Proposal, versions: Mapping, source: Source) -> Iterator[Edit]:
