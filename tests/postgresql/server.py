@@ -40,6 +40,7 @@ SETTINGS: Final = {
     "max_connections": "100",
     "shared_buffers": "32MB",
     "autovacuum": "off",
+    "log_line_prefix": "%d ",
 }
 _numbers: Final = count()
 

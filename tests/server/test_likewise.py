@@ -205,7 +205,9 @@ class _Rows:
     def select(self, text: str, binds: Sequence[Stored]) -> list[Row]:
         return self._memory.select(text, binds)
 
-    def write(self, work: Callable[[Session], Any], done: Answered, again: bool = False) -> None:
+    def write(
+        self, work: Callable[[Session], Any], done: Answered, again: bool = False, due: str | None = None
+    ) -> None:
         # Who waits is told later, as by any writer.
         loop = asyncio.get_running_loop()
         try:

@@ -89,7 +89,8 @@ class Works:
             self._database.write(work.work, written)
         else:
             timers = self.service.timers
-            self._database.write(work.work if timers is None else timers.written(work.work, now), written, work.again)
+            due = None if timers is None else timers.written(now)
+            self._database.write(work.work, written, work.again, due)
 
     async def beside_requests(self, work: Work, now: str) -> Any:
         """What a timer waits for where no request does."""

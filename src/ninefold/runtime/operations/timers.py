@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -209,20 +208,15 @@ class Timers:
         until = (self._looked - self.sources.elapsed()) / 1_000_000_000 + LOOKING_SECONDS
         return 0.0 if self._swept_since < self._woken else until if found is None else min(found, until)
 
-    def written(self, work: Callable[[Session], Any], now: str) -> Callable[[Session], Any]:
-        """A write that is on its way to the database, as it is done there."""
+    def written(self, now: str) -> str | None:
+        """A write is on its way to the database. The time before which nothing of it is due, where others have to be
+        told."""
         if not self.together:
             self.writing(now)
-            return work
+            return None
         earliest = moved(now, self._shortest)
         self._earlier(earliest)
-
-        def noted(session: Session) -> Any:
-            result = work(session)
-            session.run(nodes.WRITTEN, [earliest])
-            return result
-
-        return noted
+        return earliest
 
     def writing(self, now: str) -> None:
         """A write is on its way to the database: whatever it enters is due no earlier than this says."""

@@ -128,12 +128,12 @@ def once(step: Next, held: Held, mismatch: Callable[[], Next], repeated: Callabl
     """The steps of an operation, in which what is transacted is done once for a key. `mismatch`: the step for a key
     that came before, with another request. `repeated` is told where the response is given again."""
     match step:
-        case Wait(Transact(work), resume):
+        case Wait(Transact(work, again), resume):
 
             def answered(found: Response | Failure) -> Next:
                 return found if isinstance(found, Response) else mismatch()
 
-            return Wait(Transact(partial(_done, held, work, resume, repeated)), answered)
+            return Wait(Transact(partial(_done, held, work, resume, repeated), again), answered)
         case Wait(work, resume):
             return Wait(work, lambda result: once(resume(result), held, mismatch, repeated))
         case _:

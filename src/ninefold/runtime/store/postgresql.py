@@ -27,6 +27,7 @@ from ninefold.runtime.store.postgresql_link import LOST, PASSING, Broken, Link, 
 from ninefold.runtime.store.postgresql_nodes import CHANNEL, Nodes
 from ninefold.runtime.store.protocol import Answered, Row, Session, Statistics, Stored, Unavailable
 from ninefold.runtime.store.writer import Queue, Result, Waiting, answer, transacted
+from ninefold.sql import nodes
 from ninefold.values import LONGEST_SUM
 
 log = logging.getLogger("ninefold.server")
@@ -195,13 +196,16 @@ class Writer:
         try:
             link, number = self.begun()
             try:
-                results = self._together(link, batch) if all(each.again for each in batch) else None
+                results = self._done(link, batch)
                 if results is None:
-                    if all(each.again for each in batch):
-                        self._await(link.connection.execute("ROLLBACK"))
-                        link, number = self.begun()
+                    self._await(link.connection.execute("ROLLBACK"))
+                    link, number = self.begun()
                     results = [self._alone(link, each) for each in batch]
-                self._end_of(link, number)
+                if all(error is not None for _, error in results):
+                    self._await(link.connection.execute("ROLLBACK"))
+                else:
+                    self._note_due(link, batch, results)
+                    self._end_of(link, number)
             except BaseException:
                 if not link.is_lost:
                     self._await(link.connection.execute("ROLLBACK"))
@@ -239,34 +243,66 @@ class Writer:
             log.error("it is not known whether transaction %s was committed", number)
             raise
 
+    def _done(self, link: Link, batch: list[Waiting]) -> list[Result] | None:
+        """The results, in the order of the works, which nobody else has: those that can be done once more are done
+        first, and without savepoints. None: what they did has to be undone."""
+        if len(batch) == 1 and batch[0].again:
+            return self._by_itself(link, batch[0])
+        first = self._together(link, [each for each in batch if each.again])
+        if first is None:
+            return None
+        results = iter(first)
+        return [next(results) if each.again else self._alone(link, each) for each in batch]
+
+    def _note_due(self, link: Link, batch: list[Waiting], results: list[Result]) -> None:
+        """Other nodes read from when on something may be due of what was written."""
+        due = [each.due for each, (_, error) in zip(batch, results, strict=True) if each.due and error is None]
+        if due:
+            self._await(link.run(nodes.WRITTEN, (min(due),)))
+
     def _together(self, link: Link, batch: list[Waiting]) -> list[Result] | None:
         """The results of works without savepoints. None: one that failed had changed something already, or left a
         transaction that cannot go on."""
         results: list[Result] = []
         for waiting in batch:
             session = Transaction(link, self._loop, self.longest, guarded=False)
-            try:
-                results.append((waiting.work(session), None))
-            except Broken:
+            result = self._tried(link, waiting, session)
+            if result is None or (result[1] is not None and session.changed):
                 return None
-            except BaseException as error:
-                if isinstance(error, Unavailable) and link.is_lost:
-                    raise
-                if session.changed:
-                    return None
-                results.append((None, error))
+            results.append(result)
         return results
 
-    def _alone(self, link: Link, waiting: Waiting) -> Result:
-        """One work in its savepoint."""
-        self._await(link.connection.execute("SAVEPOINT work"))
+    def _by_itself(self, link: Link, waiting: Waiting) -> list[Result] | None:
+        """The same of one that has the transaction alone: where it is refused, that is undone."""
+        result = self._tried(link, waiting, Transaction(link, self._loop, self.longest, guarded=False))
+        return None if result is None else [result]
+
+    def _tried(self, link: Link, waiting: Waiting, session: Transaction) -> Result | None:
+        """None: it left a transaction that cannot go on."""
         try:
-            result: Result = waiting.work(Transaction(link, self._loop, self.longest, guarded=True)), None
+            return waiting.work(session), None
+        except Broken:
+            return None
         except BaseException as error:
-            if link.is_lost:
-                raise Unavailable("the connection was lost") from error
-            self._await(link.connection.execute("ROLLBACK TO work"))
-            result = None, error
+            if isinstance(error, Unavailable) and link.is_lost:
+                raise
+            return None, error
+
+    def _alone(self, link: Link, waiting: Waiting) -> Result:
+        """One work in its savepoint; and where a statement of it fails, done once more with one for each of them."""
+        result: Result = None, None
+        self._await(link.connection.execute("SAVEPOINT work"))
+        for guarded in (False, True) if waiting.again else (True,):
+            try:
+                result = waiting.work(Transaction(link, self._loop, self.longest, guarded)), None
+                break
+            except BaseException as error:
+                if link.is_lost:
+                    raise Unavailable("the connection was lost") from error
+                self._await(link.connection.execute("ROLLBACK TO work"))
+                result = None, error
+                if not isinstance(error, Broken):
+                    break
         self._await(link.connection.execute("RELEASE work"))
         return result
 
@@ -306,8 +342,10 @@ class PostgreSQL:
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         return transacted(self, work)
 
-    def write(self, work: Callable[[Session], Any], done: Answered, again: bool = False) -> None:
-        self._writer.queue.put(Waiting(work, again, done, asyncio.get_running_loop()))
+    def write(
+        self, work: Callable[[Session], Any], done: Answered, again: bool = False, due: str | None = None
+    ) -> None:
+        self._writer.queue.put(Waiting(work, again, done, asyncio.get_running_loop(), due))
 
     def close(self) -> None:
         if not self._open:

@@ -144,6 +144,7 @@ class Transaction:
 
     def __init__(self, link: Link, loop: AbstractEventLoop, longest: int, guarded: bool) -> None:
         self.changed = False
+        self._saved = False
         self._link, self._loop, self._longest, self._guarded = link, loop, longest, guarded
 
     def run(self, text: str, binds: Sequence[Stored]) -> list[Row]:
@@ -160,18 +161,22 @@ class Transaction:
         return rows
 
     async def _run(self, text: str, binds: Sequence[Stored]) -> tuple[list[Row], bool]:
-        if not self._guarded or text.startswith(("SAVEPOINT", "ROLLBACK", "RELEASE")):
+        if not self._guarded:
             return await self._link.run(text, binds)
-        execute = self._link.connection.execute
-        await execute("SAVEPOINT each")
+        execute, saved = self._link.connection.execute, self._saved
+        if text.startswith(("SAVEPOINT", "ROLLBACK", "RELEASE")):
+            # One within another: what is undone to the outer one takes the inner one along.
+            self._saved = False
+            if saved:
+                await execute("RELEASE each")
+            return await self._link.run(text, binds)
+        await execute("RELEASE each; SAVEPOINT each" if saved else "SAVEPOINT each")
+        self._saved = True
         try:
-            found = await self._link.run(text, binds)
+            return await self._link.run(text, binds)
         except exceptions.PostgresError:
             await execute("ROLLBACK TO each")
             raise
-        finally:
-            await execute("RELEASE each")
-        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,9 +123,13 @@ class Database(Protocol):
         """Run `work` in a transaction of its own: if it raises, nothing of it remains, and the exception is the
         future's. The future is done once the commit is durable. Must be called on the event loop's thread."""
 
-    def write(self, work: Callable[[Session], Any], done: Answered, again: bool = False) -> None:
+    def write(
+        self, work: Callable[[Session], Any], done: Answered, again: bool = False, due: str | None = None
+    ) -> None:
         """The same, where `done` is told once the commit is durable, on the event loop's thread. `again`: where it was
-        undone together with others it can be done once more, and what it does is then the same. Raises Unavailable."""
+        undone together with others it can be done once more, and what it does is then the same. `due`: the time before
+        which nothing of what it writes is due, where the processes that serve a database have to tell each other.
+        Raises Unavailable."""
 
     def admit(self, size: int) -> None:
         """A value or a row of so many bytes can be written, if that is more than usual."""

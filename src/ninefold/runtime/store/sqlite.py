@@ -126,7 +126,9 @@ class SQLite:
         """Run `work` in a transaction of its own; to be called on the event loop's thread."""
         return transacted(self, work)
 
-    def write(self, work: Callable[[Session], Any], done: Answered, again: bool = False) -> None:
+    def write(
+        self, work: Callable[[Session], Any], done: Answered, again: bool = False, due: str | None = None
+    ) -> None:
         """The same without a future. Raises Unavailable."""
         self._writer.queue.put(Waiting(work, again, done, asyncio.get_running_loop()))
 

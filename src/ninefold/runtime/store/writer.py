@@ -39,12 +39,13 @@ IDLE = 0.5
 
 class Waiting(Struct, frozen=True, gc=False):
     """`again`: it can be done once more where it was undone. `done` is told on the loop's thread what it gave, or what
-    it raised."""
+    it raised. `due`: nothing of what it writes is due before."""
 
     work: Callable[[Session], Any]
     again: bool
     done: Answered
     loop: AbstractEventLoop
+    due: str | None = None
 
 
 Result: TypeAlias = tuple[Any, BaseException | None]
