@@ -31,13 +31,15 @@ def service(tmp_path: Path) -> Iterator[Running]:
         yield service
 
 
-def told(service: Running, by: dict[str, str], after: int | str, count: int) -> list[tuple[int, str]]:
+def told(
+    service: Running, by: dict[str, str], after: int | str, count: int, path: str = "/events"
+) -> list[tuple[int, str]]:
     """Where in the log the next events are that a caller is told of, and their kinds."""
-    return [(service.position(event.data["id"]), event.kind) for event in taken(service, by, after, count)]
+    return [(service.position(event.data["id"]), event.kind) for event in taken(service, by, after, count, path)]
 
 
-def taken(service: Running, by: dict[str, str], after: int | str, count: int) -> list[Event]:
-    with listening(service.http, by, after) as stream:
+def taken(service: Running, by: dict[str, str], after: int | str, count: int, path: str = "/events") -> list[Event]:
+    with listening(service.http, by, after, path) as stream:
         return stream.take(count)
 
 
@@ -178,6 +180,66 @@ def test_a_rule_of_events_that_says_nothing_of_a_caller_is_a_gap() -> None:
     contract = CONTRACT.replace("  subscription: {token", "  event: {anyone: true}\n  subscription: {token")
     asked = compile_document("contract.md", contract.encode()).open_questions
     assert [(each.subject, each.blocks) for each in asked] == [("event", ("POST /webhooks", "GET /events"))]
+
+
+STREAM = "GET /events: {does: stream event, responses: {200: stream}}\n"
+
+
+def test_where_and_the_query_say_which_events_a_stream_tells(tmp_path: Path) -> None:
+    """Of what the caller may hear: at each batch, with rows and the caller as they are now, and in a replay too; each
+    event is as its version has it. A webhook is told of the others as well."""
+    narrowed = """
+GET /events:
+  does: stream event
+  where: "caller.person.role == 'staff' || !all(note).exists(n, n.id == event.row && n.title == 'hush')"
+  query:
+    kind: {explode: false, where: event.kind in value}
+    title: {type: string, maxLength: 8, where: event.payload.title == value}
+    since: {type: string, format: date-time, default: "2020-01-01T00:00:00Z", where: event.time >= value}
+  responses: {200: stream}
+"""
+    contract = in_two_versions(CONTRACT.replace(STREAM, narrowed.lstrip()), "{rename: note.finished, to: note.ended}")
+    with running(tmp_path / "service.db", contract) as service, receiving() as receiver:
+        ann, bob, sue = service.person("Ann"), service.person("Bob"), service.person("Sue", "staff")
+        service.subscribe(ann, receiver.url, "note.changed")
+        tea = service.note(ann, "tea")
+        service.note(bob, "rum")
+        with listening(service.http, ann) as stream:
+            assert service.http.patch(f"/notes/{tea}", json={"title": "hush"}, headers=ann).status_code == 200
+            service.until_all_were_asked()  # of what it was not told of then it is not told later
+            service.http.patch(f"/notes/{tea}", json={"title": "milk"}, headers=ann)
+            service.http.post(f"/notes/{tea}/finish", headers=ann)
+            assert [event.kind for event in stream.take(2)] == ["note.changed", "note.finished"]
+        assert [kind for _, kind in told(service, ann, 0, 4)] == [
+            "note.written", "note.changed", "note.changed", "note.finished"
+        ]  # fmt: skip
+        service.http.patch(f"/notes/{tea}", json={"title": "hush"}, headers=ann)
+        service.note(ann, "mark")
+        assert told(service, ann, 0, 1) == [(7, "note.written")]
+        assert len(told(service, sue, 0, 7)) == 7
+        assert told(service, sue, 0, 1, "/events?title=tea&kind=note.written,note.finished") == [(1, "note.written")]
+        assert told(service, sue, 0, 1, "/events?kind=note.finished,note.deleted") == [(5, "note.finished")]
+        older = sue | {"Api-Version": "1"}
+        assert told(service, older, 0, 1, "/events?kind=note.ended") == [(5, "note.ended")]
+        for wrong in ("title=much-too-long", "since=yesterday", "sort=kind"):
+            assert service.http.get(f"/events?{wrong}", headers=sue).status_code == 422
+        assert len(receiver.until(3)) == 3
+
+
+def test_a_stream_that_says_which_is_of_the_log_whatever_is_called_event(tmp_path: Path) -> None:
+    """Of a resource of its own `all(event)` reads, and `event` does not."""
+    narrowed = STREAM.replace(", resp", ', where: "all(event).exists(e, e.name == event.kind)", resp')
+    made = "POST /happenings: {does: create event, body: [name], responses: {201: event}}\n"
+    own = "event:\n  primary key: name\n  fields: {name: {type: string}}\n  required: [name]\nnote:\n  primary key"
+    contract = CONTRACT.replace(STREAM, narrowed + made).replace("note:\n  primary key", own, 1)
+    contract = contract.replace("person: none\n", "person: none\nevent: none\n")
+    contract = contract.replace("  subscription: {token", "  event: {token: true}\n  subscription: {token")
+    with running(tmp_path / "service.db", contract) as service:
+        ann = service.person("Ann")
+        service.http.post("/happenings", json={"name": "note.deleted"}, headers=ann)
+        note = service.note(ann, "tea")
+        service.http.delete(f"/notes/{note}", headers=ann)
+        assert told(service, ann, 0, 1) == [(2, "note.deleted")]
 
 
 def test_a_hidden_row_is_hidden_with_its_past(service: Running) -> None:

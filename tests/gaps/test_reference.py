@@ -3,6 +3,7 @@ stands where it is looked for."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -52,6 +53,21 @@ def test_what_is_cited_is_there() -> None:
     cited = [each.meanings for each in CONDITIONS] + [each.meanings for each in VERBS.values()]
     for told in [*cited, *(each.meanings for each in declared(PARTS))]:
         assert all(meaning_named(name) for name in told)
+    for name, where in _named_in_sources():
+        assert name in meanings(), f"{where} names the meaning `{name}`, which is none"
+
+
+def _named_in_sources() -> Iterator[tuple[str, str]]:
+    """Each name of a meaning that the sources write down, and where: `meanings=("…",)`, `Fixed("…")`."""
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            is_named = isinstance(node.func, ast.Name) and node.func.id in ("Fixed", "meaning_named")
+            told = [*(node.args if is_named else ()), *(each.value for each in node.keywords if each.arg == "meanings")]
+            for each in (found for part in told for found in ast.walk(part)):
+                if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                    yield each.value, f"{path.name}:{each.lineno}"
 
 
 def declared(records: Iterable[type]) -> Iterator[Declared]:

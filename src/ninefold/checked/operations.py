@@ -234,7 +234,9 @@ class Compute(_Operation):
 
 @dataclass(frozen=True)
 class Stream(_Operation):
-    """The event log, followed."""
+    """The event log, followed. `where` and `filters`: which events are told."""
+
+    filters: tuple[Filter, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ninefold.checks.credentials import kept_credentials, never_issued
 from ninefold.checks.disclosure import disclosed, narrowed
 from ninefold.checks.endpoints import check_endpoints
 from ninefold.checks.errors import check_errors, unused_codes
-from ninefold.checks.event_log import event, has_log, with_log
+from ninefold.checks.event_log import event, has_log, with_log, with_streamed
 from ninefold.checks.events import check_events, has_subscriptions, subscription, with_subscriptions
 from ninefold.checks.findings import Findings
 from ninefold.checks.limits import check_limits
@@ -31,14 +31,12 @@ from ninefold.checks.states import check_states, check_timers, odd_states
 from ninefold.checks.versioning import check_versioning
 from ninefold.checks.without_effect import without_effect
 from ninefold.contract.service import Contract
-from ninefold.contract.writes import verbs
 from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
 from ninefold.diagnostics.source import Span, Spans
 from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
 from ninefold.language.expressions import expressions_in
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, is_open, value_of
-from ninefold.language.verbs import kind_of
 from ninefold.plan.events import EVENT, SUBSCRIPTION
 from ninefold.questions.ask import accepted_proposals
 from ninefold.questions.question import OpenQuestion
@@ -89,6 +87,7 @@ def _resources(open_questions: tuple[OpenQuestion, ...], findings: Findings) -> 
         vocabulary = with_log(vocabulary, contract)
         resources[EVENT] = event(read, findings)
     resources = check_states(resources, open_questions, vocabulary, findings)
+    vocabulary = with_streamed(vocabulary, contract)
     subscribed = has_subscriptions(contract)
     if subscribed is not None:
         vocabulary = with_subscriptions(vocabulary, contract)
@@ -213,7 +212,7 @@ def _operator_values(findings: Findings) -> Iterator[OperatorValue]:
     envelope = None if delivery is None else value_of(delivery.envelope)
     for name, _ in _operator_names(envelope):
         # Without the source of its envelope no event can be sent.
-        streams = (each.key for each in findings.survey.endpoints if any(kind_of(verb).streams for verb in verbs(each)))
+        streams = (each.key for each in findings.survey.endpoints if each.streams)
         endpoints.setdefault(name, set()).update(streams)
     for name, spans in sorted(places.items()):
         blocks = []

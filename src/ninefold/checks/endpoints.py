@@ -38,7 +38,7 @@ from ninefold.expressions.tree import Typed
 from ninefold.language import endpoints as stated
 from ninefold.language import routes
 from ninefold.language.fact import Gap, StatedNone, value_of
-from ninefold.language.verbs import GRANT, kind_of
+from ninefold.language.verbs import GRANT
 from ninefold.questions.events import about_built_in
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
@@ -135,7 +135,7 @@ def _page(doing: Doing, plain: Vocabulary, findings: Findings) -> tuple[tuple[Fi
     """What a request says of the rows of a page."""
     endpoint, resource = doing.endpoint, doing.resource
     shows_page = resource is not None and (doing.is_list or doing.action.all)
-    filters = check_filters(endpoint, resource, plain, findings) if shows_page and resource is not None else ()
+    filters = check_filters(endpoint, doing.narrowed, plain, findings) if shows_page or doing.kind.streams else ()
     sorts = check_sorts(endpoint, resource, findings) if doing.is_list and resource is not None else None
     pages = check_pages(endpoint, findings) if doing.is_list else None
     if shows_page or doing.kind.name == "read":
@@ -155,7 +155,7 @@ def _endpoint(
         return None
     showing = Showing(resources, replace(plain, result=result_type(endpoint, findings)), findings)
     resource, verb, given = doing.resource, doing.kind.name, _given(doing, plain, showing)
-    scope = plain.scope(*doing.rows, request=given.request)
+    scope = plain.scope(request=given.request, **doing.narrowed)
     where = None if (stated_where := value_of(endpoint.where)) is None else condition(stated_where, scope, findings)
     if where is not None and resource is not None and not (doing.is_list or doing.action.all):
         where = of_one_row(where, endpoint, given.segments or (), resource, findings)
@@ -203,9 +203,8 @@ def _check_events(open_questions: tuple[OpenQuestion, ...], events: Events, find
     open_keys = {key for question in open_questions for key in question.blocks}
     about = frozenset(about_built_in(findings.survey))
     for endpoint in findings.survey.endpoints:
-        verbs = {action.verb for action in value_of(endpoint.does) or ()}
-        about_events = any(kind_of(each).streams for each in verbs) or endpoint.key in about
-        needs = (about_events and no_kinds) or (any(kind_of(each).streams for each in verbs) and events.stream is None)
+        about_events = endpoint.streams or endpoint.key in about
+        needs = (about_events and no_kinds) or (endpoint.streams and events.stream is None)
         if needs and endpoint.key not in open_keys:
             _needs_what_is_none(endpoint, findings)
             findings.stop(endpoint.key, "it needs what is `none`", endpoint.span)
@@ -266,7 +265,7 @@ def _stop(endpoint: stated.Endpoint, what: str, span: Span, findings: Findings) 
 def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
     """What this endpoint states and this build does not do."""
     actions = value_of(endpoint.does) or ()
-    if endpoint.case is not None and any(kind_of(action.verb).streams for action in actions):
+    if endpoint.case is not None and endpoint.streams:
         yield "`cases` of a stream", endpoint.case.span
     if endpoint.case is not None and any(action.verb == GRANT for action in actions):
         yield "`cases` of a grant", endpoint.case.span

@@ -19,7 +19,7 @@ from ninefold.expressions.scope import ResourceShape
 from ninefold.language.authentication import Every
 from ninefold.language.expressions import expressions_in
 from ninefold.language.fact import Shown, value_of
-from ninefold.plan.events import EVENT
+from ninefold.plan.events import EVENT, TOLD
 from ninefold.values import Integer, Object, Text, Timestamp, Type
 
 HAPPENED = Object(
@@ -76,6 +76,16 @@ def with_log(vocabulary: Vocabulary, contract: Contract) -> Vocabulary:
     """Expressions may read `event`, and `all(event)`."""
     shape = ResourceShape(EVENT, ("position",), TYPES, log=scope.Log(kept_for(contract)))
     return replace(vocabulary, model={**vocabulary.model, EVENT: shape})
+
+
+def with_streamed(vocabulary: Vocabulary, contract: Contract) -> Vocabulary:
+    """Expressions may read of `event` what a stream tells of, where one says which. That is the log, whatever the
+    contract calls `event`; how long a stream goes back is no question of which events it tells."""
+    endpoints = value_of(contract.endpoints.endpoints) or ()
+    if not any(each.where or each.filters for each in endpoints if each.streams):
+        return vocabulary
+    shape = ResourceShape(EVENT, ("position",), TYPES, log=scope.Log(None))
+    return replace(vocabulary, model={**vocabulary.model, TOLD: shape})
 
 
 def event(span: Span, findings: Findings) -> Resource:

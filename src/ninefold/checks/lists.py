@@ -51,10 +51,11 @@ from ninefold.values import (
 
 
 def check_filters(
-    endpoint: stated.Endpoint, resource: Resource, vocabulary: Vocabulary, findings: Findings
+    endpoint: stated.Endpoint, rows: Mapping[str, Type | None], vocabulary: Vocabulary, findings: Findings
 ) -> tuple[Filter, ...]:
+    """`rows`: what they narrow, by its name."""
     found = []
-    scope = vocabulary.scope(resource.name, request=request_type(endpoint))
+    scope = vocabulary.scope(request=request_type(endpoint), **rows)
     for each in endpoint.filters:
         expression = value_of(each.where)
         if expression is None:

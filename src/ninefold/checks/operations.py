@@ -56,7 +56,9 @@ from ninefold.language.actions import Action
 from ninefold.language.fact import Name, Shown, value_of
 from ninefold.language.states import Machine
 from ninefold.language.verbs import KINDS, TRANSITION, Verb, kind_of
+from ninefold.plan.events import EVENT, TOLD
 from ninefold.values import Object as ObjectType
+from ninefold.values import Row, Type
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,11 @@ class Doing:
     @property
     def rows(self) -> tuple[str, ...]:
         return () if self.resource is None else (self.resource.name,)
+
+    @property
+    def narrowed(self) -> Mapping[str, Type | None]:
+        """What `where` may read beside the request: by its name, what it narrows."""
+        return {EVENT: Row(resource=TOLD)} if self.kind.streams else {name: Row(resource=name) for name in self.rows}
 
     @property
     def is_list(self) -> bool:
@@ -206,7 +213,7 @@ def _shows(common: Common, selection: Selection, digested: bool, rows: Chosen) -
     if common["kind"].name == "read":
         return Read(**common, digested=digested, projection=selection.projection, expansion=selection.expansion)
     if rows.sorts is None or rows.pages is None:
-        return Stream(**common) if common["kind"].streams else Compute(**common)
+        return Stream(**common, filters=rows.filters) if common["kind"].streams else Compute(**common)
     return List(
         **common,
         filters=rows.filters,

@@ -48,8 +48,8 @@ USES: Mapping[str, Use] = {
     "sort": Use(_of_lists, "orders a list"),
     "pages": Use(_of_lists, "bounds a list"),
     "where": Use(
-        lambda verb: verb.is_of_found or verb.may_make,
-        "says which rows are listed or acted on",
+        lambda verb: verb.is_of_found or verb.may_make or verb.streams,
+        "says which rows are listed or acted on, or which events are told",
         {"create": "what has to hold of the new row is said by `check`"},
     ),
     "check": Use(lambda verb: verb.guarded, "judges what is done", {"list": WHICH_ARE_LISTED}),
@@ -67,7 +67,7 @@ USES: Mapping[str, Use] = {
 }
 
 OF_PARAMETERS: Mapping[str, Use] = {
-    "where": Use(_of_lists, "narrows a list"),
+    "where": Use(lambda verb: _of_lists(verb) or verb.streams, "narrows a list or a stream"),
     "sorts": Use(_of_lists, "orders a list"),
     "selects": Use(lambda verb: verb.reads_rows, "says what a request chooses of what is shown"),
     "expands": Use(lambda verb: verb.reads_rows, "says what is shown on request"),

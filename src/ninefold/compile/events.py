@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from msgspec import structs
 
+from ninefold.checked import operations as checked
 from ninefold.checked.endpoints import Admission, Cause, EventKind, OlderKind
-from ninefold.checked.operations import Mutation, Operation
+from ninefold.checked.operations import Mutation
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.compile import inputs, subscribers
@@ -16,8 +17,9 @@ from ninefold.compile.before import still
 from ninefold.compile.concerned import concerns
 from ninefold.compile.contents import Columns, content
 from ninefold.compile.perspective import OPERATOR, Perspective
+from ninefold.compile.places import stated as stated_places
 from ninefold.compile.places import traced
-from ninefold.compile.which_rows import WANTED, WRITTEN, was_written
+from ninefold.compile.which_rows import WANTED, WRITTEN, filter_parameters, filter_pieces, was_written
 from ninefold.expressions.rows import unwritten
 from ninefold.expressions.sql_rows import LOG
 from ninefold.expressions.tree import Constant
@@ -25,7 +27,9 @@ from ninefold.language.authentication import ANYONE
 from ninefold.language.verbs import arises
 from ninefold.plan.events import (
     BATCH,
+    EVENT,
     SERVER_SENT_EVENTS,
+    TOLD,
     WEBSOCKET,
     Called,
     Delivery,
@@ -167,7 +171,7 @@ def _delivered(checked: Checked) -> bool:
 
 
 def _statement(text: Fragment, columns: Sequence[ResultColumn]) -> Statement:
-    return Statement((Piece(text.text, text.binds),), tuple(columns))
+    return Statement((_piece(text),), tuple(columns))
 
 
 def _identifier_of(resource: Resource, dialect: Dialect) -> Fragment:
@@ -184,7 +188,7 @@ def _snapshot(resource: Resource, checked: Checked, dialect: Dialect) -> Fragmen
 # ── Seeing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def stream(operation: Operation, admission: Admission, perspective: Perspective) -> Stream:
+def stream(operation: checked.Stream, admission: Admission, perspective: Perspective) -> Stream:
     """`stream event`. What is not seen is passed over, and its position counts all the same."""
     stated = perspective.checked.events.stream
     assert stated is not None
@@ -198,10 +202,9 @@ def stream(operation: Operation, admission: Admission, perspective: Perspective)
             f'{LOG} AS event LEFT JOIN "$event in version" AS other ON other.event = event.seq AND other.version = '
             + bind(Constant(version, Text()))
         )
+    told = "SELECT event.seq, " + perspective.hears("event") + known
     text = (
-        "SELECT event.seq, "
-        + perspective.hears("event")
-        + f"{known}, event.id, {kind}, event.row, event.time, {payload} FROM "
+        f", event.id, {kind}, event.row, event.time, {payload} FROM "
         + source
         + " WHERE event.seq > "
         + bind(inputs.LOG_POSITION)
@@ -226,13 +229,36 @@ def stream(operation: Operation, admission: Admission, perspective: Perspective)
             trace=traced(operation.response.place),
             places={"content-type": traced(stated.place)},
         ),
-        select=_statement(text, columns),
+        select=Statement((_piece(told), *_narrowing(operation, perspective), _piece(text)), columns),
+        filters=filter_parameters(operation),
+        seen=stated_places(perspective.checked.places, "endpoints", operation.key, "where"),
         lines=SERVER_SENT_EVENTS in stated.over,
         websocket=WEBSOCKET in stated.over,
         origins=_origins(perspective.checked) if WEBSOCKET in stated.over else (),
         judge=_permitted(admission, perspective),
         concerns=concerns(perspective),
     )
+
+
+def _narrowing(operation: checked.Stream, perspective: Perspective) -> Iterator[Piece]:
+    """Of the events that the caller may hear of, which are told: of each, as its version has it, what `where` says, and
+    those of the parameters that are given."""
+    if operation.where is None and not operation.filters:
+        return
+    rows, alias = {EVENT: _TOLD}, identifier(_TOLD)
+    log = " AND EXISTS (SELECT 1 FROM " + perspective.source(TOLD) + f" AS {alias} WHERE {alias}.position = event.seq"
+    where = None if operation.where is None else " AND (" + perspective.shown(operation.where, rows, True) + ")"
+    yield _piece(log if where is None else log + where)
+    yield from filter_pieces(operation, rows, perspective)
+    yield Piece(")")
+
+
+_TOLD = "event told"
+"""An event by which is judged whether it is told, in SQL."""
+
+
+def _piece(text: Fragment) -> Piece:
+    return Piece(text.text, text.binds)
 
 
 def _origins(checked: Checked) -> tuple[str, ...] | None:

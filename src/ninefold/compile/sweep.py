@@ -20,14 +20,13 @@ from ninefold.compile.contents import Columns
 from ninefold.compile.effects import with_effects
 from ninefold.compile.endpoints.assignments import givers, which_rows
 from ninefold.compile.endpoints.delete import delete
-from ninefold.compile.endpoints.list import filter_parameters, filter_pieces
 from ninefold.compile.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.compile.endpoints.update import update
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.requirements import Requirement, parents, permission_by_way
 from ninefold.compile.several import by_its_rows, of_several, read_of_each
-from ninefold.compile.which_rows import WANTED, WRITTEN, among, on_the_way, says_which
+from ninefold.compile.which_rows import WANTED, WRITTEN, among, filter_parameters, filter_pieces, on_the_way, says_which
 from ninefold.plan import operations as plan
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Bulk, Effect
@@ -97,7 +96,7 @@ def _found(
     return Statement(
         (
             *pieces("SELECT " + join(", ", cells) + source),
-            *filter_pieces(operation, rows, perspective),
+            *filter_pieces(operation, rows.rows, perspective),
             Piece(order.text, order.binds),
         ),
         tuple(ResultColumn(field.name, field.type) for field in fields),

@@ -3,20 +3,27 @@ are wanted and those that were written."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from ninefold.checked.contents import Response
 from ninefold.checked.lists import plainly, ways
-from ninefold.checked.operations import Operation, PathName, Update
+from ninefold.checked.operations import List, Mutation, Operation, PathName, Stream, Update
 from ninefold.checked.resources import Resource, Transition
 from ninefold.checked.service import Checked
 from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
+from ninefold.compile.places import traced
 from ninefold.expressions.to_sql import Item
-from ninefold.expressions.tree import Call, Select, Typed, Variable, free_variables
+from ninefold.expressions.tree import Call, Select, Typed, Variable, free_variables, substitute
 from ninefold.language.verbs import TRANSITION
+from ninefold.plan.operations import FilterParameter
+from ninefold.plan.statement import Piece
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Boolean, Row, Type, required
+
+Narrowed: TypeAlias = List | Stream | Mutation
+"""What parameters may narrow."""
 
 
 def equals(found: Typed, value: Typed) -> Typed:
@@ -176,3 +183,17 @@ def _type_of_key(type_: Type, resources: Mapping[str, Resource]) -> Type:
     while isinstance(type_, Row):
         type_ = resources[type_.resource].key.type
     return required(type_)
+
+
+def filter_parameters(operation: Narrowed) -> tuple[FilterParameter, ...]:
+    return tuple(FilterParameter(each.name, each.type, traced(each.place)) for each in operation.filters)
+
+
+def filter_pieces(operation: Narrowed, rows: Mapping[str, str | Item], perspective: Perspective) -> Iterator[Piece]:
+    """What narrows the rows, or the events that are told, each under its switch."""
+    resource = perspective.checked.resources.get(operation.resource or "")
+    for each in operation.filters:
+        condition = each.condition if resource is None else plainly(each.condition, resource)
+        condition = substitute(condition, "value", inputs.filter_value(each.name, each.type))
+        holds = " AND (" + perspective.shown(condition, rows) + ")"
+        yield Piece(holds.text, holds.binds, f"filter {each.name}")

@@ -105,7 +105,7 @@ class Survey:
         """The endpoints that read the log of events, or stream it: that have events which are past."""
         log = self.graph.log or ""
         reading = (key for key in self.reaching(log) if self.reach[key].why.get(log) != TOLD)
-        streaming = (e.key for e in self.endpoints if any(kind_of(a.verb).streams for a in actions(e)))
+        streaming = (each.key for each in self.endpoints if each.streams)
         return tuple(dict.fromkeys((*reading, *streaming)))
 
     def taking(self, transition: str) -> tuple[str, ...]:
@@ -252,8 +252,7 @@ class Survey:
         return seen
 
     def _tells_events(self, endpoint: Endpoint, seen: Walk) -> bool:
-        streams = any(kind_of(action.verb).streams for action in actions(endpoint))
-        return streams or self.subscribes(endpoint) or self.graph.log in seen.reached
+        return endpoint.streams or self.subscribes(endpoint) or self.graph.log in seen.reached
 
     def subscribes(self, endpoint: Endpoint) -> bool:
         """Whether it says who is told of which events."""

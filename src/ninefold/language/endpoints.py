@@ -32,7 +32,7 @@ from ninefold.language.declaration import (
 )
 from ninefold.language.effects import EFFECTS, NO_OTHER_ROW, OTHER_ROWS, Effect
 from ninefold.language.errors import Shape, condition_name
-from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Members, header_values
+from ninefold.language.expressions import Assignment, Expression, header_values
 from ninefold.language.fact import Fact, Gap, Name, Shown, StatedNone, value_of, within
 from ninefold.language.functions import FUNCTIONS, Function, read_functions
 from ninefold.language.key import Key, Kind, falling_back
@@ -69,9 +69,8 @@ BODY = Question(
     "by a method other than GET and DELETE")
 PATCH = Question("patch", 4, "how a patch is read by {}", "blocks", "E", "E", "of each update with a body")
 ENDED = Question("ended", 4, "which credentials {} ends", "blocks", "E", "E", "of each sign out")
-PRODUCES = Question(
-    "produces", 4, "the media type of responses", "blocks", "the endpoints whose responses have content",
-    asked="if a response has content")
+PRODUCES = Question("produces", 4, "the media type of responses", "blocks",
+                    "the endpoints whose responses have content", asked="if a response has content")
 
 CODE = falling_back(
     named("CONDITION", Kind.ADDS, "The code of the condition on this endpoint.", "The code of part 7 holds.",
@@ -141,10 +140,10 @@ class Endpoint:
         read=read_request_headers, below=REQUEST_HEADERS)
     where: Fact[Expression] | None = restricts(
         "where", shapes.Expression(shapes.Sight.CALLERS),
-        "Which rows are listed or acted on. `R == E` names one row, and so do a primary key or unique fields that are "
-        "held equal to something (a reference as `slot.room.id == E` too); no value names none.",
+        "Which rows are listed or acted on, or which events told. `R == E` names one row, and so do a primary key or "
+        "unique fields that are held equal to something (a reference as `slot.room.id == E` too); no value names none.",
         "All rows that may be seen; a gap for what acts on one row, where the path names nothing either.",
-        told="only rows where", meanings=("truth",), side="guards")
+        told="only where", meanings=("truth",), side="guards")
     sort: Fact[tuple[SortKey, ...]] | None = asked(
         "sort", shapes.Names(KEY),
         "The order of a list where a request chooses none.", ORDER,
@@ -224,6 +223,11 @@ class Endpoint:
     def of_all_rows(self) -> bool:
         """Whether it changes all the rows that its path, `where` and `query` leave."""
         return any(each.all for each in value_of(self.does) or ())
+
+    @property
+    def streams(self) -> bool:
+        """Whether it tells of events as they happen."""
+        return any(kind_of(each.verb).streams for each in value_of(self.does) or ())
 
     @property
     def is_refused(self) -> bool:
@@ -393,8 +397,4 @@ def reads_content(endpoint: Endpoint, members: Fact[Name] | None) -> bool:
 
 def shows_content(endpoint: Endpoint) -> bool:
     """Whether a response holds a template: neither `none` nor a stream."""
-    responses = value_of(endpoint.responses) or ()
-    return any(
-        isinstance(response.content, Shown) and isinstance(response.content.value, Leaf | Members | Items)
-        for response in responses
-    )
+    return any(each.shows_content for each in value_of(endpoint.responses) or ())

@@ -137,9 +137,10 @@ class Parameter:
         "It gives a text, a number, a truth value or a time, or several of these.", told="its text is of")
     where: Fact[Expression] | None = restricts(
         "where", shapes.Expression(shapes.Sight.CALLERS),
-        "A predicate on the row and on `value`, what the parameter gives: rows for which it holds are listed, or "
-        "changed. The type of `value` is the expression's where the schema says none.",
-        "It narrows nothing.", told="rows where", meanings=("pages and filters", "truth"))
+        "A predicate on the row (of a stream, on `event`) and on `value`, what the parameter gives: rows for which it "
+        "holds are listed, or changed, and events told. The type of `value` is the expression's where the schema says "
+        "none.",
+        "It narrows nothing.", told="narrows to", meanings=("pages and filters", "truth"))
     sorts: Fact[tuple[SortKey, ...]] | None = adds(
         "sorts", shapes.Names(KEY), "It chooses the order: these can be chosen.", "It chooses no order.",
         read=read_sort_keys, promise="add a sort")

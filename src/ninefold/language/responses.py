@@ -13,7 +13,7 @@ from ninefold.language import leaves, shapes
 from ninefold.language.codes import NOT_A_STATUS, NOT_IN_FORM
 from ninefold.language.declaration import When, adds, asked, named
 from ninefold.language.expressions import Template, template
-from ninefold.language.fact import Fact, Name
+from ninefold.language.fact import Fact, Name, Shown
 from ninefold.language.key import Kind
 from ninefold.language.question import Question
 from ninefold.language.reading import Reading, Slot, quoted
@@ -50,6 +50,11 @@ class Response:
     span: Span
     content: Fact[Template | Name]
     outcome: Name | None = None
+
+    @property
+    def shows_content(self) -> bool:
+        """Whether it holds a template."""
+        return isinstance(self.content, Shown) and not isinstance(self.content.value, Name)
 
 
 _STATUS = re.compile(r"[1-9][0-9]{2}")

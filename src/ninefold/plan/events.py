@@ -17,6 +17,9 @@ SUBSCRIPTION = "subscription"
 EVENT = "event"
 """The resource that the log of events is, unless the contract calls one of its own so."""
 
+TOLD = "$event"
+"""The same, as a stream tells of it, whatever the contract calls `event`: no resource of a contract is called so."""
+
 SECRET = "secret"
 """The member of `issued` that holds the signing secret of a subscription that was just made."""
 

@@ -95,10 +95,13 @@ class Stream(msgspec.Struct, frozen=True, tag_field="operation", tag="stream", o
     """The event log, followed as it grows. `select` gives the events behind `$log.position`, at most as many as a batch
     holds: position, whether this caller sees the row (null: not), then id, kind, row, time, payload. `judge`: whether
     the caller is permitted, where that takes rows to say. `concerns`: which events may be seen; None: all may. `lines`:
-    it is had as server-sent events; `websocket`: over WebSocket, which pages of the `origins` may open; None: all."""
+    it is had as server-sent events; `websocket`: over WebSocket, which pages of the `origins` may open; None: all.
+    `filters` are switches as those of a list; `seen`: what else narrows it."""
 
     response: Response
     select: Statement
+    filters: tuple[FilterParameter, ...] = ()
+    seen: tuple[Place, ...] = ()
     lines: bool = True
     websocket: bool = False
     origins: tuple[str, ...] | None = ()

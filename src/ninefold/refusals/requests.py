@@ -22,7 +22,7 @@ from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT
 from ninefold.plan.events import RESUME, RESUMED_BY, WEBSOCKET
 from ninefold.refusals.refusal import Refusal
-from ninefold.refusals.rows import named_row, streams, ways_of_streams
+from ninefold.refusals.rows import named_row, ways_of_streams
 
 
 def is_computed(default: Fact[Name | Expression] | None) -> bool:
@@ -120,7 +120,7 @@ def of_content(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         yield Refusal(
             "not acceptable", Step.ACCEPT, fact=endpoint.span if responses is None else responses.span, words=words
         )
-    if streams(endpoint) and ways_of_streams(survey) != (WEBSOCKET,):
+    if endpoint.streams and ways_of_streams(survey) != (WEBSOCKET,):
         words = "`Accept` does not admit text/event-stream"
         yield Refusal("not acceptable", Step.ACCEPT, fact=endpoint.span, words=words, meanings=("streams",))
     if endpoint.body is None or not reads_content(endpoint, requests.unknown_members):
@@ -227,15 +227,15 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             words = f"the `{name}` in the path is not as the rules of `{own}.{name}` say"
             yield Refusal("invalid", Step.PATH, fact=span, words=words, meanings=("values", "rows that may be there"))
     delivery = value_of(survey.contract.events.delivery)
-    if streams(endpoint) and delivery is not None and isinstance(delivery.stream, Shown):
+    if endpoint.streams and delivery is not None and isinstance(delivery.stream, Shown):
         words = f"the header `{RESUME}`, or the parameter `{RESUMED_BY}`, is no `id` of an event that this caller was "
         words += "told of here, or one behind which events are not kept any more"
         yield Refusal("invalid", Step.PARAMETERS, fact=delivery.stream.span, words=words, meanings=("streams",))
-    if streams(endpoint) and WEBSOCKET in ways_of_streams(survey) and not _opens_to_all(survey):
+    if endpoint.streams and WEBSOCKET in ways_of_streams(survey) and not _opens_to_all(survey):
         words = "a WebSocket is opened by a page whose `Origin` is not stated"
         stated = survey.contract.endpoints.cors
         span = stated.span if isinstance(stated, Shown) else endpoint.span
-        yield Refusal("forbidden", Step.PARAMETERS, fact=span, words=words, meanings=("events over websocket",))
+        yield Refusal("forbidden", Step.PARAMETERS, fact=span, words=words, meanings=("events over WebSocket",))
     if any(action.verb == "list" for action in actions(endpoint)):
         yield from _of_pages(survey, endpoint)
     unknown = requests.unknown_parameters

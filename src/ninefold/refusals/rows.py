@@ -81,10 +81,6 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         )
 
 
-def streams(endpoint: Endpoint) -> bool:
-    return any(kind_of(action.verb).streams for action in actions(endpoint))
-
-
 def ways_of_streams(survey: Survey) -> tuple[str, ...]:
     """How a stream may be had."""
     delivery = value_of(survey.contract.events.delivery)
@@ -96,7 +92,7 @@ def _is_conditional(survey: Survey, endpoint: Endpoint) -> bool:
     """Whether what it shows, without a change, is a representation (RFC 9110 13.2.1): GET shows one with success, and
     so does what has an entity tag. What goes on over WebSocket is none."""
     shows = endpoint.method == "GET" or isinstance(endpoint.etag, Shown)
-    if streams(endpoint) and ways_of_streams(survey) == (WEBSOCKET,):
+    if endpoint.streams and ways_of_streams(survey) == (WEBSOCKET,):
         return False
     ends = value_of(endpoint.responses) or ()
     return shows and not endpoint.is_refused and any(200 <= each.status < 300 for each in ends)

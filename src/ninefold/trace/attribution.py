@@ -333,7 +333,8 @@ class _Of:
     def members(self) -> Iterator[Member]:
         response, operation = self.response, self.operation
         if self.trace.ended == "answered" and response is not None and isinstance(operation, Stream):
-            causes = stated(response.places.get("content-type", response.trace))
+            narrowed = (*operation.seen, *(place for each in operation.filters for place in each.trace))
+            causes = stated((*response.places.get("content-type", response.trace), *narrowed))
             yield Member(
                 (),
                 causes,

@@ -8,8 +8,8 @@ from msgspec import structs
 
 from ninefold.checked import operations as checked
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.lists import Asked, beside_rows, growing, plainly, title
-from ninefold.checked.operations import Filter, Mutation, SortKeys
+from ninefold.checked.lists import Asked, beside_rows, growing, title
+from ninefold.checked.operations import SortKeys
 from ninefold.checked.resources import Resource
 from ninefold.compile import inputs
 from ninefold.compile.contents import Columns, choices
@@ -18,9 +18,9 @@ from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import by_key, stated, traced
 from ninefold.compile.requirements import of_way, parents, permission_by_way
-from ninefold.compile.which_rows import on_the_way, says_which
-from ninefold.expressions.tree import Select, Typed, Variable, substitute
-from ninefold.plan.operations import FilterParameter, List, Paging, Sort
+from ninefold.compile.which_rows import filter_parameters, filter_pieces, on_the_way, says_which
+from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.plan.operations import List, Paging, Sort
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
@@ -56,7 +56,7 @@ def list_rows(operation: checked.List, admission: Admission, perspective: Perspe
         conditions.append("(" + seen + ")")
     name = identifier(resource.name)
     source = " FROM " + perspective.source(resource.name) + f" AS {name} WHERE " + all_of(conditions)
-    filters = filter_pieces(operation, columns, perspective)
+    filters = filter_pieces(operation, columns.rows, perspective)
 
     orders = _orders(operation, resource)
     sorts, sort_pieces, after_pieces = [], [], []
@@ -127,22 +127,6 @@ def _page_places(operation: checked.List, perspective: Perspective) -> dict[str,
     for path in (("limits", "pages"), ("endpoints", operation.key, "pages")):
         found |= by_key(places, ("default", "minimum", "maximum", "by", "first", "size", "at"), *path)
     return found
-
-
-def filter_parameters(operation: checked.List | Mutation) -> tuple[FilterParameter, ...]:
-    return tuple(FilterParameter(each.name, each.type, traced(each.place)) for each in operation.filters)
-
-
-def filter_pieces(operation: checked.List | Mutation, columns: Columns, perspective: Perspective) -> list[Piece]:
-    """What narrows the rows, each under its switch."""
-    resource = acted_on(operation, perspective)
-    return [_filter(each, resource, columns, perspective) for each in operation.filters]
-
-
-def _filter(stated: Filter, resource: Resource, columns: Columns, perspective: Perspective) -> Piece:
-    condition = substitute(plainly(stated.condition, resource), "value", inputs.filter_value(stated.name, stated.type))
-    holds = " AND (" + perspective.shown(condition, columns.rows) + ")"
-    return Piece(holds.text, holds.binds, f"filter {stated.name}")
 
 
 def _orders(operation: checked.List, resource: Resource) -> dict[str, SortKeys]:

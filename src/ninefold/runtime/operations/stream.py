@@ -59,6 +59,7 @@ class Stream:
         self.judge = None if operation.judge is None else Judge(operation.judge)
         self._select = Prepared(operation.select)
         self._shape = Shape(operation.response, operation.select.columns)
+        self.filters = operation.filters
         self.websocket = operation.websocket
         self._lines = operation.lines
         self._origins = operation.origins
@@ -125,7 +126,8 @@ class Stream:
         return position
 
     def _read(self, env: Mapping[str, Any], position: int) -> Select:
-        return Select(*self._select.bound({**env, environment.LOG: {"position": position}}))
+        switches = frozenset(f"filter {name}" for name in env[environment.FILTER])
+        return Select(*self._select.bound({**env, environment.LOG: {"position": position}}, switches))
 
 
 def _sealed(call: Call, position: int) -> str:

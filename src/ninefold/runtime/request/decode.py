@@ -14,6 +14,7 @@ from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations import credentials
 from ninefold.runtime.operations.flow import Beside, Next, ReadBody, TooLarge, Wait
 from ninefold.runtime.operations.read import Call, List, Read
+from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.operations.sweep import Sweep
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Endpoint
@@ -92,7 +93,7 @@ def read_operation(x: Exchange, call: Call) -> list[Failure]:
         if x.admission is not None:
             not_ours = operation.cursor(call)
             failures.extend(() if not_ours is None else (not_ours,))
-    if isinstance(operation, Sweep):
+    if isinstance(operation, Stream | Sweep):
         x.env[environment.FILTER] = narrowing(operation.filters, values)
     return failures
 
