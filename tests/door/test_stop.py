@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import threading
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
 from tests.door.doors import CONTRACT
+from tests.server.authority import Authority
 
 import ninefold
+from ninefold.cli.sockets import tls_context
 from ninefold.runtime.http import protocol
 from ninefold.runtime.http.run import Stop, serve
 
@@ -70,18 +73,29 @@ def test_no_client_is_cut(tmp_path: Path) -> None:
     assert set(answered) == {201} and len(answered) > CLIENTS
 
 
-def test_idle_connections_do_not_hold_it_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("secure", [False, True])
+def test_idle_connections_do_not_hold_it_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, secure: bool) -> None:
+    """Nor do those whose clients take no notice of an end that is said."""
     monkeypatch.setattr(protocol, "IDLE_SECONDS", 0.5)
+    monkeypatch.setattr("asyncio.constants.SSL_SHUTDOWN_TIMEOUT", 600)
+    monkeypatch.setattr("ninefold.runtime.http.run.STOPPING_SECONDS", 600)
     service = ninefold.application(CONTRACT, database=str(tmp_path / "a.db"))
     listening = socket.create_server(("127.0.0.1", 0), backlog=100)
     stop = Stop()
-    server = threading.Thread(target=lambda: asyncio.run(serve(service, [listening], stop=stop)))
+    authority = Authority(tmp_path)
+    own = authority.server()
+    tls = tls_context(own.certificate, own.key, None) if secure else None
+    server = threading.Thread(target=lambda: asyncio.run(serve(service, [listening], stop=stop, tls=tls)))
     server.start()
-    idle = HTTPConnection("127.0.0.1", listening.getsockname()[1], timeout=60)
+    port = listening.getsockname()[1]
+    trusted = ssl.create_default_context(cafile=str(authority.file))
+    idle = (
+        HTTPSConnection("localhost", port, timeout=60, context=trusted) if secure else HTTPConnection("localhost", port)
+    )
     idle.request("GET", "/hello")
     assert idle.getresponse().read()
-    begun = socket.create_connection(listening.getsockname())
-    begun.sendall(b"GET /hello HTTP/1.1\r\nHost:")
+    begun = socket.create_connection(("127.0.0.1", port))
+    begun.sendall(b"\x16\x03\x01" if secure else b"GET /hello HTTP/1.1\r\nHost:")
     stop.request()
     server.join(60)
     assert not server.is_alive()

@@ -194,6 +194,25 @@ def test_a_ping_is_answered_and_one_is_sent_in_silence(service: Running, monkeyp
     assert came.count(answered) == 1 and came.count(pinged) == len(came) - 1 <= most
 
 
+def test_pings_are_read_as_their_answers_are(tmp_path: Path) -> None:
+    """What is owed to a client that reads nothing is not heaped up; once it reads, none of it is missing."""
+    one = frame(9, b"p" * 125)
+    with running(tmp_path / "service.db", send_buffer=4096) as service, raw(service) as connection:
+        connection.sendall(handshake(service, service.person("Ann")))
+        head_of(connection)
+        connection.setblocking(False)
+        sent = waited = 0
+        while waited < 50:  # the service goes on answering others, and takes nothing more from this one
+            rest = one[sent % len(one) :] + one * 500
+            try:
+                sent, waited = sent + connection.send(rest), 0
+            except BlockingIOError:
+                waited += service.http.get("/nothing").status_code == 404
+            assert sent < 32_000_000
+        connection.settimeout(60)
+        assert [frame_of(connection) for _ in range(sent // len(one))] == [(10, b"p" * 125)] * (sent // len(one))
+
+
 def test_whoever_leaves_without_a_code_is_let_go(service: Running) -> None:
     ann = service.person("Ann")
     with raw(service) as connection:

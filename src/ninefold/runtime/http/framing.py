@@ -142,10 +142,10 @@ class Requests:
         self.ended = self._left == 0
         return content
 
-    def rest(self) -> bytes:
-        """All that has come, where it is of another protocol now."""
-        content = bytes(self._bytes)
-        self._bytes.clear()
+    def rest(self, most: int) -> bytes:
+        """What has come, at most `most` bytes of it at once, where it is of another protocol now."""
+        content = bytes(self._bytes[:most])
+        del self._bytes[:most]
         return content
 
     def _skip_empty_lines(self) -> None:

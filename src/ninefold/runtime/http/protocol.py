@@ -321,13 +321,14 @@ class Protocol(asyncio.Protocol):
         self._deadline.close()
         if self._untaken is not None:
             self._untaken.since = self._loop.time()  # what was said last may still be taken
-        if self._transport.is_closing() or not self._transport.can_write_eof():
-            self._transport.close()
+        if self._transport.is_closing():
             return
         try:
             self._transport.write_eof()
-        except OSError:  # nobody is there any more
-            self._transport.close()
+        except (OSError, NotImplementedError):  # nobody is there any more; or over TLS
+            self._transport.close()  # where the client's own end is waited for
+            if self._door.stopping:
+                self._deadline.put(STOPPING_UNTAKEN_SECONDS)
             return
         if not self._reading:
             self._reading = True
@@ -335,13 +336,14 @@ class Protocol(asyncio.Protocol):
         self._deadline.put(LINGERING_SECONDS)
 
     def _over(self) -> None:
-        """Nothing came in time, as far as it was read; or enough has come behind the end. What came while the loop was
-        busy is read in its next turn, before what is called in the one after: a request that is there is answered, and
-        not dropped with its connection (RFC 9112, 9.6)."""
-        if self._closing:
-            self._transport.close()
-        else:
+        """Nothing came in time; or enough came behind the end. What came while the loop was busy is read in its next
+        turn, before what is called in the one after: a request that is there is answered (RFC 9112, 9.6)."""
+        if not self._closing:
             self._loop.call_soon(self._loop.call_soon, self._end_if_nothing_came)
+        elif self._transport.is_closing():
+            self._transport.abort()
+        else:
+            self._transport.close()
 
     def _end_if_nothing_came(self) -> None:
         if self._cycle is None and self._deadline.at is None:

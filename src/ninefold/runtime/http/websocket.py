@@ -8,6 +8,7 @@ follows them, and what is no frame ends the connection.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from wsproto.connection import Connection as Frames
@@ -23,6 +24,9 @@ PING = "ninefold.ping"
 
 _ANSWERED = "websocket.http.response"
 """ASGI's extension by which a handshake is answered otherwise than by 101."""
+
+TURN_BYTES = 1024
+"""Bytes of frames that are read in one turn of the loop: the least of a frame are six, and each may be a ping."""
 
 _NONE_TOLD = 1005
 _GONE = 1006
@@ -50,13 +54,20 @@ class WebSocket(Cycle):
         if not self._told_that_it_connects:
             self._told_that_it_connects = True
             return {"type": "websocket.connect"}
+        requests = self._connection.requests
         while not (self.gone or self.complete):
-            if self._frames is not None:
-                self._frames.receive_data(self._connection.requests.rest())
+            if self._frames is not None and requests.waiting:
+                # What is said to pings is taken before more of them are read.
+                await self._connection.written()
+                if self.gone or self.complete:
+                    break
+                self._frames.receive_data(requests.rest(TURN_BYTES))
                 self._connection.took()
                 if self._is_message(self._frames):
                     return {"type": "websocket.receive", "bytes": b""}
-            if self.complete or self._heard_out:
+                await asyncio.sleep(0)
+                continue
+            if self._heard_out:
                 break
             self.changed.clear()
             await self.changed.wait()
