@@ -38,7 +38,9 @@ def authentication(maker: Maker, endpoints: dict[str, Any], reads_caller: bool) 
         for made in maker.made.values():
             rows[made.name] = {
                 who: True if maker.often(0.5) else _of(maker, who, made) for who in everyone if maker.often(0.97)
-            } or "all"
+            }
+            if not rows[made.name] or maker.each.random() < 0.05:
+                rows[made.name] = "all"
     permissions: dict[str, Any] = {}
     for key in endpoints:
         if " /" in key and maker.often(0.5):

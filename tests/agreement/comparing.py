@@ -22,11 +22,10 @@ from ninefold.plan.service import ServicePlan
 OPAQUE: Final = re.compile("⟦([^⟧]*)⟧")
 """In a request: an entity tag or a cursor, as the interpreter calls it."""
 
-COMPARED: Final = (
-    *("allow", "content-type", "etag", "location", "www-authenticate", "x-told"),
-    *("deprecation", "sunset", "vary"),
-)
-"""The headers that are compared."""
+UNCOMPARED: Final[Mapping[str, str]] = {
+    "content-length": "the length of the content, which is compared as a value",
+}
+"""The headers that are not compared, and why."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Disagreement(AssertionError):
 
 
 def _told(response: Response) -> str:
-    headers = {name: value for name, value in response.headers.items() if name in COMPARED}
+    headers = {name: value for name, value in response.headers.items() if name not in UNCOMPARED}
     return f"{response.status} {headers} {'(empty)' if response.body is NOTHING else json.dumps(response.body)}"
 
 
@@ -126,7 +125,7 @@ class Pair:
     def _difference(self, theirs: Response, ours: Response) -> str | None:
         if theirs.status != ours.status:
             return f"status {theirs.status} is not {ours.status}"
-        for name in COMPARED:
+        for name in sorted({*theirs.headers, *ours.headers} - UNCOMPARED.keys()):
             one, other = theirs.headers.get(name), ours.headers.get(name)
             alike = one == other if name != "etag" or one is None or other is None else self._alike(one, other)
             if not alike:

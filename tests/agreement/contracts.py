@@ -44,6 +44,7 @@ def _stated(maker: Maker) -> dict[str, Any]:
     has_states = any(made.machine for made in maker.made.values())
     callers = authentication.authentication(maker, of_all, "caller" in f"{resources}{states}{of_all}")
     effects.by_effects(maker, of_all)
+    effects.by_transitions(maker)
     beside.by_path_values(maker, of_all)
     beside.by_cases(maker, of_all)
     beside.by_forms(maker, of_all)

@@ -14,11 +14,43 @@ def by_effects(maker: Maker, endpoints: dict[str, Any]) -> None:
     for key, endpoint in endpoints.items():
         does = endpoint.get("does") if isinstance(endpoint, dict) and " /" in key else None
         verb, _, name = (does if isinstance(does, str) else "").partition(" ")
+        name = name.removeprefix("all ")
         if name not in maker.made or verb in ("read", "list") or maker.effects.random() < 0.6:
             continue
         found = [each for each in _effects_of(maker, maker.made[name]) if maker.effects.random() < 0.5]
+        found = [_of_items(maker, maker.made[name], each) for each in found]
         if found:
             endpoint["also"] = maker.effects.sample(found, min(len(found), 2))
+
+
+def by_transitions(maker: Maker) -> None:
+    """What else transitions do."""
+    throws = maker.each
+    for made in maker.made.values():
+        for transition in () if made.machine is None else made.machine["transitions"].values():
+            found = [] if throws.random() < 0.6 else [*_effects_of(maker, made)]
+            # One that takes the row with it that it follows from is no effect, and neither is one that leads back.
+            found = [each for each in found if each["does"].split(" ")[0] != "delete" or throws.random() < 0.2]
+            found = [each for each in found if f"{each['does']}".partition(" ")[2] != made.name]
+            if found:
+                transition["also"] = [_of_items(maker, made, throws.choice(found))]
+
+
+def _of_items(maker: Maker, acting: Made, effect: dict[str, Any]) -> dict[str, Any]:
+    """The same of each item of an array, now and then."""
+    throws, (verb, _, name) = maker.each, effect["does"].partition(" ")
+    made = maker.made[name]
+    is_named = made.kinds["id"].given if "id" in made.kinds else False
+    if verb not in ("create", "put") or (is_named and made.kinds["id"].type != "string") or throws.random() < 0.5:
+        return effect
+    items = throws.choice(["['a', 'b']", "['b', 'b']", "['b', 'a', 'c']", "[]"])
+    texts = [field for field, kind in acting.kinds.items() if kind.type == "strings" and field in acting.fields]
+    if texts and throws.random() < 0.6:
+        items = f"this.{throws.choice(texts)}"
+    own = {"id": "each"} if is_named else {}
+    written = [field for field, kind in made.kinds.items() if kind.type == "string" and field != "id"]
+    own |= {throws.choice(written): "each"} if written and throws.random() < 0.3 else {}
+    return {**effect, "each": items, "sets": effect["sets"] | own}
 
 
 def _effects_of(maker: Maker, acting: Made) -> Iterator[dict[str, Any]]:
@@ -59,6 +91,9 @@ def _effects_of(maker: Maker, acting: Made) -> Iterator[dict[str, Any]]:
             yield {"does": f"create {made.name}", "where": later, "sets": created}
         if made.name != "user" and made is not acting and lacks == {"id"}:
             yield {"does": f"put {made.name}", "sets": {"id": "'a'", **created}}
+            if made.kinds["id"].type == "string":
+                named = maker.each.choice(["string(now)", "'b'"])
+                yield {"does": f"create {made.name}", "sets": {"id": named, **created}}
 
 
 def _numbers(maker: Maker, made: Made) -> list[str]:

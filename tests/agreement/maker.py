@@ -30,6 +30,7 @@ class Maker:
         self.versions = Random(f"versions {random.getstate()}")
         self.calls = Random(f"calls {random.getstate()}")
         self.accounts = Random(f"accounts {random.getstate()}")
+        self.each = Random(f"each {random.getstate()}")
         self.events = Random(f"events {random.getstate()}")
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}

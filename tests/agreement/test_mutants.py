@@ -378,6 +378,11 @@ def what_is_deleted_gives_no_event(patch: Patch) -> None:
     patch.setattr(delete, "caused_by_deletion", lambda *of: None)
 
 
+@mutant
+def an_older_version_leads_nowhere(patch: Patch) -> None:
+    patch.setattr(routes.Version, "told", lambda self, *of: self.headers)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_planted_defect_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

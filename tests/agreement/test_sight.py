@@ -1,6 +1,6 @@
 """Which rows an expression reads, by the place where it stands (`Sight`): of each place a contract
 is made in which it counts rows, and callers who see three, one and none of these ask. What they find is compared with
-what the table says, in the service and, as far as it knows the place, in the reference interpreter."""
+what the table says, in the service and in the reference interpreter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import pytest
 from tests.agreement.comparing import Asked, Pair, Scenario
-from tests.agreement.service import Fate, RealService
 from tests.agreement.test_found import KEYED, NOW, contract, give
 from tests.agreement.versions import compiled
 from tests.agreement.writing import NONE
@@ -42,8 +41,7 @@ Ask = Callable[..., Response]
 
 @dataclass(frozen=True)
 class Place:
-    """A contract in which the expression stands there, and how what it counts is found by asking. `beside`: the
-    interpreter does not know the place."""
+    """A contract in which the expression stands there, and how what it counts is found by asking."""
 
     found: Callable[[Ask], Any]
     endpoints: Mapping[str, Any]
@@ -52,7 +50,6 @@ class Place:
     parts: Mapping[str, Any] = field(default_factory=dict)
     thing: Mapping[str, Any] = field(default_factory=dict)
     authentication: Mapping[str, Any] = field(default_factory=dict)
-    beside: bool = False
 
     def rows(self) -> list[tuple[str, Any]]:
         """Boxes that are there have 0 where one that is made would be given a value."""
@@ -105,18 +102,8 @@ def asking(place: Place, caller: str) -> Iterator[Ask]:
         headers = {"authorization": f"Bearer {caller}"}
         return Request(method, target, headers) if body is None else give(method, target, body, **headers)
 
-    if place.beside:
-        fate = Fate()
-        with RealService(loaded.plan, place.rows(), fate) as service:
-
-            def alone(method: str, target: str, body: Any = None) -> Response:
-                fate.number += 1
-                return service.answer(request(method, target, body))
-
-            yield alone
-    else:
-        with Pair(loaded.checked, loaded.plan, Scenario(said, tuple(place.rows()))) as pair:
-            yield lambda method, target, body=None: pair.tell(Asked(NOW, request(method, target, body)))
+    with Pair(loaded.checked, loaded.plan, Scenario(said, tuple(place.rows()))) as pair:
+        yield lambda method, target, body=None: pair.tell(Asked(NOW, request(method, target, body)))
 
 
 def answered(ask: Ask, *request: Any) -> Any:
@@ -204,11 +191,11 @@ def created(ask: Ask) -> None:
 
 def of_endpoint(part: Mapping[str, Any]) -> dict[str, Any]:
     """An effect of an endpoint."""
-    return {"endpoints": {"POST /boxes": {**MAKES, "also": [part]}, "GET /boxes": LIST}, "beside": True}
+    return {"endpoints": {"POST /boxes": {**MAKES, "also": [part]}, "GET /boxes": LIST}}
 
 
 def of_transition(part: Mapping[str, Any]) -> dict[str, Any]:
-    return {**opens(also=[part]), "beside": True}
+    return {**opens(also=[part])}
 
 
 def nines(do: Callable[[Ask], Any], found: Callable[[list[Any]], int]) -> Callable[[Ask], int]:
@@ -262,7 +249,7 @@ def version(change: Mapping[str, Any]) -> dict[str, Any]:
         "versions": {"two": {}, "one": {"changes": [change]}},
         "compatible": ["deprecate"],
     }
-    return {"parts": {"versioning": stated}, "beside": True}
+    return {"parts": {"versioning": stated}}
 
 
 def events(kind: Mapping[str, Any]) -> dict[str, Any]:
@@ -281,7 +268,6 @@ def events(kind: Mapping[str, Any]) -> dict[str, Any]:
                 "item": {"key": "item.level <= caller.user.level"},
             }
         },
-        "beside": True,
     }
 
 
@@ -320,7 +306,7 @@ PLACES: Final[Mapping[tuple[Any, ...], Place]] = {
         **{**of_transition(PROMOTES), "endpoints": {**opens()["endpoints"], **USERS}},
     ),
     (4, "ENDPOINT.also.EFFECT.where", "one row"): Place(
-        promoted(created), {"POST /boxes": {**MAKES, "also": [PROMOTES]}, **USERS}, beside=True
+        promoted(created), {"POST /boxes": {**MAKES, "also": [PROMOTES]}, **USERS}
     ),
     **{
         (3, f"RESOURCE.transitions.TRANSITION.also.EFFECT.{key}"): Place(nines(opens_one, found), **of_transition(part))
@@ -376,7 +362,6 @@ PLACES: Final[Mapping[tuple[Any, ...], Place]] = {
                 },
             }
         },
-        beside=True,
     ),
     (6, "kinds.KIND.payload"): Place(lambda ask: told(ask)[0]["n"], **events({"payload": {"n": COUNT}})),
     (6, "kinds.KIND.where"): Place(
@@ -415,7 +400,6 @@ PLACES: Final[Mapping[tuple[Any, ...], Place]] = {
                 "responses": {"created": {201: {"n": COUNT}}, "unchanged": {200: {"n": COUNT}}},
             }
         },
-        beside=True,
     ),
     (4, "ENDPOINT.headers.HEADER"): Place(
         lambda ask: int(ask("GET", "/boxes/1").headers["x-count"]),

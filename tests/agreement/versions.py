@@ -272,11 +272,11 @@ def served(contract: Mapping[str, Any], checked: Checked) -> Service:
     """The interpreter of a contract, with each of its older versions. Raises ValueError where one cannot be told."""
     found: list[Older] = []
     if checked.versions is not None:
-        for name, document, rows in older(_apart(contract), NONE):
+        for name, document, rows, keys in older(_apart(contract), NONE):
             loaded = compiled(document)
             if loaded.checked is None or has_errors(loaded.diagnostics):
                 raise ValueError(f"version {name} is no contract: {[each.message for each in loaded.diagnostics]}")
-            found.append(Older(name, loaded.checked, tuple(map(_known, rows))))
+            found.append(Older(name, loaded.checked, tuple(map(_known, rows)), keys))
     return Service(checked, older=found, functions=KNOWN)
 
 

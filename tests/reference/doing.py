@@ -15,7 +15,7 @@ from tests.reference import (
     lists,
     writes,
 )
-from tests.reference.asking import LOG, Asking
+from tests.reference.asking import Asking
 from tests.reference.failures import Failure
 from tests.reference.lists import Page
 from tests.reference.messages import Response
@@ -134,7 +134,7 @@ def done_to_all(
     before, after = asking.rows, asking.rows.copied()
     response = answers.respond(asking, endpoint, asking.seen(), found)
     becomes: list[Row] = []
-    happened: list[events.Happened] = []
+    done: list[tuple[writes.Work, Row]] = []
     after.writes += 1  # one write, of all of them
     for one in each:
         asking.rows = after if endpoint.verb == "delete" else before.copied()
@@ -142,16 +142,19 @@ def done_to_all(
         row = one.row
         if asking.rows.find(work.resource.name, row.key) is not None:  # it did not fall with another one
             row = writes.Change(replace(one, reading=asking.all()), given).done()
-        happened.append(events.Happened(asking, events.action(one.endpoint), row, one.row))
+        done.append((one, row))
         if endpoint.verb != "delete":
             row.written = after.writes
             rows = after.of[row.resource.name]
             rows[next(at for at, old in enumerate(rows) if old.key == row.key)] = row
             becomes.append(row)
     asking.rows = after
+    failed = [Failure("conflict", work.resource.name)] if work.have_the_same(becomes) else []
+    for one, row in () if failed else done:
+        failed = failed or effects.caused(asking, one.endpoint, row, one.row)
     broken = [(row, rule) for row in becomes for rule in effects.broken_checks(asking, row)]
-    if work.have_the_same(becomes):
-        response = answers.refused(asking, Failure("conflict", work.resource.name))
+    if failed:
+        response = answers.refused(asking, *failed)
     elif broken:
         asking.told_of = broken[0][0]
         codes = dict.fromkeys(rule.code for _, rule in broken)
@@ -159,9 +162,6 @@ def done_to_all(
     else:
         if endpoint.verb != "delete":
             response = answers.respond(asking, endpoint, asking.seen(), becomes)
-        for what in happened:
-            what.number = len(after.of.get(LOG, []))
-            what.tell(asking.all())
         events.numbered(asking)
         asking.of.rows = before = after
     asking.rows = before

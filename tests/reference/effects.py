@@ -45,6 +45,10 @@ def _effect(asking: Asking, effect: Effect, cause: Any, this: Row, was: Row | No
     before = {} if was is None else {this.resource.name: at_hand(was)}
     reading = asking.all().also(this=at_hand(this), before=before)
     works = [*_works(asking, effect, cause, this, reading)]
+    keys = [work.row.key for work in works if work.row is not None]
+    if len({*keys}) < len(keys):  # two items of one row
+        return [Failure("conflict", effect.resource)]
+    works = [work for work in works if not _is_as_wanted(effect, work)]
     assert asking.endpoint is not None
     admission = replace(asking.endpoint.admissions[0], condition=None, of_request=False)
     for work in works:
@@ -64,6 +68,8 @@ def _effect(asking: Asking, effect: Effect, cause: Any, this: Row, was: Row | No
             events.Happened(asking, "delete", row, row, found).tell(asking.all())
         return []
     done = [(was, work, change.done(together)) for was, work, change in changed]
+    if works and works[0].have_the_same([row for _, _, row in done]):
+        return [Failure("conflict", effect.resource)]
     for old, work, row in done:
         if failed := caused(asking, work.endpoint, row, old):
             return failed
@@ -72,6 +78,13 @@ def _effect(asking: Asking, effect: Effect, cause: Any, this: Row, was: Row | No
             tells_of(asking, row)
             return failed
     return []
+
+
+def _is_as_wanted(effect: Effect, work: writes.Work) -> bool:
+    """Whether `put` of an item finds its row as the item says."""
+    if effect.unless is None or work.row is None:
+        return False
+    return work.reading.also(**{effect.resource: at_hand(work.row)}).holds(effect.unless)
 
 
 def tells_of(asking: Asking, row: Row | None) -> None:
@@ -85,11 +98,11 @@ def _works(asking: Asking, effect: Effect, cause: Any, this: Row, reading: Readi
     kind = KINDS.get(effect.verb, TRANSITION)
     stated: dict[str, Any] = {"key": cause.key, "place": cause.place, "kind": kind, "resource": resource.name}
     stated |= {"response": cause.response, "errors": cause.errors, "takes": replace(cause.takes, body=())}
+    items = [{}] if effect.each is None else [{"each": each} for each in reading.value_or_none(effect.each) or ()]
+    readings = [reading.also(**item) for item in items]
     if kind.makes:
         own = replace(asking.endpoint, operation=Create(**stated, sets=effect.sets))
-        items = [{}] if effect.each is None else [{"each": each} for each in reading.value_or_none(effect.each) or ()]
-        for item in items:
-            of_item = reading.also(**item)
+        for of_item in readings:
             if effect.where is None or of_item.holds(effect.where):
                 yield writes.Work(of_item, own, asking.checked, {}, lambda row: True)
         return
@@ -100,15 +113,16 @@ def _works(asking: Asking, effect: Effect, cause: Any, this: Row, reading: Readi
     else:
         operation = Update(**stated, transition=transition, sets=effect.sets)
     own = replace(asking.endpoint, operation=operation)
-    found = [
+    there = [
         row
         for row in asking.rows.all(resource.name)
         if not (resource.name == this.resource.name and row.key == this.key)
         and (effect.of_one or not row.is_gone or (transition is not None and _state(row) in transition.origins))
-        and (effect.where is None or reading.also(**{resource.name: at_hand(row)}).holds(effect.where))
     ]
-    for row in lists.sorted_rows(found, lists.whole_order((), resource.primary_key), asking.all()):
-        yield writes.Work(reading, own, asking.checked, {}, lambda row: True, row=row)
+    for row in lists.sorted_rows(there, lists.whole_order((), resource.primary_key), asking.all()):
+        for of_item in readings:
+            if effect.where is None or of_item.also(**{resource.name: at_hand(row)}).holds(effect.where):
+                yield writes.Work(of_item, own, asking.checked, {}, lambda row: True, row=row)
 
 
 def broken(asking: Asking, checks: Sequence[Guard], row: Row, was: Row | None) -> list[Failure]:

@@ -54,9 +54,9 @@ class Worked:
 RowChange: TypeAlias = Renamed | Removed | Added | Worked
 
 
-def older(document: Document, none: Any) -> Iterator[tuple[str, Document, list[RowChange]]]:
-    """Each older version, newest first: its name, its document, and how its rows differ from those of the version above
-    it. `none`: how a document says that there is none."""
+def older(document: Document, none: Any) -> Iterator[tuple[str, Document, list[RowChange], dict[str, str]]]:
+    """Each older version, newest first: its name, its document, how its rows differ from those of the version above it,
+    and what its endpoints are there. `none`: how a document says that there is none."""
     above = copy.deepcopy(document)
     above["versioning"] = none
     renamed: list[tuple[str, str]] = []
@@ -68,7 +68,9 @@ def older(document: Document, none: Any) -> Iterator[tuple[str, Document, list[R
         for change in changes:
             rows += _changed(below, change, renamed)
         renamed += [(each["rename"].partition(".")[2], each["to"]) for each in changes if _is_field(each)]
-        yield name, _with_its_lines(below), rows
+        keys = {change["rename"]: change["to"] for change in changes if "rename" in change}
+        keys = {keys.get(key, key): key for key in above["endpoints"] if " /" in key}
+        yield name, _with_its_lines(below), rows, {key: keys[key] for key in keys.keys() & below["endpoints"].keys()}
         above = below
 
 
@@ -112,7 +114,8 @@ def _changed(document: Document, change: Mapping[str, Any], renamed: list[tuple[
             shown = change["is"].replace(f"{resource}.{rest}", "value")
             return [Worked(resource, rest, shown, change["stored"], was, own)]
         case _:
-            fields[rest] |= change["was"]  # what is stored is held to both
+            fields[rest] |= change.get("was", {})  # what is stored is held to both
+            fields[rest] |= {"on create": _as_above(change["on create"], renamed)} if "on create" in change else {}
             return []
 
 

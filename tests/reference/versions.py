@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Any, TypeAlias
+from urllib.parse import quote
 
 from tests.reference import routes
 from tests.reference.asking import parameters_of
@@ -111,11 +112,13 @@ RowChange: TypeAlias = Named | Without | Beside | Made
 
 @dataclass(frozen=True)
 class Older:
-    """An older version: what it is, and how its rows differ from those of the version above it."""
+    """An older version: what it is, how its rows differ from those of the version above it, and what the keys of its
+    endpoints are there."""
 
     name: str
     checked: Checked
     rows: tuple[RowChange, ...]
+    keys: Mapping[str, str]
 
 
 @dataclass
@@ -171,7 +174,8 @@ class Service:
         if name != versions.current and interpreter.rows is not before:
             self._take(name, interpreter.rows)
         self.rows = newest.rows
-        return self._told_apart(versions, self._dated(versions, version, response))
+        response = self._led_on(versions, version, within, now, self._dated(versions, version, response))
+        return self._told_apart(versions, response)
 
     # ── Which version ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -221,6 +225,29 @@ class Service:
         if version.sunset is not None:
             headers["sunset"] = format_datetime(moment_of(version.sunset), usegmt=True)
         return replace(response, headers=headers)
+
+    def _led_on(self, versions: Versions, version: Version, request: Request, now: str, response: Response) -> Response:
+        """RFC 5829: the same endpoint in the version above, which can be told by an address."""
+        names = [each.name for each in versions.versions]
+        above = versions.versions[max(names.index(version.name) - 1, 0)]
+        ends = above.retired is not None and moment_of(above.retired) <= datetime.fromisoformat(now)
+        found = routes.find(self.of[version.name].checked, request.method, request.target.partition("?")[0])
+        dates = (version.deprecated, version.sunset)
+        if versions.by not in ("path", "query") or above is version or ends or dates == (None, None):
+            return response
+        if not isinstance(found, routes.Found) or not found.cases:
+            return response
+        key = self.older[names.index(version.name) - 1].keys.get(found.cases[0].key)
+        to = next((each for each in self.of[above.name].checked.endpoints if each.key == key), None)
+        if to is None:
+            return response
+        base = [text for text in self.checked.base.split("/") if text]
+        texts = iter(found.texts)
+        path = [each if isinstance(each, str) else _filled(each, next(texts)) for each in to.segments]
+        by_path = versions.by == "path"
+        address = "/" + "/".join([*base, *([above.name] if by_path else []), *path])
+        address += "" if by_path else f"?{versions.name}={above.name}"
+        return replace(response, headers={**response.headers, "link": f'<{address}>; rel="successor-version"'})
 
     # ── The same rows ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -280,6 +307,10 @@ def _has(of: Interpreter, request: Request, *kinds: type) -> bool:
     """Whether a version has the path of a request."""
     found = routes.find(of.checked, request.method, request.target.partition("?")[0])
     return isinstance(found, kinds or (routes.Found, routes.NotAllowed))
+
+
+def _filled(name: Any, text: str) -> str:
+    return quote(text, safe="") + (f":{name.after}" if name.after else "")
 
 
 def _with_tags(headers: Mapping[str, str], before: str, after: str) -> dict[str, str]:

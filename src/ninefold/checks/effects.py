@@ -18,7 +18,7 @@ from ninefold.checks.codes import (
     PUT_OF_NO_ROW,
     PUT_OF_SEVERAL,
 )
-from ninefold.checks.effects_of_effects import without_an_end
+from ninefold.checks.effects_of_effects import deleted_by, without_an_end
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.paths import with_values
@@ -143,7 +143,9 @@ def _effect(
         transition = None if resource.machine is None else resource.machine.transitions.get(effect.verb)
         if transition is None:
             return None
-    if effect.verb == "delete" and _falls_with(acting, resource, resources):
+    taken = deleted_by(effect, _written(findings)) if transition is not None else ()
+    falls = effect.verb == "delete" and _falls_with(acting, resource, resources)
+    if falls or any(name == acting.name or _falls_with(acting, resources[name], resources) for name in taken):
         message = f"an effect of an operation on `{acting.name}` acts on `{resource.name}`"
         findings.say(NOT_ANOTHER_ROW, message, Label(effect.does.span, "may take the row acted on with it"))
         return None

@@ -43,6 +43,18 @@ def without_an_end(written: Mapping[Taken, Fact[tuple[stated.Effect, ...]]], fin
     return tuple(found)
 
 
+def deleted_by(effect: stated.Effect, written: Mapping[Taken, Fact[tuple[stated.Effect, ...]]]) -> set[str]:
+    """The resources of which an effect that is a transition deletes rows, by what follows from it."""
+    found, met, ahead = set[str](), set[Taken](), [(effect.subject, effect.verb)]
+    while ahead:
+        key = ahead.pop()
+        following = () if key in met or key not in written else value_of(written[key]) or ()
+        met.add(key)
+        found |= {each.subject for each in following if each.verb == "delete"}
+        ahead += [(each.subject, each.verb) for each in following]
+    return found
+
+
 def _counts(leads: Mapping[Taken, Sequence[Taken]]) -> Mapping[Taken, int]:
     """How many effects each transition has, with those of the transitions that it takes; of those alone that lead to no
     circle."""

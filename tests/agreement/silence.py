@@ -1,0 +1,144 @@
+"""What a contract may say, and what random contracts are silent of: of that the service and the interpreter are not
+compared. It is one list, with a reason for each entry, which `test_silence.py` holds to what the contracts say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tests.agreement.writing import NONE
+
+from ninefold.language.shapes import ListOf, OneOf, Shape, Word
+from ninefold.language.table import VOCABULARY, is_keyword, place_of, row_written
+from ninefold.language.verbs import OUTCOMES, TRANSITION, VERBS
+
+DOES: Final = "4 ENDPOINT.does"
+BY_EFFECT: Final = ("4 ENDPOINT.also.EFFECT.does", "3 RESOURCE.transitions.TRANSITION.also.EFFECT.does")
+UPON: Final = "6 kinds.KIND.upon"
+CALLED: Final = "4 ENDPOINT.does: call, then "
+OF_ALL: Final = "4 ENDPOINT.also: of all rows"
+CHOSEN: Final = "9 default: an expression"
+
+
+def _can_be_said() -> Iterator[str]:
+    """Each key, each word that may stand at one, and each verb where it may stand."""
+    for key in VOCABULARY:
+        if not is_keyword(key) and place_of(key) == (key.part, key.path):
+            yield f"{key.part} {key.path}"
+            yield from (f"{key.part} {key.path}: {word}" for word in _words(key.shape) if key.name != "compatible")
+    for verb in (*VERBS.values(), TRANSITION):
+        yield f"{DOES}: {verb.name}"
+        yield from [f"{DOES}: {verb.name} all"] if verb.of_all else ()
+        yield from [CALLED + verb.name] if verb.after_call else ()
+        yield from (f"{does}: {verb.name}" for does in BY_EFFECT if verb.as_effect or verb is TRANSITION)
+        if verb.writes and verb.acts_on == "a resource" and not verb.arises:
+            yield f"{UPON}: {verb.name}"
+    yield from (OF_ALL, CHOSEN)
+
+
+def _words(shape: Shape) -> Iterator[str]:
+    match shape:
+        case Word(words):
+            yield from words
+        case ListOf(item):
+            yield from _words(item)
+        case OneOf(shapes):
+            for each in shapes:
+                yield from _words(each)
+
+
+SAYABLE: Final = frozenset(_can_be_said())
+
+
+def said(contract: Mapping[str, Any]) -> set[str]:
+    """What a contract says of it."""
+    found: set[str] = set()
+    for number, (_, part) in enumerate(contract.items(), 1):
+        found.update(_of(part, number, ""))
+    versioning = contract["versioning"]
+    if isinstance(versioning, Mapping) and versioning["default"] not in versioning["versions"]:
+        found.add(CHOSEN)
+    return found & SAYABLE
+
+
+def _of(value: Any, part: int, path: str) -> Iterator[str]:
+    row = f"{part} {path}".replace("ENDPOINT.cases.CASE.", "ENDPOINT.")
+    yield row
+    if row in (DOES, *BY_EFFECT, UPON):
+        yield from _actions(row, value if isinstance(value, list) else [value])
+    elif isinstance(value, str) or value is NONE:
+        yield f"{row}: {'none' if value is NONE else value}"
+    elif isinstance(value, Mapping):
+        for name, each in value.items():
+            key = row_written(part, path, str(name))
+            if key is not None:
+                path_ = (
+                    key.path.removesuffix("STATUS") + "OUTCOME" if str(name).split(" or ")[0] in OUTCOMES else key.path
+                )
+                yield from _of(each, part, path_)
+            if name == "also" and " all " in str(value.get("does")):
+                yield OF_ALL
+    elif isinstance(value, list):
+        of_items = row_written(part, path)
+        for each in value:
+            yield from _of(each, part, path if of_items is None else of_items.path)
+
+
+def _actions(row: str, actions: list[str]) -> Iterator[str]:
+    verbs = [_verb(action) for action in actions]
+    yield from (f"{row}: {verb}" for verb in verbs)
+    yield from (f"{row}: {verb} all" for verb, action in zip(verbs, actions, strict=True) if " all " in action)
+    if verbs[0] == "call":
+        yield from (CALLED + verb for verb in verbs[1:2])
+
+
+def _verb(action: str) -> str:
+    return next((verb for verb in VERBS if f"{action} ".startswith(f"{verb} ")), TRANSITION.name)
+
+
+_OF_SERVER: Final = "it is no answer to a request, and tests/events asks for it"
+_PRESENTED: Final = "who calls is known by what an issuer or a handshake says, which tests/server gives"
+_NOT_YET: Final = "the interpreter does not know it"
+
+SILENT: Final[Mapping[str, str]] = {
+    "2 RESOURCE.expires": "rows go by themselves at a time, which tests/server waits for",
+    "2 RESOURCE.fields.FIELD.sensitive": "it is about logs, and no answer has to do with it",
+    "2 RESOURCE.includes": _NOT_YET,
+    "2 RESOURCE.records": "rows that are there at the start, which the scenario gives",
+    "2 terms": _NOT_YET,
+    "3 RESOURCE.transitions.TRANSITION.after": "a transition takes itself at a time, which tests/server waits for",
+    "4 ENDPOINT.body.$ref": _NOT_YET,
+    "4 ENDPOINT.does: call, then create": _NOT_YET,
+    "4 ENDPOINT.does: call, then update": _NOT_YET,
+    "4 ENDPOINT.does: stream event": _NOT_YET,
+    "4 ENDPOINT.error shape": _NOT_YET,
+    "4 ENDPOINT.pages.by: none": "it is said as `pages: none`",
+    "4 ENDPOINT.patch: json-patch": _NOT_YET,
+    "4 ENDPOINT.query.PARAMETER.content": _NOT_YET,
+    "4 ENDPOINT.query.PARAMETER.required": _NOT_YET,
+    "4 ENDPOINT.request headers": _NOT_YET,
+    "4 ENDPOINT.requests.texts": _NOT_YET,
+    "4 ENDPOINT.requests.unknown members: refused": _NOT_YET,
+    "4 ENDPOINT.requests.unknown parameters": _NOT_YET,
+    "4 ENDPOINT.responses.OUTCOME.STATUS: stream": "no verb with outcomes streams",
+    "4 ENDPOINT.responses.STATUS: stream": _NOT_YET,
+    "4 cors": _NOT_YET,
+    "4 requests.texts": _NOT_YET,
+    **dict.fromkeys((f"5 schemes.SCHEME.{key}" for key in ("algorithms", "audience", "issuer", "keys")), _PRESENTED),
+    "5 schemes.SCHEME.credential": _PRESENTED,
+    **dict.fromkeys((f"5 schemes.SCHEME.type: {key}" for key in ("mutualTLS", "oauth2", "openIdConnect")), _PRESENTED),
+    "6 delivery.envelope": _OF_SERVER,
+    "6 delivery.stream: websocket": _OF_SERVER,
+    "6 delivery.webhooks": _OF_SERVER,
+    "8 pages.by: none": "it is said as `pages: none`",
+    "8 rate headers": _NOT_YET,
+    "8 rates.RATE": _NOT_YET,
+    "9 default: an expression": _NOT_YET,
+    "9 in: media type": _NOT_YET,
+}
+"""What no random contract says: a key with all that is said under it, a word or a verb; and why."""
+
+
+def is_silent(row: str) -> bool:
+    """Whether an entry covers it."""
+    return any(row == each or row.startswith((f"{each}.", f"{each}: ")) for each in SILENT)
