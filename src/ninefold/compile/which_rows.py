@@ -3,7 +3,7 @@ are wanted and those that were written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from ninefold.checked.contents import Response
@@ -189,11 +189,13 @@ def filter_parameters(operation: Narrowed) -> tuple[FilterParameter, ...]:
     return tuple(FilterParameter(each.name, each.type, traced(each.place)) for each in operation.filters)
 
 
-def filter_pieces(operation: Narrowed, rows: Mapping[str, str | Item], perspective: Perspective) -> Iterator[Piece]:
+def filter_pieces(operation: Narrowed, rows: Mapping[str, str | Item], perspective: Perspective) -> tuple[Piece, ...]:
     """What narrows the rows, or the events that are told, each under its switch."""
     resource = perspective.checked.resources.get(operation.resource or "")
+    pieces = []
     for each in operation.filters:
         condition = each.condition if resource is None else plainly(each.condition, resource)
         condition = substitute(condition, "value", inputs.filter_value(each.name, each.type))
         holds = " AND (" + perspective.shown(condition, rows) + ")"
-        yield Piece(holds.text, holds.binds, f"filter {each.name}")
+        pieces.append(Piece(holds.text, holds.binds, f"filter {each.name}"))
+    return tuple(pieces)
