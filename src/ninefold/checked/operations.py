@@ -60,6 +60,19 @@ class BodyMember:
     required: bool
     place: Place
     rules: tuple[Rule, ...] = ()
+    at_times: bool = False
+    """Whether it is a member of some bodies alone, those of which `WholeBody` says so."""
+
+
+@dataclass(frozen=True)
+class WholeBody:
+    """What the type that is a body asks of the object as a whole. `others`: what members are that have no name of their
+    own; None: there are none."""
+
+    schema: Mapping[str, Any]
+    others: Type | None
+    place: Place
+    rules: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -160,6 +173,7 @@ class Takes:
     headers: tuple[Parameter, ...] = ()
     body: tuple[BodyLeaf, ...] | None = None
     members: tuple[BodyMember, ...] = ()
+    whole: WholeBody | None = None
     constants: tuple[BodyConstant, ...] = ()
 
 

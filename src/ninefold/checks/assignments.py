@@ -21,7 +21,6 @@ from ninefold.checks.codes import (
 )
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
-from ninefold.checks.schemas import SAME_VALUE
 from ninefold.contract.shared_types import DEEPEST, MOST_PARTS, PREFIX, types_in
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -37,6 +36,7 @@ from ninefold.expressions.tree import All, Call, Select, Typed, Variable, free_v
 from ninefold.language import resources as stated
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Fact, Shown, value_of
+from ninefold.language.json_schema import SAME_VALUE
 from ninefold.language.resources import Field as StatedField
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Entry, Node, Scalar, Sequence

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ninefold.checked.operations import BodyConstant, BodyLeaf, BodyMember, PathName, Segment
-from ninefold.checked.resources import Resource, Rule
-from ninefold.checks.assignments import Rules
-from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_A_BODYS_TYPE, NOT_THE_CLIENTS
+from ninefold.checked.resources import Resource
+from ninefold.checks.body_types import body_members, every_member
+from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
 from ninefold.contract.service import Contract
-from ninefold.contract.shared_types import own_members
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -22,9 +20,7 @@ from ninefold.language import endpoints as stated
 from ninefold.language import requests
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template, expressions_in
 from ninefold.language.fact import Shown, StatedNone, value_of
-from ninefold.language.json_schema import TELLING
 from ninefold.language.verbs import kind_of
-from ninefold.values import from_schema
 
 _BESIDE_FIELDS: Final = (
     'what is no field is a member of a shared type, `body: {$ref: "#/types/TYPE"}`, and is read as `request.body.NAME`'
@@ -58,7 +54,7 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
     changing = not any(kind_of(action.verb).is_given_once for action in value_of(endpoint.does) or ())
     members = body_members(endpoint, resource, findings)
     others = {each.name for each in members or ()}
-    said = {each.name: each for each in _every_member(endpoint, findings) or ()}
+    said = {each.name: each for each in every_member(endpoint, findings) or ()}
     for each in named:
         field = resource.fields.get(each.field)
         if field is not None and field.called is None:
@@ -135,81 +131,6 @@ def _constants(template: Template, pointer: tuple[str, ...], findings: Findings)
             return
 
 
-def body_members(
-    endpoint: stated.Endpoint, resource: Resource | None, findings: Findings
-) -> tuple[BodyMember, ...] | None:
-    """The members of a shared type that is the body, of which the resource has no such field: they are read as
-    `request.body.NAME`. Without a resource these are all. None: some part of the type is a gap."""
-    patch = value_of(endpoint.patch)
-    if patch is not None and patch.text == "json-patch":
-        return ()
-    every, fields = _every_member(endpoint, findings), {} if resource is None else resource.fields
-    return None if every is None else tuple(each for each in every if each.name not in fields)
-
-
-def _every_member(endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyMember, ...] | None:
-    """All members of a shared type that is the body; None: some part of the type is a gap."""
-    types, rules, found = findings.contract.shared_types, Rules(findings), []
-    name = _type_of(endpoint)
-    if name is None or name in types.open:
-        return () if name is None else None
-    needed = {each.text: each.span for each in types.needed(name)}
-    unknown = value_of(findings.contract.endpoints.requests_of(endpoint).unknown_members)
-    schemas = findings.schemas if unknown is None else findings.schemas.where(unknown.text)
-    for field, schema in types.members(name):
-        inlined, own, key = schemas.inlined(schema.json), rules.of_parameter(schema), field.text
-        if key in needed:
-            own += (Rule((), "required", findings.place(needed[key])),)
-        place = findings.place(field.span)
-        found.append(BodyMember(key, from_schema(inlined), inlined, key in needed, place, own))
-    return tuple(found)
-
-
-def _type_of(endpoint: stated.Endpoint) -> str | None:
-    """The shared type that is the body."""
-    body = value_of(endpoint.body)
-    return None if body is None or body.reference is None else body.reference.text
-
-
-def check_type_of_body(endpoint: stated.Endpoint, findings: Findings) -> None:
-    """Says where the type that is a body asks something of the object as a whole: each member of a body is read, and
-    held to its schema, by itself. Which others there may be, `unknown members` says."""
-    body, name, types = value_of(endpoint.body), _type_of(endpoint), findings.contract.shared_types
-    if body is None or body.reference is None or name is None or name not in types.by_name.keys() - types.open:
-        return
-    parts = tuple(types.parts(name))
-    beside = next((key for part in parts for key in part.json if key not in _OF_A_BODY), None)
-    described = Counter(each.name.text for part in parts for each in own_members(part))
-    twice = next((member for member, times in described.items() if times > 1), None)
-    lacking = next((each.text for each in types.needed(name) if each.text not in described), None)
-    if any(part.json.get("type", "object") != "object" for part in parts) or not types.members(name):
-        message = f"a body is an object with members of its own, and `{name}` is none"
-        findings.say(NOT_A_BODYS_TYPE, message, Label(body.reference.span, "is the body"))
-    elif beside is not None:
-        message = f"`{beside}` of `{name}` would not be asked of a body, whose members are read one by one"
-        help = _BY_MEMBERS if beside in _OF_OTHERS else _BY_A_CHECK
-        findings.say(NOT_A_BODYS_TYPE, message, Label(body.reference.span, "is the body"), help=(help,))
-    elif lacking is not None:
-        message = f"`{name}` requires `{lacking}`, which no body can have: it says nothing of such a member"
-        findings.say(NOT_A_BODYS_TYPE, message, Label(body.reference.span, "is the body"))
-    elif twice is not None:
-        message = f"a member of a body is described once, and `{name}` describes `{twice}` again"
-        findings.say(NOT_A_BODYS_TYPE, message, Label(body.reference.span, "is the body"))
-
-
-_OF_A_BODY = frozenset({"type", "properties", "required", "$ref", "allOf", *TELLING})
-"""What a type that is a body may say of it."""
-
-_OF_OTHERS = frozenset({"additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"})
-"""The keywords that say of an object which other members it may have."""
-
-_BY_MEMBERS = "which members there may be besides, `unknown members` of `requests` says"
-_BY_A_CHECK = (
-    "what has to hold of several members is a `check`: of the row, or of `request.body.NAME` where they are no fields; "
-    "what a type asks of an object, it asks of a field or a member that is one"
-)
-
-
 def check_members(
     endpoint: stated.Endpoint, resource: Resource | None, members: Sequence[BodyMember] | None, findings: Findings
 ) -> None:
@@ -268,8 +189,9 @@ def _called(name: str, resource: Resource) -> str:
 def _referred(body: requests.Body, resource: Resource, contract: Contract) -> Iterator[_Named]:
     """`$ref: "#/types/NAME"`: the fields of the shared type, by their names."""
     assert body.reference is not None
-    for field, _ in contract.shared_types.members(body.reference.text):
-        yield _Named((_called(field.text, resource),), field.text, body.reference.span)
+    for each in contract.shared_types.members(body.reference.text):
+        name = each.name.text
+        yield _Named((_called(name, resource),), name, body.reference.span)
 
 
 def _named(template: Template, resource: Resource, pointer: tuple[str, ...], findings: Findings) -> Iterator[_Named]:

@@ -12,7 +12,8 @@ from ninefold.checked.operations import Filter, Pages, PathValue, Sorts
 from ninefold.checked.resources import Effect, Guard, Resource
 from ninefold.checks.assignments import check_made_with
 from ninefold.checks.authentication import admissions, of_list
-from ninefold.checks.bodies import body_members, check_body, check_members, check_required, check_type_of_body
+from ninefold.checks.bodies import check_body, check_members, check_required
+from ninefold.checks.body_types import body_members, check_type_of_body, other_members
 from ninefold.checks.calls import check_call, check_case, result_type
 from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
 from ninefold.checks.credentials import check_ends, check_issues
@@ -106,7 +107,7 @@ def _given(doing: Doing, plain: Vocabulary, showing: Showing) -> Given:
     if resource is not None and segments is not None:
         check_addressing(endpoint, kind.name, resource, segments, findings)
     members = body_members(endpoint, resource, findings)
-    request = request_type(endpoint, members)
+    request = request_type(endpoint, members, other_members(endpoint, findings))
     body = None if resource is None else check_body(endpoint, resource, findings)
     call = check_call(endpoint, resource, body or (), members, plain, findings)
     sets: tuple[tuple[str, Typed], ...] = ()

@@ -260,15 +260,22 @@ def _always_gives(ast: Ast) -> bool:
 # ── Requests ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def request_type(endpoint: Endpoint, members: Collection[BodyMember] | None = ()) -> Object | None:
+def request_type(
+    endpoint: Endpoint, members: Collection[BodyMember] | None = (), others: Object | None = None
+) -> Object | None:
     """The root `request` of an endpoint: its own parameters and headers, and the members of its body that are no
-    fields, where the body has been read (`members` None: which there are is a gap). None: there is nothing that could
-    be read."""
+    fields, where the body has been read (`members` None: which there are is a gap); `others`: the body, where it has
+    members without names of their own. None: there is nothing that could be read."""
     declared = {group: _one(group, fact) for group, fact in _declared(endpoint)}
     if members is None:
         return _of(declared | {"body": None})
     own: dict[str, Type] = {each.name: each.type if each.required else optional(each.type) for each in members}
-    return _of(declared | ({"body": own} if own else {}))
+    found = _of(declared | ({"body": own} if own else {}))
+    if others is None:
+        return found
+    return Object(
+        members={**({} if found is None else found.members), "body": Object(members=own, others=others.others)}
+    )
 
 
 def request_of_any(endpoints: Collection[Endpoint]) -> Object | None:

@@ -33,6 +33,7 @@ from ninefold.checked.operations import (
 )
 from ninefold.checked.resources import Effect, Guard, Resource, Transition
 from ninefold.checks.bodies import body_constants
+from ninefold.checks.body_types import whole_body
 from ninefold.checks.codes import NOT_AMONG_SEVERAL, NOT_TAKEN_AFTER, ROWS_OF_SEVERAL
 from ninefold.checks.credentials import check_tokens_of_effects, check_told
 from ninefold.checks.findings import Findings
@@ -160,6 +161,7 @@ def takes_of(
         headers=tuple(check_declared(endpoint.request_headers, "header", findings)),
         body=body,
         members=tuple(members),
+        whole=whole_body(endpoint, resource, findings),
         constants=() if resource is None else body_constants(endpoint, findings),
     )
 

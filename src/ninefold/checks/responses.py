@@ -8,7 +8,7 @@ from dataclasses import replace
 from ninefold.checked.contents import Content, Leaf, Response, all_expressions
 from ninefold.checked.lists import Way, beside_rows, by_way, content_by_way
 from ninefold.checked.resources import Resource
-from ninefold.checks.bodies import body_members
+from ninefold.checks.body_types import body_members, other_members
 from ninefold.checks.callers import granted_type
 from ninefold.checks.codes import (
     DELETED_ROW,
@@ -205,7 +205,8 @@ def _response_scope(
     kind, vocabulary = kind_of(verb), showing.vocabulary
     makes_nothing = kind.reads_rows or kind.removes
     members = body_members(endpoint, resource, showing.findings)
-    more: dict[str, Type | None] = {"request": request_type(endpoint, members)}
+    others = other_members(endpoint, showing.findings)
+    more: dict[str, Type | None] = {"request": request_type(endpoint, members, others)}
     if resource is not None:
         secrets: dict[str, Type] = {each.name: Text() for each in resource.fields.values() if each.secret == "token"}
         secrets = {name: Text() for name in tokens_of_effects(endpoint, resource, showing)} | secrets

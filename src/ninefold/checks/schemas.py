@@ -9,15 +9,15 @@ from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import PREFIX
 from ninefold.language import resources as stated
 from ninefold.language.fact import value_of
-from ninefold.language.json_schema import VALUES
+from ninefold.language.json_schema import SAME_VALUE, TELLING, VALUES
 
-SAME_VALUE = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"})
-"""The keywords whose schemas describe the value itself, and not a part of it."""
 BY_NAME = frozenset({"properties", "patternProperties", "dependentSchemas"})
 """The keywords that hold schemas by names."""
 
 
 _PARTS = frozenset({"$ref", "allOf", "properties"})
+_OF_MEMBERS = _PARTS | {"type", "required"} | TELLING
+"""What a schema says of each member of an object by itself, of it for people, and that it is an object."""
 _OF_WHAT = ("type", "format", "items", "enum", "const")
 """The keywords by which a value is known to be text, a time or an array of something."""
 _OF_SCALARS = frozenset(
@@ -66,6 +66,28 @@ class SharedSchemas:
         where unknown members are refused."""
         result = self._open(schema)
         return self._closed(result) if isinstance(result, dict) else result
+
+    def of_whole(self, name: str, known: str | None = None, needed: Collection[str] = ()) -> dict[str, Any] | None:
+        """What a shared type asks of an object as a whole, beside what it says of each member that is always one, which
+        is held to that by itself; and that those `needed` are there. None: nothing. `known`: a member besides."""
+        if name not in self._types:
+            return None
+        schema = self._as_whole(self._stated(name)) | ({"required": [*needed]} if needed else {})
+        if known is not None and _states_members(schema):
+            schema["properties"] = {known: {}} | schema.get("properties", {})
+        return self._closed(self._open(schema)) if _asks_of_whole(schema) else None
+
+    def _as_whole(self, schema: Any) -> Any:
+        """A schema that says of the members of an object but that there are such."""
+        if not isinstance(schema, dict):
+            return schema
+        result = {key: value for key, value in schema.items() if key not in _OF_MEMBERS}
+        if "properties" in schema:
+            result["properties"] = {name: {} for name in schema["properties"]}
+        parts = [
+            self._as_whole(each) for each in (self._referred(schema), *schema.get("allOf", ())) if each is not None
+        ]
+        return result | ({"allOf": parts} if any(each != {} for each in parts) else {})
 
     def _open(self, schema: Any) -> Any:
         """A schema of which only what stands in it is closed: what describes the same value as another schema (a part
@@ -157,6 +179,59 @@ class SharedSchemas:
         if name not in self._made:
             self._made[name] = self._open(self._stated(name))
         return self._made[name]
+
+
+def _asks_of_whole(schema: Any) -> bool:
+    """Whether a schema says more than which members there are."""
+    if not isinstance(schema, dict):
+        return schema is False
+    return bool(schema.keys() - {"properties", "allOf"}) or any(map(_asks_of_whole, schema.get("allOf", ())))
+
+
+def admits_others(schema: Any) -> bool:
+    """Whether an object may have members that no `properties` names: nothing in its schema says which there are, or
+    something says what others are."""
+    return not _states_members(schema) or _names_others(schema)
+
+
+def _names_others(schema: Any) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    others = (schema.get("additionalProperties", False), schema.get("unevaluatedProperties", False))
+    return "patternProperties" in schema or others != (False, False) or any(map(_names_others, _beside(schema)))
+
+
+def renamed(schema: Any, names: Mapping[str, str | None], asked: bool = True) -> Any:
+    """The schema of an object of which some members have other names, or (None) none: what asks for one asks for
+    nothing; but where that decides between schemas (not `asked`) it does not hold."""
+    if not isinstance(schema, dict):
+        return schema
+    result = {key: value for key, value in schema.items() if key not in ("properties", "dependentRequired", "required")}
+    for key in SAME_VALUE & schema.keys():
+        inner, holds = schema[key], asked and key not in ("anyOf", "oneOf", "if", "not")
+        if key == "dependentSchemas":
+            result[key] = {name: renamed(each, names, holds) for name, each in _called(inner, names)}
+        else:
+            several = isinstance(inner, list)
+            result[key] = [renamed(each, names, holds) for each in inner] if several else renamed(inner, names, holds)
+    if "properties" in schema:
+        result["properties"] = dict(_called(schema["properties"], names))
+    if "dependentRequired" in schema:
+        pairs = _called(schema["dependentRequired"], names)
+        result["dependentRequired"] = {
+            name: [each for each, _ in _called(dict.fromkeys(given), names)] for name, given in pairs
+        }
+    if "required" in schema:
+        needed = dict.fromkeys(schema["required"])
+        result["required"] = [name for name, _ in _called(needed, names)]
+        if not asked and len(result["required"]) < len(needed):
+            result["allOf"] = [*result.get("allOf", ()), False]
+    return result
+
+
+def _called(members: Mapping[str, Any], names: Mapping[str, str | None]) -> list[tuple[str, Any]]:
+    named = [(names.get(name, name), each) for name, each in members.items()]
+    return [(name, each) for name, each in named if name is not None]
 
 
 def _says_more(schema: Any) -> bool:

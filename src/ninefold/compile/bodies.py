@@ -16,7 +16,7 @@ from ninefold.compile.effects import given_by_items, member_of_body
 from ninefold.compile.places import rules, traced
 from ninefold.expressions.tree import Typed
 from ninefold.language.verbs import GRANT, Verb
-from ninefold.plan.routes import Body, BodyField
+from ninefold.plan.routes import Body, BodyField, WholeBody
 from ninefold.values import Anything, Object, Text, Type, optional
 
 MERGE_PATCH = "application/merge-patch+json"
@@ -35,13 +35,13 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
     """The same of an operation, however it is asked for."""
     takes = operation.takes
     if operation.resource is None:
-        return _of_members(operation, requests, checked) if takes.members else None
+        return _of_members(operation, requests, checked) if takes.members or takes.whole is not None else None
     if takes.body is None:
         return None
     if operation.verb == GRANT:
         return granting.body(operation, checked.resources[operation.resource], requests)
     media_types = requests.media_types
-    if not takes.body and not takes.members and not takes.constants:
+    if not takes.body and not takes.members and not takes.constants and takes.whole is None:
         return Body(media_types, {"type": "object"}, unknown=requests.unknown_members, optional=True)
     resource = checked.resources[operation.resource]
     unknown = requests.unknown_members
@@ -82,6 +82,7 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
         chosen_by=None if case is None else case.member,
         members=_types(operation),
         beside=tuple(_beside(operation, checked)),
+        whole=_whole(operation),
         constants=tuple(each.pointer for each in operation.takes.constants),
         texts=requests.texts,
     )
@@ -104,7 +105,7 @@ def _types(operation: Operation) -> dict[str, Type]:
 
 def _beside(operation: Operation, checked: Checked) -> Iterator[BodyField]:
     """Where the members that are no fields are stated, with their rules: also those of the fields of rows that are made
-    of their items."""
+    of their items. What is asked of all of them together comes last."""
     for member in operation.takes.members:
         own = rules(member.rules)
         for effect in _effects(operation):
@@ -113,6 +114,18 @@ def _beside(operation: Operation, checked: Checked) -> Iterator[BodyField]:
                     of_field = rules(checked.resources[effect.resource].fields[leaf.field].rules)
                     own += tuple(structs.replace(each, path=(*leaf.pointer[1:], *each.path)) for each in of_field)
         yield BodyField(member.name, (member.name,), member.type, rules=own, trace=traced(member.place))
+    whole = operation.takes.whole
+    if whole is not None:
+        yield BodyField("", (), Object(), rules=rules(whole.rules), trace=traced(whole.place))
+
+
+def _whole(operation: Operation) -> WholeBody | None:
+    takes = operation.takes
+    if takes.whole is None:
+        return None
+    leaves = [leaf for leaf in takes.body or () if leaf.beside is not None and leaf.beside.at_times]
+    at_times = (*(leaf.pointer[0] for leaf in leaves), *(each.name for each in takes.members if each.at_times))
+    return WholeBody(dict(takes.whole.schema), at_times, takes.whole.others)
 
 
 def _of_members(operation: Operation, requests: Requests, checked: Checked) -> Body:
@@ -123,6 +136,7 @@ def _of_members(operation: Operation, requests: Requests, checked: Checked) -> B
         unknown=requests.unknown_members,
         members=_types(operation),
         beside=tuple(_beside(operation, checked)),
+        whole=_whole(operation),
     )
 
 

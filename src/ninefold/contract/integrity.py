@@ -305,9 +305,9 @@ def _schema_of_result(survey: Survey, ast: Ast) -> Mapping[str, Any] | None:
             return None
     for each in value_of(survey.contract.endpoints.functions) or ():
         gives = value_of(each.gives) if each.name == function else None
-        for member, schema in () if gives is None else survey.contract.shared_types.members(_type_named(gives.json)):
-            if member.text == name:
-                return schema.json
+        for member in () if gives is None else survey.contract.shared_types.members(_type_named(gives.json)):
+            if member.always and member.name.text == name:
+                return member.schema.json
     return None
 
 

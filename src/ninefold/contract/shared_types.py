@@ -4,16 +4,17 @@ they refer to in its place. Each type is looked at once, whatever refers to it."
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from ninefold.language.fact import Name, value_of
-from ninefold.language.json_schema import VALUES
+from ninefold.language.json_schema import SAME_VALUE, VALUES
 from ninefold.language.resources import SharedType
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Mapping as MappingNode
-from ninefold.syntax.nodes import Node, Scalar, Sequence
+from ninefold.syntax.nodes import Node, Scalar
+from ninefold.syntax.nodes import Sequence as SequenceNode
 
 PREFIX: Final = "#/types/"
 
@@ -35,11 +36,17 @@ class Extent(NamedTuple):
         return self.parts <= MOST_PARTS and self.depth <= DEEPEST
 
 
+_WEIGHED: Final = sorted(SAME_VALUE - {"allOf", "not"})
+"""The keywords whose schemas describe the value itself where they hold, and need not hold."""
+
+
 class Member(NamedTuple):
-    """What a type says of a member of its values: where, and what the member is like."""
+    """What a type says of a member of its values: where, and what the member is like; whether it does `always`, or only
+    of values that keep some schema within it."""
 
     name: Name
     schema: Schema
+    always: bool = True
 
 
 class SharedTypes:
@@ -47,6 +54,7 @@ class SharedTypes:
 
     def __init__(self, types: Iterable[SharedType]) -> None:
         self.by_name: Final[Mapping[str, SharedType]] = {each.name: each for each in types}
+        self._described: Final[dict[str, Mapping[str, Sequence[Member]]]] = {}
 
     def using(self, name: str) -> frozenset[str]:
         """The types that refer to one, be it through others; and itself."""
@@ -64,13 +72,25 @@ class SharedTypes:
         return frozenset(name for gap in gaps for name in self.using(gap))
 
     def members(self, name: str) -> tuple[Member, ...]:
-        """The members that a type says its values have, by itself, by what it refers to or by its `allOf`; what is
-        said twice, as it is said first."""
-        found: dict[str, Member] = {}
+        """The members that a type says its values have; what is said twice, as it is said first."""
+        return tuple(each[0] for each in self.described(name).values())
+
+    def described(self, name: str) -> Mapping[str, Sequence[Member]]:
+        """By name, all that a type says of a member: by itself, by what it refers to or by its `allOf`; and, where it
+        says so of some values alone, by its `anyOf`, `oneOf`, `if` or `dependentSchemas`."""
+        if name not in self._described:
+            self._described[name] = self._descriptions(name)
+        return self._described[name]
+
+    def _descriptions(self, name: str) -> dict[str, Sequence[Member]]:
+        found: dict[str, list[Member]] = {}
         for part in self.parts(name):
             for each in own_members(part):
-                found.setdefault(each.name.text, each)
-        return tuple(found.values())
+                found.setdefault(each.name.text, []).append(each)
+        for part in self.weighed(name):
+            for each in own_members(part):
+                found.setdefault(each.name.text, []).append(each._replace(always=False))
+        return {**found}
 
     def needed(self, name: str) -> tuple[Name, ...]:
         """The members that its values cannot lack."""
@@ -88,11 +108,22 @@ class SharedTypes:
             while within:
                 part = within.pop(0)
                 yield part
-                waiting += [str(part.json["$ref"]).removeprefix(PREFIX)] if "$ref" in part.json else []
-                node, read = _value(part, "allOf"), part.json.get("allOf")
-                if isinstance(node, Sequence) and isinstance(read, list):
-                    every = zip(read, node.items, strict=True)
-                    within += [Schema(json, each) for json, each in every if isinstance(each, MappingNode)]
+                waiting += _referred(part)
+                within += _within(part, "allOf")
+
+    def weighed(self, name: str) -> Iterator[Schema]:
+        """The schemas one or the other of which a value of a type is held to as well, or which decide it."""
+        waiting = [each for part in self.parts(name) for key in _WEIGHED for each in _within(part, key)]
+        met = set[str]()
+        while waiting:
+            part = waiting.pop(0)
+            yield part
+            waiting += [each for key in (*_WEIGHED, "allOf") for each in _within(part, key)]
+            for named in _referred(part):
+                shared = self.by_name.get(named)
+                own = None if shared is None or named in met else value_of(shared.schema)
+                met.add(named)
+                waiting += [] if own is None else [own]
 
     @cached_property
     def endless(self) -> frozenset[str]:
@@ -146,6 +177,23 @@ class SharedTypes:
         return found
 
 
+def _referred(schema: Schema) -> list[str]:
+    """The name of the shared type that a schema refers to, if it does."""
+    return [str(schema.json["$ref"]).removeprefix(PREFIX)] if "$ref" in schema.json else []
+
+
+def _within(schema: Schema, keyword: str) -> list[Schema]:
+    """The schemas that stand under a keyword which speaks of the same value: one, several, or some by name."""
+    node, read = _value(schema, keyword), schema.json.get(keyword)
+    if isinstance(node, SequenceNode) and isinstance(read, list):
+        every = list(zip(read, node.items, strict=True))
+    elif isinstance(node, MappingNode) and isinstance(read, dict) and keyword == "dependentSchemas":
+        every = [(read[each.name], each.value) for each in node.entries if each.name in read]
+    else:
+        every = [] if node is None else [(read, node)]
+    return [Schema(json, each) for json, each in every if isinstance(each, MappingNode) and isinstance(json, dict)]
+
+
 def own_members(schema: Schema) -> Iterator[Member]:
     """The members that a schema itself names."""
     read, node = schema.json.get("properties"), _value(schema, "properties")
@@ -161,7 +209,7 @@ def own_members(schema: Schema) -> Iterator[Member]:
 def own_needed(schema: Schema) -> Iterator[Name]:
     """The members that it says itself are there."""
     node = _value(schema, "required") if "required" in schema.json else None
-    for item in node.items if isinstance(node, Sequence) else ():
+    for item in node.items if isinstance(node, SequenceNode) else ():
         if isinstance(item, Scalar):
             yield Name(item.text, item.span)
 

@@ -385,8 +385,8 @@ class Survey:
 
     def _type_members(self, body: Body, own: str | None) -> Iterator[tuple[str, str]]:
         if own is not None and body.reference is not None:
-            for name, _ in self.contract.shared_types.members(body.reference.text):
-                yield own, name.text
+            for each in self.contract.shared_types.members(body.reference.text):
+                yield own, each.name.text
 
 
 def actions(endpoint: Endpoint) -> tuple[Action, ...]:

@@ -319,7 +319,7 @@ def given(survey: Survey, endpoint: Endpoint) -> tuple[Given, ...]:
     own = own or ""
     if stated.reference is not None:
         members = survey.contract.shared_types.members(stated.reference.text)
-        found = (Given((each.text,), own, each.text, stated.reference.span, True) for each, _ in members)
+        found = (Given((each.name.text,), own, each.name.text, stated.reference.span, True) for each in members)
         return tuple(_as_called(survey, found))
     return () if stated.template is None else tuple(_as_called(survey, _leaves_given(stated.template, own, ())))
 

@@ -299,7 +299,7 @@ class Asking:
         usual = sample(body.schema)
         found: dict[str, Any] = dict(usual) if isinstance(usual, dict) else {}
         for each in (*body.fields, *body.beside):
-            if each.fixed:
+            if each.fixed or not each.pointer:
                 continue
             schema = within(body.schema, each.pointer)
             if isinstance(each.type, Row):
@@ -328,7 +328,7 @@ class Asking:
         yield {**self._document(body), "nobody_knows_this": 1}
         yield sample(body.schema)
         yield [1]
-        fields = {one.pointer: one for each in both for one in (*each.fields, *each.beside)}
+        fields = {one.pointer: one for each in both for one in (*each.fields, *each.beside) if one.pointer}
         for pointer, each in fields.items():
             schemas = [within(one.schema, pointer) for one in both]
             values: Iterable[Any] = telling(schemas, (*self.said.numbers, *self.said.texts))

@@ -10,6 +10,7 @@ from ninefold.diff.meaning import Felt, Meaning, admissions
 from ninefold.diff.schemas import Step, steps
 from ninefold.diff.verdicts import Direction
 from ninefold.language.key import Side
+from ninefold.plan.bodies import in_one
 
 _DIRECTIONS: Final[dict[str, Direction]] = {
     "wider": "more", "narrower": "less", "other": "other", "unproved": "unproved"
@@ -78,10 +79,16 @@ def _bodies(old: Any, new: Any) -> Iterator[Met]:
         elif new is None and old is not None:
             yield Met("takes", "unproved", None, "there is no body")
         return
-    was, now = old["schema"], new["schema"]
-    if old.get("unknown") == new.get("unknown") == "refused":
-        was, now = {**was, "additionalProperties": False}, {**now, "additionalProperties": False}
-    yield from _steps("takes", steps(was, now))
+    both_refuse = old.get("unknown") == new.get("unknown") == "refused"
+    yield from _steps("takes", steps(_asked(old, both_refuse), _asked(new, both_refuse)))
+
+
+def _asked(body: dict[str, Any], is_closed: bool) -> dict[str, Any]:
+    """The schema of a body; where something is asked of it as a whole, that says which members there are."""
+    schema, whole = body["schema"], body.get("whole")
+    if whole is None:
+        return {**schema, "additionalProperties": False} if is_closed else schema
+    return in_one(schema, whole["schema"], bool(whole.get("at_times")))
 
 
 def _steps(side: Side, found: Iterator[Step]) -> Iterator[Met]:

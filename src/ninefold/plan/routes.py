@@ -92,10 +92,20 @@ class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
     trace: tuple[Place, ...] = ()
 
 
+class WholeBody(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the type that is the body asks of the object as a whole, beside what it says of each member. `at_times`: the
+    members that are such only where the schema names them. `others`: it may have members that have no name of their
+    own, and these are values of this type; None: it may not."""
+
+    schema: dict[str, Any]
+    at_times: tuple[str, ...] = ()
+    others: Type | None = None
+
+
 class Body(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`schema` is the JSON Schema of the whole body. `merge`: RFC 7396; a null clears a nullable field. `edits`:
-    RFC 6902; the schema is that of what the edits change, as a merge patch would give it.
-    `media_types`: those that are read, the stated one first."""
+    """`schema` is the JSON Schema of the body, member by member, and `whole` what is asked of it besides. `merge`:
+    RFC 7396; a null clears a nullable field. `edits`: RFC 6902; the schema is that of what the edits change, as a merge
+    patch would give it. `media_types`: those that are read, the stated one first."""
 
     media_types: tuple[str, ...]
     schema: dict[str, Any]
@@ -111,6 +121,7 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is no field, and is read as `request.body.NAME`."""
     beside: tuple[BodyField, ...] = ()
     """The same, with where it is stated, and its rules."""
+    whole: WholeBody | None = None
     constants: tuple[tuple[str, ...], ...] = ()
     """Where members are whose value the contract states: they are known, and give nothing."""
     chosen_by: str | None = None

@@ -180,7 +180,7 @@ def _of_type(survey: Survey, shared: SharedType) -> Iterator[OpenQuestion]:
     if schema is None:
         at = unanswered(shared.schema, shared.span)
     else:
-        for name, member in own_members(schema):
+        for name, member, _ in own_members(schema):
             if at := unsaid(member, At(name.span)):
                 yield blocking(TYPE, f"{subject}.{name.text}", at, reaching)
         others = tuple(entry for entry in schema.node.entries if entry.name != "properties")

@@ -26,8 +26,10 @@ from ninefold.runtime.messages.violations import (
     broken,
     known_members,
     leading_names,
+    once,
     unknown,
 )
+from ninefold.runtime.messages.whole import Whole
 from ninefold.values import Array, Invalid, Row, Type, Value, from_schema, json_reader, to_json
 
 _MALFORMED = Failure("malformed")
@@ -72,6 +74,7 @@ class Body:
         self.edits = body.edits
         self._edits = Schemas(JSON_PATCH) if body.edits else None
         self._schemas = Schemas(body.schema)
+        self._whole = None if body.whole is None else Whole(body.whole, body.edits)
         self._given = tuple((each, _schema_at(each.pointer, body.schema)) for each in self._fields)
         written = (*body.constants, *(each.pointer for each in body.fields))
         self._order = Order(body.schema, written)
@@ -80,7 +83,9 @@ class Body:
         known = [*(each.pointer for each in body.fields), *((name,) for name in body.members), *body.constants]
         if body.chosen_by is not None and all(each[0] != body.chosen_by for each in known):
             known.append((body.chosen_by,))
-        self._known = known_members(known) if body.unknown == "refused" else None
+        # Where something is asked of the whole, it says itself which members there are; but edits are of fields alone.
+        says_all = body.whole is not None and not body.edits
+        self._known = known_members(known) if body.unknown == "refused" and not says_all else None
         self._around = known_members(each.pointer for each in body.fields)
         self._drops = body.unknown == "ignored"
 
@@ -177,18 +182,18 @@ class Body:
             return _TOO_LARGE
         if type(after) is not dict:
             return Becomes(after, edits=edits)
-        after = copied(after, self._around)
+        changed = copied(after, self._around)
         cleared = set()
         for each in self._fields:
-            was, becomes = at(before, each.pointer), at(after, each.pointer)
-            within = object_at(after, each.pointer[:-1])
+            was, becomes = at(before, each.pointer), at(changed, each.pointer)
+            within = object_at(changed, each.pointer[:-1])
             if within is None:
                 continue  # another value is in the place of the object: the schema says so
             if becomes is ABSENT and was is not ABSENT and was is not None:
                 cleared.add(each.name)
             elif becomes is not ABSENT and was is not ABSENT and patches.same(was, becomes):
                 del within[each.pointer[-1]]
-        return Becomes(after, frozenset(cleared), edits)
+        return Becomes(changed, frozenset(cleared), edits, after)
 
     def _document(self, current: Mapping[str, Value]) -> dict[str, Any]:
         """The row as this body would give it. What nobody may read (a secret) is not in it."""
@@ -216,19 +221,16 @@ class Body:
         cleared: frozenset[str] = frozenset(),
         form: bool = False,
         known: Mapping[str, Value] | None = None,
+        edited: Any = ABSENT,
     ) -> Given:
         """What the body gives, and what is wrong with it. `cleared`: the fields that are to have no value. `form`: the
-        document came as a form. `known`: what the path gives."""
+        document came as a form. `known`: what the path gives. `edited`: all that a JSON Patch has made, of which the
+        document is what became another."""
         if self._texts:
             self._take_texts(document)
         for each in self._fields:
             each.normalise(document)
-        failures = self._broken(document)
-        if not failures and self._drops:
-            kept = named(self._schemas, document)
-            if kept is not document:
-                # What is stored is as its schema says: also without the members that nothing names.
-                failures, document = self._broken(kept), kept
+        document, failures = self._held(document, edited)
         refused = {leading_names(path) for path, _ in failures}
         if len(failures) > MOST:
             # Not all has been looked at: of what is not known to be wrong it is asked whether it is.
@@ -259,14 +261,35 @@ class Body:
                     others[name] = read(document[name])
                 except Invalid as failure:
                     failures.append(((name, *failure.path), failure.rule))
+        if self._whole is not None and not failures:
+            failures = self._whole.give(document, others, self._around.keys() | self._members.keys())
         if form:
             failures = [self._repeated(document, *each) for each in failures]
         wrong = Failure("invalid", fields=self._in_order(failures)) if failures else None
         return Given(values, others, wrong)
 
-    def _broken(self, document: Any) -> list[Broken]:
-        """What is wrong with the document, as far as it is told; one more where there is more."""
-        return [*islice(chain(self._unknown(document), broken(self._schemas, document)), MOST + 1)]
+    def _held(self, document: Any, edited: Any) -> tuple[Any, list[Broken]]:
+        """The members of the document, as far as they are any, and what is wrong with it."""
+        # What a JSON Patch leaves as it was is a part of what it makes.
+        made = self._whole is not None and type(edited) is dict and type(document) is dict
+        whole = {**edited, **document} if made else document
+        members = document if self._whole is None else self._whole.without_others(document, whole)
+        failures = self._broken(members, whole)
+        if not failures and self._drops:
+            kept = named(self._schemas, whole, *(() if self._whole is None else self._whole.names))
+            if kept is not whole or members is not document:
+                # What is stored is as its schema says: also without the members that nothing names.
+                rest = {name: whole[name] for name in whole.keys() - document.keys()}
+                members = {name: kept[name] for name in members if name in kept}
+                failures = self._broken(members, {**rest, **members})
+        return members, failures
+
+    def _broken(self, document: Any, whole: Any) -> list[Broken]:
+        """What is wrong with the document, member by member and as a whole, as far as it is told; one more where there
+        is more."""
+        of_whole = broken(self._whole.schemas, whole) if self._whole is not None and type(whole) is dict else ()
+        found = once(chain(self._unknown(document), broken(self._schemas, document), of_whole))
+        return [*islice(found, MOST + 1)]
 
     def _is_valid(self, document: Any, pointer: tuple[str, ...], node: Node) -> bool:
         found = at(document, pointer)
@@ -328,11 +351,12 @@ class Body:
 @dataclass(frozen=True, slots=True)
 class Becomes:
     """A body with what the row has: merged, or edited. `cleared`: the fields that are to have no value any more;
-    `edits`: what a JSON Patch did."""
+    `edits`: what a JSON Patch did, and all that it `made`."""
 
     document: Any
     cleared: frozenset[str] = frozenset()
     edits: tuple[patches.Edit, ...] | None = None
+    made: Any = ABSENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ seconds; so they are looked for one after another (`violations.py`), and it is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
@@ -228,10 +228,22 @@ def prefix(schemas: Sequence[Mapping[str, Any]]) -> int:
     return max((len(node.get("prefixItems", ())) for node in schemas), default=0)
 
 
-def named(schemas: Schemas, value: Any) -> Any:
-    """A valid value without the members that its schema does not name; the value itself, where it names them all.
-    It is not changed."""
-    return _named(schemas, [schemas.root], value)
+def named(schemas: Schemas, value: Any, *besides: Node) -> Any:
+    """A valid value without the members that its schema does not name, nor one of those that it keeps `besides`; the
+    value itself, where all are named. It is not changed."""
+    return _named(schemas, [schemas.root, *besides], value)
+
+
+def members_named(schemas: Schemas, value: Mapping[str, Any], names: Iterable[str]) -> set[str]:
+    """Those of some members of an object, valid or not, that its schema names."""
+    speaking = list(schemas.evaluating(schemas.root, value))
+    is_free = not schemas.says_members(schemas.root)
+    rest = any(node.get("unevaluatedProperties", False) is not False for node in speaking)
+    return {name for name in names if is_free or rest or _is_named(schemas.of_member(speaking, name))}
+
+
+def _is_named(of_it: Sequence[Node]) -> bool:
+    return bool(of_it) and False not in of_it
 
 
 def _named(schemas: Schemas, nodes: Sequence[Node], value: Any) -> Any:

@@ -35,9 +35,19 @@ MOST: Final = 100
 
 
 def broken(schemas: Schemas, value: Any) -> Iterator[Broken]:
-    """Every rule that a value does not keep: those of a value before those of its parts, and parts in their order."""
+    """Every rule that a value does not keep, once: those of a value before those of its parts, and parts in their
+    order."""
     if not schemas.is_valid(value):
-        yield from _broken(schemas, [schemas.root], value, ())
+        yield from once(_broken(schemas, [schemas.root], value, ()))
+
+
+def once(found: Iterable[Broken]) -> Iterator[Broken]:
+    """The same, and none of them again: two schemas may ask for the same."""
+    met = set[Broken]()
+    for each in found:
+        if each not in met:
+            met.add(each)
+            yield each
 
 
 def _broken(schemas: Schemas, nodes: Sequence[Node], value: Any, path: Path) -> Iterator[Broken]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from ninefold.plan import environment
 from ninefold.runtime.messages.decode import Becomes, Body
 from ninefold.runtime.messages.parameters import narrowing
-from ninefold.runtime.messages.patches import Edit
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations import credentials
 from ninefold.runtime.operations.flow import Beside, Next, ReadBody, TooLarge, Wait
@@ -107,7 +105,7 @@ def look(x: Exchange, asked: Asked) -> Next:
         wanted = operation.wanted(asked.call, given, body is not None and body.merging(document))
         if wanted is not None:
             return Wait(wanted, partial(_looked, x, asked, operation))
-    return _decided(x, asked, document)
+    return _decided(x, asked, Becomes(document))
 
 
 def _looked(x: Exchange, asked: Asked, operation: Write, rows: Sequence[Row]) -> Next:
@@ -125,23 +123,16 @@ def _made(x: Exchange, asked: Asked, becomes: Becomes | Failure) -> Next:
     if isinstance(becomes, Failure):
         x.refuse(becomes)
         return operate(x, asked)
-    return _decided(x, asked, becomes.document, becomes.cleared, becomes.edits)
+    return _decided(x, asked, becomes)
 
 
-def _decided(
-    x: Exchange,
-    asked: Asked,
-    document: Any,
-    cleared: frozenset[str] = frozenset(),
-    edits: tuple[Edit, ...] | None = None,
-) -> Next:
-    """What the body gives is whole: everything that is wrong with it is said at once. `cleared`: the fields that are to
-    have no value any more."""
-    body, call, content = x.endpoint.body, asked.call, asked.content
+def _decided(x: Exchange, asked: Asked, becomes: Becomes) -> Next:
+    """What the body gives is whole: everything that is wrong with it is said at once."""
+    body, call, content, document = x.endpoint.body, asked.call, asked.content, becomes.document
     if content.document is NO_DOCUMENT or body is None:
         return operate(x, asked)
-    asked.content = Content(content.raw, content.form, content.document, document, edits)
-    given = body.valid(document, cleared, content.form, x.env.get(environment.PATH))
+    asked.content = Content(content.raw, content.form, content.document, document, becomes.edits)
+    given = body.valid(document, becomes.cleared, content.form, x.env.get(environment.PATH), becomes.made)
     names = body.given(document)
     if given.wrong is None:
         call.body = given.values

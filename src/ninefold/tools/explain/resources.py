@@ -84,10 +84,10 @@ def shared_type(g: Grounds, shared: SharedType, told: set[str]) -> Item:
     if own is None:
         return g.item(f"the shared type `{shared.name}`", shared.span, g.fact("schema", shared.schema))
     required = {name.text: name for name in own_needed(own)}
-    named = {name.text for name, _ in own_members(own)}
+    named = {name.text for name, *_ in own_members(own)}
     told_with_members = {"type", "properties", *(["required"] if required.keys() <= named else [])} if named else ()
     members = list(asked(g, own, told_with_members))
-    for name, schema in own_members(own):
+    for name, schema, _ in own_members(own):
         facts = list(asked(g, schema))
         facts += [g.item("required", required[name.text].span)] if name.text in required else []
         facts += _types_used(g, schema.json, told)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ninefold.checked.operations import PathValue
 from ninefold.language.fact import value_of
+from ninefold.plan.bodies import in_one
 from ninefold.plan.events import RESUME, RESUMED_BY
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
 from ninefold.plan.operations import List, Stream
@@ -99,7 +100,7 @@ def request_body(endpoint: Endpoint, service: Service) -> Json | None:
     body = endpoint.route.body
     if body is None or body.optional:
         return None
-    schema = JSON_PATCH if body.edits else stated(_schema(body.schema, body.fields, body), service)
+    schema = JSON_PATCH if body.edits else stated(_asked(body), service)
     content = {media_type: {"schema": schema} for media_type in body.media_types}
     changed = list(_normalised(endpoint, service))
     beyond: Json = {"normalised before": changed} if changed else {}
@@ -118,6 +119,12 @@ def _normalised(endpoint: Endpoint, service: Service) -> Iterator[Json]:
             yield {"pointer": pointer, "is": expression.text, "line": service.line(expression.span)}
 
 
+def _asked(body: Body) -> Json:
+    """What is asked of a body; where something is asked of it as a whole, that says which members there are."""
+    own = _schema(body.schema, body.fields, body)
+    return own if body.whole is None else in_one(own, body.whole.schema, bool(body.whole.at_times))
+
+
 def _schema(schema: Json, fields: tuple[BodyField, ...], body: Body, depth: int = 0) -> Json:
     """The schema of the plan, with what the server asks besides: no members that nobody named, and no value for a
     field that cannot change. A leaf's own schema is the field's, and says itself what it takes."""
@@ -132,4 +139,4 @@ def _schema(schema: Json, fields: tuple[BodyField, ...], body: Body, depth: int 
         else:
             properties[name] = {"not": {}} if leaf.fixed and leaf.known_as is None else member
     found = schema | ({"properties": properties} if properties else {})
-    return found | ({"additionalProperties": False} if body.unknown == "refused" else {})
+    return found | ({"additionalProperties": False} if body.unknown == "refused" and body.whole is None else {})
