@@ -15,7 +15,7 @@ from ninefold.checks.model import Vocabulary
 from ninefold.checks.showing import Showing
 from ninefold.checks.without_effect import headers_of_http
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.expressions.tree import free_variables
+from ninefold.expressions.rows import BEFORE, before, rows_read
 from ninefold.language import errors as stated
 from ninefold.language.conditions import BY_NAME, parameter_of, split
 from ninefold.language.endpoints import Endpoint
@@ -119,11 +119,12 @@ def _code(
 ) -> ErrorCode | None:
     headers_of_http(code.headers, OF_STATUSES, findings)
     written = dict(_written(code))
-    said = {name: typed(each, vocabulary.scope(*resources), Text(), findings) for name, each in written.items()}
+    scope = vocabulary.scope(*resources, **{BEFORE: before(*resources, maybe=True)})
+    said = {name: typed(each, scope, Text(), findings) for name, each in written.items()}
     rows: list[str] = []
     of_request = replace(vocabulary.scope(), request_only=True)
     for name, value in said.items():
-        of_this = sorted((free_variables(value) if value is not None else set()) & set(resources))
+        of_this = sorted(set() if value is None else rows_read(value) & set(resources))
         rows += [row for row in of_this if row not in rows]
         if value is not None and not of_this:
             # Without a row at hand it is made where the database is not asked.
@@ -162,7 +163,7 @@ def _rows_at_hand(codes: tuple[ErrorCode, ...], findings: Findings) -> None:
             continue
         found = sorted(each for each in resources if each is not None)
         others = " and ".join(f"`{each}`" for each in found)
-        name = next(name for name, said in code.said.items() if code.resource in free_variables(said))
+        name = next(name for name, said in code.said.items() if code.resource in rows_read(said))
         findings.say(
             DETAIL_OF_ANOTHER,
             f"{_called(name, code.name)} reads `{code.resource}`",

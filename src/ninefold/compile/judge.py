@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ninefold.checked.operations import Operation
@@ -11,7 +11,8 @@ from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.requirements import THERE, Requirement, Scope
 from ninefold.expressions.reads import of_request
-from ninefold.expressions.tree import Typed, free_variables
+from ninefold.expressions.rows import rows_read, unwritten
+from ninefold.expressions.tree import Typed
 from ninefold.plan.problems import Condition, Judge, said_by
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.sql.fragment import Fragment, all_of, bind, column, join
@@ -69,7 +70,7 @@ def judge(
                 assert resource is not None
                 there = "(" + column(resource.name, THERE) + " OR " + values + ")"
                 columns.append("(" + all_of([present, there, fails]) + ")")
-    told = details(requirements, operation, resource, perspective) if resource is not None else []
+    told = _told(requirements, operation, resource, perspective) if resource is not None else []
     columns += ["CASE WHEN " + present + " THEN " + detail + " END" for _, detail in told]
     for value in made:
         asked = all_of([present, *_values_there(()), *value.asked])
@@ -116,10 +117,36 @@ def _if_seen(seen: Fragment | None, detail: Fragment) -> Fragment:
     return detail if seen is None else "CASE WHEN " + seen + " THEN " + detail + " END"
 
 
-def details(
+def _told(
     requirements: Sequence[Requirement], operation: Operation, resource: Resource, perspective: Perspective
 ) -> list[tuple[str, Fragment]]:
-    """What the codes say of the row that these requirements can end in: each by its name in a plan, and as text."""
+    """The same of a row that is not written: it is as it was; before one that would be made there was none."""
+    was = details(requirements, operation, resource, perspective, unwritten)
+    if not operation.kind.makes:
+        return was
+    made = details(requirements, operation, resource, perspective)
+    if not operation.kind.may_make:
+        return made
+    there = column(resource.name, THERE)
+    return [
+        (name, new if new == old else "CASE WHEN " + there + " THEN " + old + " ELSE " + new + " END")
+        for (name, new), (_, old) in zip(made, was, strict=True)
+    ]
+
+
+def _as_it_is(typed: Typed) -> Typed:
+    return typed
+
+
+def details(
+    requirements: Sequence[Requirement],
+    operation: Operation,
+    resource: Resource,
+    perspective: Perspective,
+    as_row: Callable[[Typed], Typed] = _as_it_is,
+) -> list[tuple[str, Fragment]]:
+    """What the codes say of the row that these requirements can end in: each by its name in a plan, and as text.
+    `as_row`: how `before.R` is read; as it was before the row was written, if it is not said."""
     errors = perspective.checked.errors
     reachable = set()
     for requirement in requirements:
@@ -136,9 +163,9 @@ def details(
     if perspective.told is not None and not operation.kind.makes:
         seen = teller.present(resource.name, resource.name)
     return [
-        (said_by(code.name, name), _if_seen(seen, teller.shown(said, {resource.name: resource.name})))
+        (said_by(code.name, name), _if_seen(seen, teller.shown(as_row(said), {resource.name: resource.name})))
         for code in errors.codes
         if code.name in reachable and code.resource == resource.name
         for name, said in code.said.items()
-        if resource.name in free_variables(said)
+        if resource.name in rows_read(said)
     ]

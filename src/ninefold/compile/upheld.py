@@ -301,7 +301,7 @@ def _upheld(
             item = perspective.dialect.item(alias, perspective.stored(type_.items))
             remembered = perspective.dialect.items(bind(inputs.affected(name, type_)), alias)
             which.append(own + " IN (SELECT " + item + " FROM " + remembered + ")")
-    told = details([Requirement(condition, holds, Scope.ROW)], operation, resource, perspective)
+    told = details([Requirement(condition, holds, Scope.ROW)], operation, resource, perspective, unwritten)
     seen = perspective.teller.present(resource.name, resource.name)
     shown = [detail if seen is None else "CASE WHEN " + seen + " THEN " + detail + " END" for _, detail in told]
     name = identifier(resource.name)

@@ -22,6 +22,7 @@ from ninefold.expressions.tree import (
     Select,
     Typed,
     Variable,
+    free_variables,
     parts,
     rewrite,
     walk,
@@ -148,9 +149,9 @@ def constant(value: Any) -> Constant:
 BEFORE: Final = "before"
 
 
-def before(resource: str, maybe: bool) -> Object:
+def before(*resources: str, maybe: bool) -> Object:
     """The type of the root. `maybe`: there may have been no row before."""
-    return Object(members={resource: Row(resource=resource, nullable=maybe)})
+    return Object(members={name: Row(resource=name, nullable=maybe) for name in resources})
 
 
 def is_as_it_was(typed: Typed) -> bool:
@@ -170,6 +171,12 @@ def fields_as_they_were(typed: Typed, resource: str) -> Iterator[Select]:
                 yield node
             case _:
                 pass
+
+
+def rows_read(typed: Typed) -> set[str]:
+    """The roots that an expression reads, and of rows as they were the resources."""
+    were = {node.name for node in walk(typed) if isinstance(node, Select) and is_as_it_was(node)}
+    return free_variables(typed) | were
 
 
 def reads_before(typed: Typed) -> bool:
