@@ -227,6 +227,7 @@ def test_what_is_decided_is_done_and_undone(path: Path, rows: int, name: str) ->
     after = values(path)
     check_nothing_is_lost(before, after, change.get("changed", []))
     if rows == 3:
+        assert dict(done.emptied) == change.get("emptied", {})
         connection = apsw.Connection(str(path))
         for query, expected in change.get("then", {}).items():
             assert [value for row in connection.execute(query) for value in row] == expected

@@ -200,6 +200,8 @@ def _lines(done: Rehearsed, file: str, applied: bool) -> Iterator[str]:
         yield from _change(each)
     for name, count in done.lost:
         yield f"{'lost':<12}{name}: {count:,} {_kept_of(name)}"
+    for name, count in done.emptied:
+        yield f"{'lost':<12}{name}: {count:,} values, in the place of which none is set"
     for name, count in done.aside:
         yield f"{'hidden':<12}{name}: {count:,} {_kept_of(name)} (--drop {name} ends them)"
     yield ""
@@ -235,6 +237,7 @@ def _json(done: Rehearsed) -> dict[str, object]:
         ],
         "aside": dict(done.aside),
         "lost": dict(done.lost),
+        "emptied": dict(done.emptied),
         "given": list(done.given),
         "inherited": [{"how": each.how, "words": each.words} for each in done.inherited],
         "backup": None if done.backup is None else str(done.backup),

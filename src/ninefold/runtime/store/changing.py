@@ -3,7 +3,7 @@ done in one transaction, and the rows are judged after it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -52,6 +52,10 @@ class Changing(Protocol):
 
     @property
     def session(self) -> Session: ...
+
+    @property
+    def emptied(self) -> Mapping[str, int]:
+        """Fields, with how many of their values the steps put none in the place of."""
 
     def ask(self, text: str) -> Sequence[Row]: ...
 
@@ -163,7 +167,8 @@ def _unfit(found: Unfit) -> Judged:
 class Rehearsed:
     """What an upgrade would do, or has done (`made`). `shape`: by what that of the database is known. `rows`: of each
     resource that is stored. `decided`: over so many things. `aside`: what is hidden then, `lost`: what ends, each with
-    the number of its values or rows. `given`: the fields of rows that have what the contract gives to new ones,
+    the number of its values or rows. `emptied`: fields of which what is set has no value for rows that had one, with
+    their number. `given`: the fields of rows that have what the contract gives to new ones,
     `inherited`: what part 9 decides."""
 
     database: str
@@ -172,6 +177,7 @@ class Rehearsed:
     changes: tuple[Judged, ...]
     aside: tuple[tuple[str, int], ...] = ()
     lost: tuple[tuple[str, int], ...] = ()
+    emptied: tuple[tuple[str, int], ...] = ()
     given: tuple[str, ...] = ()
     inherited: tuple[Inherited, ...] = ()
     decided: int = 0
@@ -209,6 +215,7 @@ def upgraded(
         given=outcome.given,
         inherited=outcome.inherited,
         decided=outcome.count,
+        emptied=tuple(database.emptied.items()),
     )
     if not done.goes:
         return done, False

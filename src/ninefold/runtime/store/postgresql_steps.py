@@ -8,6 +8,7 @@ again at the end, when each is looked at.
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, assert_never
@@ -23,7 +24,7 @@ from ninefold.runtime.store.changing import Broken, NotUpgraded
 from ninefold.runtime.store.postgresql_premises import Ask, Asking
 from ninefold.runtime.store.premises import broken
 from ninefold.runtime.store.protocol import Row, Session, Stored
-from ninefold.runtime.store.worked import Worked, worked
+from ninefold.runtime.store.worked import Worked, filled, worked
 from ninefold.sql.credentials import table_of
 from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.postgresql import fitted, stored_form
@@ -69,6 +70,7 @@ class Changing:
         self.session = session
         self._ask = ask
         self._unbound = False
+        self.emptied = Counter[str]()
         # What goes through a table page by page is planned for the page that it is at.
         ask("SET LOCAL plan_cache_mode = force_custom_plan")
 
@@ -80,7 +82,7 @@ class Changing:
             if isinstance(step, steps.UNGUARDED) and not self._unbound:
                 self._unbound = True
                 _unbind(self._ask)
-            _take(step, wanted, self._ask)
+            _take(step, wanted, self._ask, self.emptied)
 
     def refer(self, wanted: Schema) -> None:
         _bind(wanted, self._ask)
@@ -99,11 +101,11 @@ class Changing:
         self.session.run(f"INSERT INTO {record.TABLE} VALUES ('upgrades', ?) {record.ANEW}", (noted,))
 
 
-def _take(step: Step, wanted: Schema, ask: Ask) -> None:
+def _take(step: Step, wanted: Schema, ask: Ask, emptied: Counter[str]) -> None:
     """Raises an error of asyncpg, and Failed."""
     match step:
-        case steps.Fill(table=table, column=column, value=value, type=type_, where=where, reads=reads):
-            _fill(table, column, ask, worked(value, type_, reads, table, step.whole), where, reads)
+        case steps.Fill(table=table, column=column, where=where, reads=reads):
+            _fill(table, column, ask, filled(step, emptied), where, reads)
         case steps.RemoveRows(table=table, where=where, reads=reads):
             _remove(table, ask, where, reads)
         case steps.Reissue(table=table, column=column, password=password, required=required):

@@ -8,6 +8,7 @@ foreign keys are off meanwhile, so that nothing cascades when the old one goes, 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
@@ -19,7 +20,7 @@ from ninefold.plan.schema import Schema, Table
 from ninefold.runtime.store import tables
 from ninefold.runtime.store.premises import Question
 from ninefold.runtime.store.protocol import Row, Stored
-from ninefold.runtime.store.worked import Worked, worked
+from ninefold.runtime.store.worked import Worked, filled, worked
 from ninefold.sql.credentials import create_scopes, table_of
 from ninefold.sql.events import CREATE_LOG, CREATE_READING, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_broker
 from ninefold.sql.fragment import identifier, literal
@@ -31,9 +32,9 @@ from ninefold.upgrade.steps import Step
 from ninefold.values import Boolean, Integer, Number, Type, json_text
 
 
-def take(step: Step, wanted: Schema, connection: apsw.Connection) -> None:
-    """Raises apsw.Error and Failed."""
-    for statement in _statements(step, wanted, connection):
+def take(step: Step, wanted: Schema, connection: apsw.Connection, emptied: Counter[str]) -> None:
+    """`emptied`: fields, with how many of their values none is put in the place of. Raises apsw.Error and Failed."""
+    for statement in _statements(step, wanted, connection, emptied):
         connection.execute(statement)
 
 
@@ -42,7 +43,7 @@ def rebuilds(changes: Changes) -> bool:
     return any(isinstance(step, steps.UNGUARDED) for step in changes.steps)
 
 
-def _statements(step: Step, wanted: Schema, connection: apsw.Connection) -> Iterator[str]:
+def _statements(step: Step, wanted: Schema, connection: apsw.Connection, emptied: Counter[str]) -> Iterator[str]:
     match step:
         case steps.MakeTable(table=table):
             yield from tables.create_resource(table, wanted)
@@ -79,7 +80,7 @@ def _statements(step: Step, wanted: Schema, connection: apsw.Connection) -> Iter
         case steps.RenameColumn(table=name, old=old, new=new):
             yield _rename(name, old, new)
         case steps.Fill() | steps.MapState() | steps.RemoveRows():
-            yield _decided(step, connection)
+            yield _decided(step, connection, emptied)
         case steps.Reissue(table=name, column=column, password=password, required=required):
             nobodys = (_NO_PASSWORD if password else "randomblob(32)") if required else "NULL"
             yield f"UPDATE {identifier(name)} SET {identifier(column)} = {nobodys}"
@@ -151,11 +152,13 @@ def _form(connection: apsw.Connection, table: str, column: str) -> str:
 # Rows
 
 
-def _decided(step: steps.Fill | steps.MapState | steps.RemoveRows, connection: apsw.Connection) -> str:
+def _decided(
+    step: steps.Fill | steps.MapState | steps.RemoveRows, connection: apsw.Connection, emptied: Counter[str]
+) -> str:
     table = identifier(step.table)
     match step:
-        case steps.Fill(column=column, value=value, where=where, reads=reads):
-            given = _called(connection, worked(value, step.type, reads, step.table, step.whole))
+        case steps.Fill(column=column, where=where, reads=reads):
+            given = _called(connection, filled(step, emptied))
             rows = "" if where is None else f" WHERE {_called(connection, worked(where, Boolean(), reads))}"
             return f"UPDATE {table} SET {identifier(column)} = {given}{rows}"
         case steps.MapState(column=column, by=by, old=old, new=new, kept=kept):

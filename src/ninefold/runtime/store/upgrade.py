@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from hashlib import sha256
@@ -33,6 +34,7 @@ class Changing:
         self.session = Transaction(connection)
         self._connection = connection
         self._unguarded = False
+        self.emptied = Counter[str]()
 
     def ask(self, text: str) -> list[Row]:
         return self._connection.execute(text).fetchall()
@@ -40,7 +42,7 @@ class Changing:
     def take(self, every: Iterable[Step], wanted: Schema) -> None:
         for step in every:
             self._unguarded |= isinstance(step, UNGUARDED)
-            steps.take(step, wanted, self._connection)
+            steps.take(step, wanted, self._connection, self.emptied)
 
     def refer(self, wanted: Schema) -> None:
         if not self._unguarded:

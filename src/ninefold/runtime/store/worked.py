@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -10,7 +11,7 @@ from ninefold.expressions.tree import Typed, words
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.changing import Failed
 from ninefold.runtime.store.protocol import Stored
-from ninefold.upgrade.steps import Reads, free_members
+from ninefold.upgrade.steps import Fill, Reads, free_members
 from ninefold.values import Type, from_sqlite, to_sqlite
 
 Worked: TypeAlias = tuple[tuple[str, ...], Callable[[Sequence[Stored]], Stored]]
@@ -37,3 +38,16 @@ def worked(value: Typed, type_: Type, reads: Reads, resource: str = "old", whole
         return None if found is None else to_sqlite(type_, found)
 
     return tuple(reads[name][0] for name in known), given
+
+
+def filled(step: Fill, emptied: Counter[str]) -> Worked:
+    """What a column is given; a value in whose place none is given is counted."""
+    columns, given = worked(step.value, step.type, step.reads, step.table, step.whole)
+
+    def counted(stored: Sequence[Stored]) -> Stored:
+        found = given(stored[:-1])
+        if found is None and stored[-1] is not None:
+            emptied[f"{step.table}.{step.column}"] += 1
+        return found
+
+    return (*columns, step.column), counted
