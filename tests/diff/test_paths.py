@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations, product
 
-from ninefold.diff.paths import REFUSED, elsewhere
+from ninefold.diff.paths import NOT_THERE, REFUSED, behind, elsewhere
 from ninefold.plan.routes import Blocked, PathParameter, Segment
 from ninefold.runtime.request.routes import Found, NotAllowed, Routes
 from ninefold.values import Integer, Text
@@ -50,9 +50,27 @@ def test_requests_that_others_answer_are_those_of_the_endpoints_that_are_told() 
         for one in ROUTES:
             new = tuple(each for each in old if each != one) if one in old else (*old, one)
             was, now = by_set[old], by_set.get(new) or answered(new)
-            moved = {(x, y) for x, y in zip(was, now, strict=True) if x and y is not None and x != y}
+            moved = {
+                (x, y) for x, y in zip(was, now, strict=True) if x not in (None, REFUSED) and y is not None and x != y
+            }
             told = {(key, other) for key, others in elsewhere(old, new).items() for other in others}
             assert told == moved, (old, one)
+
+
+def test_requests_that_a_version_takes_are_those_of_the_endpoints_that_are_told() -> None:
+    """Whatever the version has behind its name, beside what routers say of each path with and without it."""
+    for old in (each for number in (1, 2) for each in combinations(ROUTES, number)):
+        was = Routes((each.method, each.segments, each) for each in old)
+        for later in ((), (ROUTES[0],), (ROUTES[2], ROUTES[5])):
+            now = Routes((each.method, each.segments, each) for each in later)
+            moved = set()
+            for method, rest in product(("GET", "POST"), ("", *(f"/{text}" for text in TEXTS))):
+                first, then = was.at(method, f"/new{rest}"), now.at(method, rest or "/")
+                if isinstance(first, Found):
+                    by = then.endpoint.key if isinstance(then, Found) else NOT_THERE
+                    moved.add((first.endpoint.key, REFUSED if isinstance(then, NotAllowed) else by))
+            told = {(key, other) for key, others in behind(old, {"new": later}, 0).items() for other in others}
+            assert {key for key, _ in told} == {key for key, _ in moved} and told <= moved, (old, later)
 
 
 def test_a_name_that_is_called_otherwise_is_no_other_path() -> None:

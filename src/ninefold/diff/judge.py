@@ -154,7 +154,7 @@ class Judge:
     def _elsewhere(self, alone: Alone) -> Iterator[Effect]:
         """Of a path: whose requests it takes, and who is left with its own."""
         for (_, key), others in alone.felt.elsewhere.items():
-            by = _few([f"answered by `{each}`" if each else "405" for each in others])
+            by = _few([f"answered by `{each}`" if " " in each else each for each in others])
             yield from effects("takes", "less", self.promise, said=f"some requests to `{key}` are {by}")
 
     def _known_by(self, change: Change) -> Iterator[Effect]:

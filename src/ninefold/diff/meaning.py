@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diff.paths import elsewhere
+from ninefold.diff.paths import behind, elsewhere
 from ninefold.language.json_schema import TELLING
 from ninefold.language.key import Side
 from ninefold.plan.routes import Route
@@ -66,13 +66,17 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A plan in pieces: its routes, and what is said of all of them. `versions`: its routes by version,
-    over the rows that are `stored`."""
+    """A plan in pieces: its routes, and what is said of all of them. `versions`: its routes by version, over the rows
+    that are `stored`; `unnamed`: the version of a path that names none; `in_path`: those that a segment of a path names
+    which stands behind as many as `base`."""
 
     routes: dict[RouteKey, Piece]
     rest: dict[str, Piece]
     versions: dict[str | None, tuple[Route, ...]]
     stored: tuple[Stored, ...]
+    unnamed: str | None
+    in_path: frozenset[str]
+    base: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,10 @@ def meaning(plan: ServicePlan) -> Meaning:
             rest[f"problems of {version.name}"] = Piece(version.problems)
         own = {name: getattr(versions, name) for name in versions.__struct_fields__ if name != "versions"}
         rest["versions"] = Piece([own, [_dates(each) for each in versions.versions]])
-    return Meaning(routes, rest, by_version, plan.stored)
+    in_path = versions is not None and versions.by == "path"
+    named = {each.name for each in versions.versions} if versions is not None and in_path else ()
+    default = None if versions is None or not isinstance(versions.default, str) else versions.default
+    return Meaning(routes, rest, by_version, plan.stored, default, frozenset(named), len(plan.base))
 
 
 def _dates(version: Any) -> list[Any]:
@@ -182,6 +189,11 @@ def felt(old: Meaning, new: Meaning) -> Felt:
         for version in old.versions.keys() & new.versions.keys()
         for key, others in elsewhere(old.versions[version], new.versions[version], old.stored).items()
     }
+    came = {name: new.versions[name] or new.versions[None] for name in new.in_path - old.in_path}
+    unnamed = old.versions[old.unnamed] or old.versions[None]
+    for name, others in behind(unnamed, came, new.base, old.stored).items():
+        where = (old.unnamed if (old.unnamed, name) in old.routes else None, name)
+        moved[where] = (*moved.get(where, ()), *others)
     for at in moved:
         routes[at] = routes.get(at, frozenset()) | {"takes"}
     return Felt(routes, rest, moved)

@@ -14,8 +14,11 @@ from ninefold.runtime.request.paths import encoded
 from ninefold.runtime.request.routes import Found, NotAllowed, Routes
 from ninefold.values import Integer, Invalid, Text, from_text
 
-REFUSED: Final = ""
-"""In the place of an endpoint: the path is there, and the method is not (405)."""
+REFUSED: Final = "405"
+"""In the place of an endpoint: the path is there, and the method is not."""
+
+NOT_THERE: Final = "404"
+"""In the place of an endpoint: no such path is there."""
 
 _Shape: TypeAlias = tuple[str, tuple[Any, ...]]
 """A method, and a path without what its names are called."""
@@ -31,9 +34,7 @@ def elsewhere(old: Sequence[Route], new: Sequence[Route], stored: Sequence[Store
         return {}
     was, now = _routes(old), _routes(new)
     every = (*old, *new)
-    schemas = {(each.resource, field.column.name): field.schema for each in stored for field in each.fields}
-    # Longer than each literal: it is none of them.
-    name = "x" * (1 + max((len(text) for each in every for text in each.segments if isinstance(text, str)), default=0))
+    schemas, name = _schemas(stored), _no_literal(every)
     methods = sorted({each.method for each in every})
     found: dict[str, dict[str, None]] = {}
     # Who answers another one's requests is of a path that differs, or is rid of one that did.
@@ -47,6 +48,39 @@ def elsewhere(old: Sequence[Route], new: Sequence[Route], stored: Sequence[Store
             elif isinstance(then, Found) and _shape(first.endpoint) != _shape(then.endpoint):
                 found.setdefault(first.endpoint.key, {})[then.endpoint.key] = None
     return {key: tuple(others) for key, others in found.items()}
+
+
+def behind(
+    old: Sequence[Route], versions: Mapping[str, Sequence[Route]], base: int, stored: Sequence[Stored] = ()
+) -> dict[str, tuple[str, ...]]:
+    """The endpoints some of whose requests are those of a version now, since the segment behind as many as `base` is
+    its name; with what answers them there. `old`: the routes that answered paths in which nothing is named, `versions`:
+    those of the names that come."""
+    was, schemas = _routes(old), _schemas(stored)
+    found: dict[str, dict[str, None]] = {}
+    for version, routes in versions.items():
+        now, name = _routes(routes), _no_literal((*old, *routes))
+        for route in (each for each in old if len(each.segments) > base):
+            named = (*route.segments[:base], version, *route.segments[base + 1 :])
+            texts = [_both(*pair, name) for pair in zip(route.segments, named, strict=True)]
+            first = None if None in texts else was.at(route.method, "".join(f"/{text}" for text in texts))
+            if not isinstance(first, Found) or not _can_be(first, name, schemas):
+                continue
+            rest = [*texts[:base], *texts[base + 1 :]]
+            then = now.at(route.method, "".join(f"/{text}" for text in rest) or "/")
+            by = then.endpoint.key if isinstance(then, Found) else NOT_THERE
+            found.setdefault(first.endpoint.key, {})[REFUSED if isinstance(then, NotAllowed) else by] = None
+    return {key: tuple(others) for key, others in found.items()}
+
+
+def _schemas(stored: Sequence[Stored]) -> Mapping[Any, dict[str, Any]]:
+    return {(each.resource, field.column.name): field.schema for each in stored for field in each.fields}
+
+
+def _no_literal(every: Sequence[Route]) -> str:
+    """A text that is longer than each literal: it is none of them."""
+    lengths = (len(text) for each in every for text in each.segments if isinstance(text, str))
+    return "x" * (1 + max(lengths, default=0))
 
 
 def _can_be(found: Found[Route], name: str, schemas: Mapping[Any, dict[str, Any]]) -> bool:
