@@ -37,9 +37,11 @@ help:
 serve: $(VENV)/.serve
 	$(BIN)/ninefold serve $(CONTRACT) --listen $(LISTEN) --development-issuer $(ARGS)
 
-# As many workers as the machine has cores; `make test ARGS="tests/syntax -x"` runs a part.
+# Two workers for each core of the machine; `make test ARGS="tests/syntax -x"` runs a part. A test that does not end in
+# so many seconds fails, and tells where each of its threads is.
 WORKERS ?= auto
-SUITE := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -p tests.progress
+SECONDS := 600
+SUITE = $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout $(SECONDS) -p tests.progress
 
 # What is compiled of the sources and of the tests is kept, for the programs that tests start and for the next run,
 # whatever the environment says: without it each `ninefold` takes a second of CPU until it begins.
@@ -55,6 +57,7 @@ test: $(VENV)/.test
 test-costs: $(VENV)/.test
 	$(SUITE) -p tests.costs $(ARGS)
 
+test-long agreement durability mutations honesty: SECONDS := 14400
 test-long agreement durability mutations honesty: export NINEFOLD_LONG := 1
 test-long agreement durability mutations honesty: export NINEFOLD_SLICE := $(or $(SLICE),all)
 test-long: $(VENV)/.test

@@ -33,6 +33,13 @@ os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Two for each core, as long as they are few: a third of the time a test waits for a process, a socket or a clock,
+    and another goes on meanwhile (decision 0130)."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(min(2 * cores, 16), cores)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """What is collected is there until the run ends: Python need not look through it whenever it looks for garbage."""
