@@ -19,6 +19,7 @@ import pytest
 from tests.docs.outputs import Known, as_on_the_page, in_this_run, is_shown, learn, shortened, wrapped
 from tests.docs.pages import Command, Log, Parts, Step, exchanged, steps, with_parts
 from tests.ports import free_port
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 
@@ -161,22 +162,29 @@ class Reader:
 
     def _wait_for_dev(self, spoken: int) -> None:
         """A reader looks whether `ninefold dev` has seen the save before going on."""
-        deadline = time.monotonic() + SECONDS
-        while self._service is not None and 0 <= spoken == self._followed():
-            assert time.monotonic() < deadline, f"nothing is said of the save after\n{self._service.so_far()}"
-            time.sleep(0.05)
+        if (service := self._service) is not None and spoken >= 0:
+            until(
+                lambda: spoken != self._followed(),
+                lambda: f"nothing is said of the save after\n{service.so_far()}",
+            )
 
     def _missing(self, lines: str) -> str | None:
         assert self._service is not None, "nothing serves"
         wanted = lines.splitlines()
-        deadline = time.monotonic() + SECONDS
-        while True:
-            said = self._with_the_ports_of_the_page(self._service.so_far()).splitlines()
-            if all(any(is_shown(line, each, self._known) for each in said) for line in wanted):
-                return None
-            if time.monotonic() > deadline:
-                return as_on_the_page("\n".join(said[-len(wanted) :]) + "\n", self._known)
-            time.sleep(0.05)
+        service = self._service
+
+        def said() -> list[str]:
+            return self._with_the_ports_of_the_page(service.so_far()).splitlines()
+
+        def is_said() -> bool:
+            lines = said()
+            return all(any(is_shown(line, each, self._known) for each in lines) for line in wanted)
+
+        try:
+            until(is_said)
+        except AssertionError:
+            return as_on_the_page("\n".join(said()[-len(wanted) :]) + "\n", self._known)
+        return None
 
     def _text(self) -> str:
         assert self._contract is not None, "there is no contract to edit"

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic, sleep
 
 import h11
 from tests.door.doors import Address
 from tests.ports import free_port
+from tests.waiting import begun
 
 
 @dataclass(frozen=True)
@@ -79,20 +79,11 @@ def before(front: Front, service: Address, directory: Path) -> Iterator[Address]
             [front.program, *front.command(file)], env={**os.environ, **places}, stdout=log, stderr=log
         )
         try:
-            _wait_for(("127.0.0.1", port), process, Path(log.name))
+            begun(process, "127.0.0.1", port, Path(log.name).read_text)
             yield "127.0.0.1", port
         finally:
             process.terminate()
             process.wait(60)
-
-
-def _wait_for(address: Address, process: subprocess.Popen[bytes], log: Path) -> None:
-    ends = monotonic() + 60
-    while monotonic() < ends and process.poll() is None:
-        with suppress(OSError), socket.create_connection(address):
-            return
-        sleep(0.02)
-    raise AssertionError(log.read_text())
 
 
 @dataclass

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from time import monotonic, sleep
 from uuid import uuid4
 
 import httpx
@@ -13,6 +12,7 @@ import pytest
 from tests.door.attacks import ATTACKS, LAST, SMUGGLED, Attack, post, sized
 from tests.door.doors import Address, Seen, answers, own, served, told
 from tests.door.fronts import FRONTS, Front, Tap, before, tapped
+from tests.waiting import until
 
 pytestmark = pytest.mark.serves
 
@@ -52,11 +52,14 @@ def test_what_a_front_sends_is_what_is_seen(front: tuple[Address, Seen, Tap], wh
         asked = seen.taken()
         assert "/smuggled" not in asked, attack.name
         found += asked
-    end = monotonic() + 60
-    while sum((sent := Counter(tap.requests()) - already).values()) != len(found) + seen.refusals:
-        assert monotonic() < end, "what was sent was not seen"
-        sleep(0.02)  # what is on its way yet
-        found += seen.taken()
+
+    def all_sent() -> Counter[str] | None:
+        """What was sent, once as much has been seen: some is on its way yet."""
+        found.extend(seen.taken())
+        sent = Counter(tap.requests()) - already
+        return sent if sum(sent.values()) == len(found) + seen.refusals else None
+
+    sent = until(all_sent)
     assert not Counter(found) - sent
     assert found.count("/private") >= 3 and found.count("/hello") >= 100, "the attacks have come as far as the service"
 

@@ -7,6 +7,7 @@ import socket
 from typing import Any
 
 import pytest
+from tests.waiting import comes
 
 from ninefold.runtime.http.run import Stop, run, serve
 
@@ -35,8 +36,7 @@ def test_those_who_connect_together_are_let_in_in_a_few_turns_of_the_loop() -> N
         stop, count = Stop(), 0
         serving = asyncio.create_task(serve(application, [listening], stop=stop))
         clients = [_asks(listening)]
-        while asked < 1:
-            await asyncio.sleep(0.001)
+        await comes(lambda: asked)
         clients += [_asks(listening) for _ in range(CLIENTS)]  # the loop stands still meanwhile
         while asked < 1 + CLIENTS:
             await asyncio.sleep(0)

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from time import sleep
 from typing import Literal
 
 import pytest
 import uvicorn
 from tests.door.attacks import ATTACKS, LAST, NOTE, SMUGGLED, Attack, post, sized
 from tests.door.doors import Address, Door, answers, own, served, told
+from tests.waiting import until
 
 from ninefold.runtime.http.run import Asgi
 
@@ -31,8 +31,7 @@ def of_uvicorn(http: Literal["h11", "httptools"]) -> Door:
         server = uvicorn.Server(uvicorn.Config(application, http=http, log_config=None))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([listening])))
         thread.start()
-        while not server.started:
-            sleep(0.01)
+        until(lambda: server.started)
         try:
             yield listening.getsockname()
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic, sleep
@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.door.doors import CONTRACT, Address
+from tests.waiting import until
 
 from ninefold.pipeline import load
 from ninefold.runtime.http.app import Application
@@ -72,13 +73,6 @@ def unread(address: Address, request: bytes) -> socket.socket:
     return connection
 
 
-def until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
-    ends = monotonic() + seconds
-    while not holds():
-        assert monotonic() < ends, "it never came to hold"
-        sleep(0.01)
-
-
 def test_they_count_and_are_dropped(tmp_path: Path) -> None:
     capacity = Capacity(most_bytes=4 * SIZE + 1_000)
     with (
@@ -120,7 +114,7 @@ def test_a_response_without_end_that_nobody_reads_ends(tmp_path: Path) -> None:
         listening = asyncio.ensure_future(receive_the_end(receive))
         while not listening.done():
             await send({"type": "http.response.body", "body": b"a" * 10_000, "more_body": True})
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0)
         ended.set()
 
     async def receive_the_end(receive: Any) -> None:

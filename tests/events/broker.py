@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from typing import TypeVar
 import nats
 from nats.js import JetStreamContext
 from tests.ports import free_port
+from tests.waiting import begun, until
 
 T = TypeVar("T")
 
@@ -44,14 +43,7 @@ class Broker:
         program = shutil.which("nats-server", path=str(Path(sys.executable).parent)) or "nats-server"
         arguments = [program, "-js", "-sd", str(self.folder), "-a", "127.0.0.1", "-p", str(self.port)]
         self.process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        end = time.monotonic() + 60
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                assert time.monotonic() < end and self.process.poll() is None
-                time.sleep(0.02)
+        begun(self.process, "127.0.0.1", self.port)
 
     def kill(self) -> None:
         if self.process is not None:
@@ -77,12 +69,8 @@ class Broker:
 
         return self._with(read)
 
-    def until(self, count: int, seconds: float = 60.0) -> list[Message]:
-        end = time.monotonic() + seconds
-        while len(found := self.kept()) < count:
-            assert time.monotonic() < end, found
-            time.sleep(0.05)
-        return found
+    def until(self, count: int) -> list[Message]:
+        return until(lambda: found if len(found := self.kept()) >= count else None, self.kept)
 
     def _with(self, work: Callable[[JetStreamContext], Awaitable[T]]) -> T:
         async def connected() -> T:

@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import msgspec
+from tests.waiting import until
 
 
 @dataclass(frozen=True)
@@ -61,17 +62,16 @@ class Receiver:
     seen: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def until(self, count: int, seconds: float = 60.0) -> list[Came]:
+    def until(self, count: int) -> list[Came]:
         """The first so many requests. Raises where they do not come in time."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            with self.lock:
-                if len(self.came) >= count:
-                    self._mixed()
-                    self.seen = max(self.seen, count)
-                    return self.came[:count]
-            time.sleep(0.01)
-        raise AssertionError(f"{len(self.came)} of {count} requests came: {[each.json for each in self.came]}")
+        until(
+            lambda: len(self.came) >= count,
+            lambda: f"{len(self.came)} of {count} requests came: {[each.json for each in self.came]}",
+        )
+        with self.lock:
+            self._mixed()
+            self.seen = max(self.seen, count)
+            return self.came[:count]
 
     def good(self) -> list[Came]:
         with self.lock:

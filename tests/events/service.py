@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any
 
 import apsw
 import httpx
+from tests.waiting import until
 
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
@@ -53,12 +53,9 @@ class Running:
 
     def until_all_were_asked(self) -> None:
         """Until of all that happened everybody who listens was told what there was to tell."""
-        end = time.monotonic() + 60
         [(last,)] = self.rows('SELECT coalesce(max(seq), 0) FROM "$event"')
         waiting = self.streams._waiting
-        while waiting.looked != last or waiting.apart:
-            assert time.monotonic() < end, (waiting.looked, last, len(waiting.apart))
-            time.sleep(0.002)
+        until(lambda: waiting.looked == last and not waiting.apart, lambda: (waiting.looked, last, len(waiting.apart)))
 
     def person(self, name: str, role: str = "member") -> dict[str, str]:
         """Headers of a new person."""

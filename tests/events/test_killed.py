@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from tests.events.process import killing, process, rows
 from tests.events.receiver import Answer, receiving
 from tests.events.service import CONTRACT
 from tests.slices import TAKEN, many
+from tests.waiting import until
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
 
@@ -82,7 +82,7 @@ def test_no_event_is_lost_however_often_the_service_is_killed(tmp_path: Path, pa
 
 
 def _until_all_is_delivered(database: Path) -> None:
-    end = time.monotonic() + 60
-    while rows(database, 'SELECT 1 FROM "$delivery" LIMIT 1'):
-        assert time.monotonic() < end, rows(database, 'SELECT count(*), min(due), max(attempts) FROM "$delivery"')
-        time.sleep(0.05)
+    until(
+        lambda: not rows(database, 'SELECT 1 FROM "$delivery" LIMIT 1'),
+        lambda: rows(database, 'SELECT count(*), min(due), max(attempts) FROM "$delivery"'),
+    )

@@ -17,6 +17,7 @@ import pytest
 from tests.events.service import Running, running
 from tests.events.stream import Event, listening, over
 from tests.server.identity import ec, signed
+from tests.waiting import until
 
 from ninefold.runtime.http import streams
 from ninefold.runtime.http.capacity import STREAMS_OF_ONE
@@ -336,11 +337,11 @@ def test_streams_of_one_caller_are_bounded(notes: Notes) -> None:
         with listening(http, bob) as stream:
             assert stream.accepted
         open_.pop().close()
-        end, accepted = time.monotonic() + 60, False
-        while not accepted:
-            assert time.monotonic() < end, "the place of a stream that ended was not given to another"
+
+        def is_accepted() -> bool:
             with listening(http, ann) as stream:
-                accepted = stream.accepted
-            time.sleep(0.02)
+                return stream.accepted
+
+        until(is_accepted, lambda: "the place of a stream that ended was not given to another")
         for each in open_:
             each.close()

@@ -17,6 +17,7 @@ from cloudevents.core.bindings.http import HTTPMessage, from_structured_event
 from standardwebhooks import Webhook, WebhookVerificationError
 from tests.events.receiver import Answer, receiving
 from tests.events.service import Running, running
+from tests.waiting import until
 
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store import reads
@@ -37,11 +38,8 @@ def left(service: Running) -> list[tuple[int, int, str | None]]:
     return service.rows('SELECT event, attempts, dead FROM "$delivery" ORDER BY event')
 
 
-def until_left(service: Running, wanted: list[tuple[int, int, str | None]], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while (found := left(service)) != wanted:
-        assert time.monotonic() < end, found
-        time.sleep(0.02)
+def until_left(service: Running, wanted: list[tuple[int, int, str | None]]) -> None:
+    until(lambda: left(service) == wanted, lambda: left(service))
 
 
 def test_a_delivery_is_signed_as_the_official_library_verifies(service: Running) -> None:
@@ -72,11 +70,13 @@ def test_a_subscription_is_told_of_its_kinds_until_it_ends(service: Running) -> 
         shown = service.http.get("/webhooks", headers=ann).json()["items"]
         assert shown == [{"id": made["id"], "url": receiver.url, "kinds": ["note.finished", "note.deleted"]}]
         assert service.http.delete(f"/webhooks/{made['id']}", headers=ann).status_code == 204
-        second = service.note(ann, "coffee")
-        service.http.post(f"/notes/{second}/finish", headers=ann)
-        time.sleep(0.2)
+        with receiving() as other:
+            service.subscribe(ann, other.url, "note.finished")
+            second = service.note(ann, "coffee")
+            service.http.post(f"/notes/{second}/finish", headers=ann)
+            other.until(1)
+            until_left(service, [])
         assert len(receiver.came) == 2
-    assert left(service) == []
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,11 @@ def test_who_has_too_much_to_do_is_left_alone(tmp_path: Path) -> None:
             service.note(ann, "tea")
             receiver.until(1)
             until_left(service, [(1, 1, None)])
-            service.note(ann, "coffee")
-            time.sleep(0.7)
+            with receiving() as other:
+                service.subscribe(ann, other.url)
+                service.note(ann, "coffee")
+                other.until(1)
+                until(lambda: len(left(service)) == 2, lambda: left(service))
             assert len(receiver.came) == 1
             ahead = timedelta(seconds=3601)
             receiver.until(3)
@@ -256,9 +259,7 @@ def test_events_of_one_row_come_in_order_although_receivers_fail(service: Runnin
                 assert service.http.patch(f"/notes/{note}", json={"title": f"{number}"}, headers=ann).status_code == 200
         for note in notes:
             assert service.http.delete(f"/notes/{note}", headers=ann).status_code == 204
-        end = time.monotonic() + 60
-        while any(dead is None for _, _, dead in left(service)) and time.monotonic() < end:
-            time.sleep(0.05)
+        until(lambda: all(dead is not None for _, _, dead in left(service)), lambda: left(service))
         good = receiver.good()
     dead = {position for position, _, why in left(service) if why is not None}
     assert len({each.id for each in good}) == 8 * 7 - len(dead)

@@ -4,7 +4,6 @@ unique values, transitions, timers, events and webhooks. What was acknowledged i
 from __future__ import annotations
 
 import subprocess
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from tests.events.process import killed, killing, process, rows
 from tests.events.receiver import Answer, receiving
 from tests.faults.contracts import EVENTS_KEPT
 from tests.slices import TAKEN, many
+from tests.waiting import until
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
 
@@ -155,11 +155,8 @@ def survive(
 
 
 def until_nothing_is_left_to_do(database: Path) -> None:
-    end = time.monotonic() + 120
     left = "SELECT 1 FROM ticket WHERE status = 'open' UNION ALL SELECT 1 FROM \"$delivery\" LIMIT 1"
-    while rows(database, left):
-        assert time.monotonic() < end, "tickets still wait for their time, or events for their delivery"
-        time.sleep(0.05)
+    until(lambda: not rows(database, left), lambda: "tickets still wait for their time, or events for their delivery")
 
 
 def tickets_are_as_acknowledged(database: Path, known: Known) -> None:

@@ -10,11 +10,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from time import sleep
 
 import httpx
 import pytest
 from tests.contracts import ALL, ROOT, compiled, title
+from tests.events.process import rows
 from tests.owasp import bounds, credentials, objects
 from tests.owasp.asking import NOW, Asking, Finding
 from tests.owasp.items import ITEMS, Item
@@ -22,6 +22,7 @@ from tests.owasp.world import NOBODY, World, made
 from tests.server.identity import Answer, Provider, providing
 from tests.server.identity import served as answering
 from tests.slices import some
+from tests.waiting import until
 
 from ninefold.checked.service import Checked
 from ninefold.checks.codes import LEARNS
@@ -206,6 +207,7 @@ def test_nobody_is_asked_for_what_a_client_names(path: Path, tmp_path: Path) -> 
             found = list(credentials.issuers_that_misbehave(a, provider, url))
             found += credentials.keys_that_a_token_names(a, url)
             found += credentials.webhooks_to_this_machine(a, int(url.rpartition(":")[2]))
-            sleep(1.5 if plan.delivery is not None else 0)
+            if plan.delivery is not None:
+                until(lambda: not rows(world.path, 'SELECT 1 FROM "$delivery" WHERE attempts = 0 AND dead IS NULL'))
     assert not found, told(found)
     assert not asked_for

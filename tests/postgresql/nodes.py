@@ -16,6 +16,7 @@ from pathlib import Path
 import httpx
 from tests.events.receiver import Receiver
 from tests.postgresql import server
+from tests.waiting import until
 
 CONTRACT = Path(__file__).parent / "contract.md"
 
@@ -104,10 +105,10 @@ class Load:
 
 
 def delivered(receiver: Receiver, ids: set[int]) -> None:
-    end = time.monotonic() + 60
-    while {each.json["data"]["id"] for each in receiver.good()} != ids:
-        assert time.monotonic() < end, (ids, [each.json["data"]["id"] for each in receiver.good()])
-        time.sleep(0.05)
+    def come() -> set[int]:
+        return {each.json["data"]["id"] for each in receiver.good()}
+
+    until(lambda: come() == ids, lambda: (ids, come()))
     # Who died may have sent what it could not note any more: its identifier is the same.
     firsts = dict.fromkeys(each.id for each in receiver.good())
     assert len(firsts) == len(ids)

@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import tempfile
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +16,7 @@ from tests.events.receiver import receiving
 from tests.postgresql import server
 from tests.postgresql.nodes import Load, hall, judge, nodes, person
 from tests.slices import many
+from tests.waiting import until
 
 pytestmark = pytest.mark.serves
 
@@ -91,7 +91,5 @@ def test_nothing_is_lost_or_done_twice_where_postgresql_dies(postgresql: Server)
 
 def _until_more(load: Load, more: int) -> None:
     """So many more were answered."""
-    before, end = len(load.answered), time.monotonic() + 120
-    while len(load.answered) < before + more:
-        assert time.monotonic() < end, "writes go on once PostgreSQL is there"
-        time.sleep(0.05)
+    before = len(load.answered)
+    until(lambda: len(load.answered) >= before + more, lambda: "writes go on once PostgreSQL is there")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from tests.events.receiver import Answer, receiving
 from tests.postgresql import server
 from tests.postgresql.nodes import CONTRACT, delivered, hall, nodes, person
+from tests.waiting import until
 
 from ninefold.cli import main
 
@@ -33,9 +33,7 @@ def test_beside_nodes_that_serve(capsys: pytest.CaptureFixture[str]) -> None:
         told("add", "hall", "most=3")
         assert "seat.made" in told("events", "list")
         receiver.until(1)
-        end = time.monotonic() + 60
-        while "410" not in (dead := told("events", "dead")):
-            assert time.monotonic() < end, dead
+        dead = until(lambda: found if "410" in (found := told("events", "dead")) else None)
         assert str(subscribed.json()["id"]) in dead
         told("events", "replay", "--event", "1", "--subscription", str(subscribed.json()["id"]))
         delivered(receiver, {made["id"]})

@@ -18,6 +18,7 @@ from tests.http_cases import serving, tell
 from tests.postgresql import server
 from tests.postgresql.nodes import CONTRACT, hall, nodes, person
 from tests.slices import LONG, some
+from tests.waiting import until
 
 from ninefold.ablate.requests import Known, read_exchanges
 from ninefold.cli import main
@@ -102,10 +103,7 @@ def test_who_asks_next_cannot_tell(tmp_path: Path) -> None:
                 while (came := told.take(1)[0]).kind != "seat.made":
                     pass  # seats have lapsed meanwhile
                 assert came.data["data"] == {"id": 4}
-            end = time.monotonic() + 60
-            while client.get(f"/seats/{made['id']}", headers=who).json()["status"] != "lapsed":
-                assert time.monotonic() < end
-                time.sleep(0.1)
+            until(lambda: client.get(f"/seats/{made['id']}", headers=who).json()["status"] == "lapsed")
             assert client.get(f"/seats/{kept['id']}", headers=who).json()["status"] == "kept"
             assert {each.json["data"]["id"] for each in receiver.until(2)} == {3, 4}
 

@@ -23,6 +23,7 @@ from tests.http_cases import serving, tell
 from tests.postgresql import server
 from tests.postgresql.nodes import CONTRACT, Load, Node, delivered, hall, judge, nodes, numbers, person
 from tests.slices import many, some
+from tests.waiting import until
 
 from ninefold.ablate.requests import Known, read_exchanges
 
@@ -150,7 +151,7 @@ def test_a_node_that_dies_leaves_its_work_to_the_other() -> None:
 
         with ThreadPoolExecutor(2) as threads:
             writing = [threads.submit(write, node) for node in both]
-            receiver.until(5, 60)
+            receiver.until(5)
             sender.kill()
             for each in writing:
                 each.result()
@@ -190,11 +191,7 @@ def _by_work(url: str, both: list[Node], work: str = "webhooks") -> tuple[Node, 
         " AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
         f" AND (classid::bigint << 32 | objid::bigint) = hashtextextended('ninefold {work} public', 0)"
     )
-    end = time.monotonic() + 60
-    while not (found := server.run(url, holders)):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    [(name,)] = found
+    [(name,)] = until(lambda: server.run(url, holders))
     [sender] = [each for each in both if name == f"ninefold {each.process.pid}"]
     [other] = [each for each in both if each is not sender]
     return sender, other

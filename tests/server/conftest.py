@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.waiting import until
 
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http.access_log import Record
@@ -42,10 +42,7 @@ class Running:
 
 def recorded(records: Sequence[Record], count: int) -> Sequence[Record]:
     """So many lines of an access log: each is written once its response has gone, which may be after it has come."""
-    end = time.monotonic() + 30
-    while len(records) < count:
-        assert time.monotonic() < end, records
-        time.sleep(0.005)
+    until(lambda: len(records) >= count, lambda: records)
     return records
 
 

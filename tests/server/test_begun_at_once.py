@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable
 
 from tests.server.identity import Answer, served
+from tests.waiting import comes
 
 from ninefold.runtime.http.capacity import Capacity
 from ninefold.runtime.http.work import Callers, Fetcher
@@ -20,9 +21,7 @@ def test_a_fetch_begins_though_nobody_has_begun_to_wait_for_it() -> None:
 
     async def ask(url: str) -> None:
         waiting = Fetcher().fetch(Fetch(url, taken.append))
-        async with asyncio.timeout(60):
-            while not taken:
-                await asyncio.sleep(0.01)
+        await comes(lambda: taken)
         assert await waiting is taken[0]
 
     with served(lambda path: Answer(path.encode())) as url:

@@ -234,7 +234,7 @@ def test_what_is_not_as_stated_is_internal(tmp_path: Path, function: Callable[..
 
 def test_functions_of_async_def_are_awaited(tmp_path: Path) -> None:
     async def quote(weight: float, country: str | None) -> dict[str, Any]:
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
         return {"price": 1}
 
     with serving(tmp_path, quote=quote) as service:
@@ -243,7 +243,7 @@ def test_functions_of_async_def_are_awaited(tmp_path: Path) -> None:
 
 def test_time_outs_hold(tmp_path: Path) -> None:
     async def quote(weight: float, country: str | None) -> None:
-        await asyncio.sleep(30)
+        await asyncio.Event().wait()
 
     answered = threading.Event()
 

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -18,6 +18,7 @@ import apsw
 import httpx
 import pytest
 from tests.server.payments import new_key, payments
+from tests.waiting import until
 
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http.app import Application
@@ -65,13 +66,6 @@ def answer(connection: socket.socket) -> bytes:
         if f"content-length: {len(body)}".encode() in head:
             break
     return received
-
-
-def until(holds: Callable[[], bool]) -> None:
-    end = monotonic() + 60
-    while not holds():
-        assert monotonic() < end, "it never came to hold"
-        sleep(0.01)
 
 
 def test_beyond_the_most_requests_it_is_unavailable(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import hmac
 import json
 import subprocess
 import sys
-import time
 from base64 import urlsafe_b64decode
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -23,6 +22,7 @@ from tests.ports import free_port
 from tests.server.conftest import Running, running
 from tests.server.identity import part
 from tests.server.test_tokens import Time, bearer, orders
+from tests.waiting import begun
 
 from ninefold.runtime.request.issuers import KEPT_SECONDS
 
@@ -64,16 +64,8 @@ def issuing(port: int, claims: Mapping[str, object]) -> Iterator[Issuer]:
     command = [sys.executable, "-W", "ignore", "-m", "oidc_provider_mock", *arguments]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
-            url = f"http://localhost:{port}"
-            end = time.monotonic() + 120
-            while True:
-                try:
-                    httpx.get(url + "/.well-known/openid-configuration", timeout=60)
-                    break
-                except httpx.TransportError:
-                    assert process.poll() is None and time.monotonic() < end, "the provider did not begin"
-                    time.sleep(0.05)
-            yield Issuer(url, process)
+            begun(process, "localhost", port)
+            yield Issuer(f"http://localhost:{port}", process)
         finally:
             process.kill()
 

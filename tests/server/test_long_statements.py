@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from time import monotonic, sleep
 
 import apsw
 import httpx
 import pytest
 from tests.server.conftest import Running, running
+from tests.waiting import comes, until
 
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
@@ -79,13 +78,6 @@ def fill(path: Path, count: int) -> None:
     connection.close()
 
 
-def until(holds: Callable[[], bool]) -> None:
-    end = monotonic() + 60
-    while not holds():
-        assert monotonic() < end, "it never came"
-        sleep(0.01)
-
-
 def answered_beside(service: Running, slow: Future[httpx.Response]) -> int:
     """How many short requests are answered until a slow one is."""
     answered = 0
@@ -145,7 +137,7 @@ def test_what_is_broken_off_when_a_service_ends_is_unavailable(tmp_path: Path) -
     async def ended() -> object:
         waiting = opened.database.select(forever, ())
         assert isinstance(waiting, asyncio.Future)
-        await asyncio.sleep(0.1)
+        await comes(lambda: opened.database.statistics().reading)
         await asyncio.to_thread(opened.database.close)
         [result] = await asyncio.gather(waiting, return_exceptions=True)
         return result

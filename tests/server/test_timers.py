@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 from tests.server.conftest import Running, running
 from tests.slices import LONG
+from tests.waiting import until
 
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
@@ -217,11 +218,8 @@ def test_it_happens_where_nobody_asks(tmp_path: Path) -> None:
     """The clock that runs wakes the service."""
     with running(plan_of(LOANS.replace("PT1H", "PT0.2S")), tmp_path / "loans.db") as service:
         service.http.post("/loans", json={"item": "tent"})
-        deadline = time.monotonic() + 60
         with sqlite3.connect(service.database._path) as connection:
-            while connection.execute("SELECT state FROM loan").fetchone() != ("late",):
-                assert time.monotonic() < deadline
-                time.sleep(0.02)
+            until(lambda: connection.execute("SELECT state FROM loan").fetchone() == ("late",))
 
 
 def test_a_transition_that_returns_counts_anew(at_work: Lending) -> None:

@@ -19,6 +19,7 @@ import pytest
 from joserfc.jwk import OctKey, RSAKey
 from tests.server.conftest import Running, recorded, running
 from tests.server.identity import WELL_KNOWN, Answer, Provider, ec, okp, part, providing, rsa, signed
+from tests.waiting import until
 
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
@@ -308,8 +309,7 @@ def test_a_stream_ends_with_the_key_of_its_token(shop: Shop) -> None:
         shop.provider.instead["/keys"] = Answer(b"", 500)
         shop.time.pass_by(3_601)
         shop.placed(customer)
-        while shop.provider.asked.count("/keys") < 2:
-            time.sleep(0.01)
+        until(lambda: shop.provider.asked.count("/keys") >= 2)
         shop.provider.instead["/keys"] = listed
         shop.time.pass_by(3)
         assert any(line == first for line in lines)  # the first order was cancelled meanwhile, which is told as well
