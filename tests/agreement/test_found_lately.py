@@ -31,6 +31,18 @@ def test_who_may_call_what_only_an_older_version_has_is_said_once_whatever_is_be
     assert [each.status for each in answers(said, [], Request("GET", "/old"))] == [200]
 
 
+@pytest.mark.parametrize("by", ["header", "query", "path"])
+def test_what_only_an_older_version_has_needs_none_of_its_kind_above(by: str) -> None:
+    was = {"does": "read item", "errors": {"not found": "no_item"}, "responses": {200: "item"}}
+    said = contract({"item": {"fields": ITEM}}, {}, permissions={"all others": NONE, "GET /items/{id}": ["anyone"]})
+    changes = [{"add": "GET /items/{id}", "was": was}, {"add": "no_item", "was": {"status": 418}}]
+    named = {} if by == "path" else {"name": "V"}
+    said["versioning"] = {"in": by, **named, "default": "one", "versions": {"two": {}, "one": {"changes": changes}}}
+    rows = [("item", {"id": "i", "a": "x"})]
+    told = answers(said, rows, Request("GET", "/items/i"), Request("GET", "/items/none"))
+    assert [each.status for each in told] == [200, 418]
+
+
 @pytest.mark.parametrize("base", [None, "/api"])
 def test_a_path_that_is_none_is_of_the_version_that_it_names(base: str | None) -> None:
     get = {"does": "read item", "responses": {200: "item"}}
@@ -139,3 +151,30 @@ def test_a_row_that_put_finds_lacks_nothing_that_the_contract_would_give_a_new_o
     rows = [("user", {"id": "u", "key": "s"}), ("item", {"id": "there", "a": "x", "owner": "u"})]
     by_nobody = give("PUT", target, {"a": name})
     assert [each.status for each in answers(said, rows, by_nobody)] == [status]
+
+
+@pytest.mark.parametrize(("name", "status"), [("x", 200), ("y", 409)])
+def test_where_nothing_is_made_or_replaced_nothing_lacks(name: str, status: int) -> None:
+    made = {"type": "string", "on change": {"b": "slug(item.b)"}}
+    fields = {**ITEM, "b": {"type": "string"}, "c": {"type": ["integer", "null"], "on create": "null"}, "slug": made}
+    said = contract(
+        {"item": {"fields": fields, "required": ["slug"]}},
+        {"PUT /items/{id}": {"does": "put item", "body": ["a", "b"], "responses": {"unchanged": {200: "item"}}}},
+    )
+    rows = [("item", {"id": "there", "a": "x", "b": None, "slug": "b"})]
+    assert [each.status for each in answers(said, rows, give("PUT", "/items/there", {"a": name}))] == [status]
+
+
+@pytest.mark.parametrize("key", ["99", "00000000-0000-4000-8000-000000000000"])
+def test_nothing_is_made_of_a_row_whose_path_gives_it_a_value_that_is_none(key: str) -> None:
+    made = {"type": "string", "on change": {"a": "slug(item.a)"}}
+    fields = {**ITEM, "id": {"type": "string", "format": "uuid"}, "slug": made}
+    errors = {
+        "error shape": {"media type": "application/json", "body": {"fields": "error.fields.map(f, f.rule)"}},
+        "codes": {"invalid": {"status": 422, "for": "invalid"}},
+    }
+    put = {"does": "put item", "body": ["a"], "responses": {"created": {201: "item"}}}
+    said = contract({"item": {"fields": fields}}, {"PUT /items/{id}": put}, errors)
+    assert answers(said, [], give("PUT", f"/items/{key}", {}))[0].body == {
+        "fields": ["format" if key == "99" else "stored"]
+    }

@@ -239,6 +239,12 @@ class Versioned:
     # ── Errors ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _of_code(self) -> dict[str, Any] | None:
+        if self.often(0.2):
+            codes = self.contract["errors"]["codes"].values()
+            free = {"conflict", "gone", "forbidden", "precondition failed"} - {each.get("for") for each in codes}
+            named = self._once(*sorted(free))
+            was = {"status": 418, "title": "An older code", "for": named}
+            return None if named is None else {"add": self._new("code_was"), "was": was}
         code = self._once(*self.contract["errors"]["codes"])
         if code is None:
             return None

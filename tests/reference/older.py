@@ -145,6 +145,12 @@ def _of_endpoint(
 
 
 def _of_code(document: Document, verb: str, name: str, change: Mapping[str, Any]) -> None:
+    none = document["errors"]
+    if not isinstance(none, dict):
+        document["errors"] = {"error shape": none, "codes": {}}
+    if verb == "add":
+        document["errors"]["codes"] = {**document["errors"]["codes"], name: change["was"]}
+        return
     codes = document["errors"]["codes"]
     match verb:
         case "rename":

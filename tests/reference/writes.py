@@ -309,8 +309,10 @@ class Work:
     def _of_values(self, change: Change, given: Given, was: Row | None, are_kept: bool = True) -> list[Failure]:
         """What is wrong with the values that would be stored: of those that are known, whatever the others are."""
         row = change.row
+        if self.put is not None and {*self.put.outcomes} == {"unchanged"}:
+            change.unfit, change.failures = {}, []  # nothing would be made or stored
         failures = [each for name, each in change.unfit.items() if name not in change.looked_up] + change.failures
-        unknown = change.unknown if failures or not given.is_valid else set()
+        unknown = change.unknown if failures or not change.is_valid else set()
         pointers = {leaf.field: leaf.pointer for leaf in self.endpoint.takes.body or ()}
         for each in self.resource.fields.values():
             if each.references is None or not each.stored or each.name in unknown or each.name in self.parents:
@@ -423,6 +425,8 @@ class Change:
         self.looked_up: set[str] = set()
         self.issued: dict[str, Any] = {}
         self.unknown = set(given.wrong)
+        self.is_valid = given.is_valid and work.path_fits
+        """Whether each value that the request gives the row is: nothing is made of one that is not."""
         self.now = work.reading.names["now"]
         rows = work.reading.rows
         old = None if work.row is None else rows.find(work.resource.name, work.row.key)
@@ -502,7 +506,7 @@ class Change:
             if each.name in self.unfit:
                 continue
             if each.required and fields.get(each.name) is None and each.name not in self.work.parents:
-                if not each.serial and self.given.is_valid and self._is_touched(each, old):
+                if not each.serial and self.is_valid and self._is_touched(each, old):
                     can_be_given = any(leaf.field == each.name for leaf in self.endpoint.takes.body or ())
                     fields_ = invalid("body", each.name, "required").fields if can_be_given else ()
                     self.failures.append(Failure("invalid", f"{resource.name}.{each.name}", fields=fields_))
@@ -580,7 +584,7 @@ class Change:
             rules = list(broken_rules(each.schema, value, ()))
         self.row.fields[each.name] = None if rules else value
         resource = self.work.resource
-        if rules and self.given.is_valid and not any(_reads_field(source, resource, name) for name in self.unfit):
+        if rules and self.is_valid and not any(_reads_field(source, resource, name) for name in self.unfit):
             self.unfit[each.name] = self._unfit(each, source, *rules[0])
 
     def _unfit(self, each: Field, source: Typed, path: Path, rule: str) -> Failure:

@@ -26,7 +26,7 @@ from ninefold.language.uses import renamed
 from ninefold.language.versioning import OF_CASE, OF_ENDPOINT, Change
 from ninefold.syntax.nodes import Mapping, Scalar, Sequence
 from ninefold.versions.codes import NEWER_LINE
-from ninefold.versions.way import Way, each_in, in_fact
+from ninefold.versions.way import Way, each_in, holding, in_fact
 
 _OF_ENDPOINT = tuple(
     each.name for each in fields(Endpoint) if each.name not in ("key", "method", "segments", "span", "case")
@@ -255,7 +255,7 @@ def change_kind(way: Way, change: Change) -> None:
     words = ("a kind of event", "write it beside: `was: {payload: …}`")
     changed = _changed(way, change, words, kinds, lambda each: each.name, change.kind, renamed, differing)
     if changed is not None:
-        events = replace(way.contract.events, kinds=in_fact(way.contract.events.kinds, lambda _: changed))
+        events = replace(way.contract.events, kinds=holding(way.contract.events.kinds, changed))
         way.contract = replace(way.contract, events=events)
 
 
@@ -276,7 +276,7 @@ def change_code(way: Way, change: Change) -> None:
         return
     if change.verb == "remove":
         _without(way, next(each.name for each in codes if each not in changed))
-    errors = replace(way.contract.errors, codes=in_fact(way.contract.errors.codes, lambda _: changed))
+    errors = replace(way.contract.errors, codes=holding(way.contract.errors.codes, changed))
     way.contract = replace(way.contract, errors=errors)
 
 

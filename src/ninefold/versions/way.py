@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import field, replace
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
@@ -13,12 +13,21 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.language.endpoints import Endpoint
-from ninefold.language.fact import Fact, Shown, value_of
+from ninefold.language.fact import Fact, Shown, StatedNone, value_of
 from ninefold.language.resources import Field, Resource
 from ninefold.language.versioning import Change, Version
 from ninefold.versions.codes import NO_SUCH_CHANGE, NOT_THERE, TAKEN
 
+
+class Placed(Protocol):
+    """What stands at a place."""
+
+    @property
+    def span(self) -> Span: ...
+
+
 T = TypeVar("T")
+S = TypeVar("S", bound=Placed)
 
 OF_FIELDS = ("is", "on create", "stored")
 """Keys of a change that speak of a field."""
@@ -88,13 +97,20 @@ class Way:
 
     def with_endpoints(self, endpoints: Iterable[Endpoint]) -> None:
         part, changed = self.contract.endpoints, tuple(endpoints)
-        stated = in_fact(part.endpoints, lambda _: changed)
-        self.contract = replace(self.contract, endpoints=replace(part, endpoints=stated))
+        self.contract = replace(self.contract, endpoints=replace(part, endpoints=holding(part.endpoints, changed)))
 
 
 def in_fact(fact: Fact[T] | None, change: Callable[[T], T]) -> Fact[T] | None:
     """A fact with its value changed; one that is not shown stays as it is."""
     return replace(fact, value=change(fact.value)) if isinstance(fact, Shown) else fact
+
+
+def holding(fact: Fact[tuple[S, ...]] | None, items: tuple[S, ...]) -> Fact[tuple[S, ...]] | None:
+    """A fact that holds these instead. Where the version above has none, an older one may have had some all the same;
+    what is not shown stays so."""
+    if fact is None or isinstance(fact, StatedNone):
+        return Shown(items, items[0].span) if items else fact
+    return in_fact(fact, lambda _: items)
 
 
 def each_in(fact: Fact[tuple[T, ...]] | None, change: Callable[[T], T | None]) -> Fact[tuple[T, ...]] | None:
