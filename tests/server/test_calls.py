@@ -308,6 +308,36 @@ def test_nothing_is_called_where_rows_refuse_the_request(tmp_path: Path) -> None
     assert called == [7]
 
 
+def test_what_is_asked_of_values_is_asked_after_the_call(tmp_path: Path) -> None:
+    """Of what is to be stored nobody knows before the function has given its part."""
+    contract = PATIENT
+    for written, instead in (
+        ("    price:  {type: integer}\n", "    price:  {type: integer}\n    code:   {type: integer, unique: true}\n"),
+        ("  body: [weight]\n", '  body: [weight, code]\n  check: {that: "parcel.weight < 500.0", else: heavy}\n'),
+        ("{all others: anyone}", '{all others: anyone, POST /parcels: {anyone: "all(parcel).size() < 2"}}'),
+        ("codes:\n", "codes:\n" + "".join(f"  {name}: {{status: 409{of}}}\n" for name, of in CODES.items())),
+    ):
+        assert written in contract
+        contract = contract.replace(written, instead)
+    quote = Quote()
+    with serving(tmp_path, contract, quote=quote, carrier=print) as service:
+
+        def told(weight: float, code: int) -> tuple[int | str, bool]:
+            before = len(quote.calls)
+            answer = service.http.post("/parcels", json={"weight": weight, "code": code})
+            return answer.json()["code"], len(quote.calls) > before
+
+        assert told(600, 1) == ("heavy", True)
+        assert told(1, 1) == (1, True)
+        assert told(1, 1) == ("taken", True)
+        assert told(-1, 2) == ("invalid", False)
+        assert told(1, 2) == (2, True)
+        assert told(1, 3) == ("denied", False)
+
+
+CODES = {"heavy": "", "taken": ", for: conflict", "denied": ", for: forbidden"}
+
+
 def test_without_its_function_an_endpoint_answers_501(tmp_path: Path) -> None:
     with serving(tmp_path, quote=Quote()) as service:
         assert service.http.post("/parcels/1/send").status_code == 501
