@@ -47,6 +47,56 @@ def value_of(text: str) -> Any:
         return ERROR
 
 
+WHERE_THEY_ARE: Final = [
+    # A position is counted from 0, and a member goes by its name.
+    ("[7, 8].all(i, x, x == i + 7)", True),
+    ("[7, 8].exists(i, x, i == 2 || x == 0)", False),
+    ("{'a': 1, 'b': 2}.all(k, v, k == 'a' || v == 2)", True),
+    ("{'a': 1, 'b': 2}.exists(k, v, k == 'a' && v == 2)", False),
+    # One that decides counts for more than one that fails; without it, whichever fails counts.
+    ("[1, 2].exists(i, x, x / i == 2)", True),
+    ("[1, 2].exists(i, x, x / i == 3)", ERROR),
+    ("[2, 1].all(i, x, 4 / (i - 1) == 0 && x == 2)", False),
+    ("[1, 2].all(i, x, x / i == 2)", ERROR),
+    ("[1, 2].existsOne(i, x, x / i == 2)", ERROR),
+    ("{'a': 0, 'b': 1}.exists(k, v, 1 / v == 1)", True),
+    ("{'a': 0, 'b': 2}.all(k, v, 1 / v == 0)", ERROR),
+    # Of nothing
+    ("[].exists(i, x, true)", False),
+    ("[].all(i, x, false)", True),
+    ("[].existsOne(i, x, true)", False),
+    ("{}.all(k, v, false)", True),
+    ("[].transformList(i, x, 1 / 0)", []),
+    ("{}.transformMap(k, v, 1 / 0)", {}),
+    # How many
+    ("[5, 6, 7].existsOne(i, x, x - i == 5 && i < 1)", True),
+    ("[5, 6, 7].existsOne(i, x, x - i == 5)", False),
+    ("{'a': 1, 'b': 1}.existsOne(k, v, v == 1)", False),
+    ("{'a': 1, 'b': 1}.existsOne(k, v, v == 1 && k == 'b')", True),
+    # What is made: of all, or of those that are asked for; of a member that is left out nothing is made.
+    ("[4, 6].transformList(i, x, x * 10 + i)", [40, 61]),
+    ("[4, 6, 8].transformList(i, x, i != 1, x * 10 + i)", [40, 82]),
+    ("[4, 6].transformList(i, x, x / i)", ERROR),
+    ("[4, 6].transformList(i, x, i > 0, x / i)", [6]),
+    ("[4, 6].transformList(i, x, x / i > 0, x)", ERROR),
+    ("{'a': 'x', 'b': 'y'}.transformMap(k, v, k + v)", {"a": "ax", "b": "by"}),
+    ("{'a': 'x', 'b': 'y'}.transformMap(k, v, v != 'x', k + v)", {"b": "by"}),
+    ("{'a': 1, 'b': 0}.transformMap(k, v, 4 / v)", ERROR),
+    ("{'a': 1, 'b': 0}.transformMap(k, v, k == 'a', 4 / v)", {"a": 4}),
+    # One within another
+    ("[[1], [2, 3]].transformList(i, x, x.transformList(j, y, y * 10 + i * 100 + j))", [[10], [120, 131]]),
+    ("[[1], [2, 3]].all(i, x, x.exists(j, y, y == i + j + 1))", True),
+]
+"""Macros of two variables as CEL's `extensions/comprehensions` has them, in expressions of our own: CEL's are asked by
+`tests/conformance` where a checkout of them is named."""
+
+
+@pytest.mark.parametrize(("text", "value"), WHERE_THEY_ARE)
+def test_macros_know_where_an_item_is(text: str, value: Any) -> None:
+    found = value_of(text)
+    assert found is value if value is ERROR else (found == value and type(found) is type(value)), found
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [

@@ -31,7 +31,12 @@ endpoints:
   POST /things: {does: create thing, body: [price], responses: {201: thing}}
   PATCH /things/{id}: {does: update thing, body: [price], patch: merge, responses: {200: thing}}
   GET /things/{id}: {does: read thing, responses: {200: both(thing)}}
-  GET /dear: {does: list thing, where: doubled(thing) >= 100, sort: [id], pages: none, responses: {200: "page.items.map(t, t.id)"}}
+  GET /dear:
+    does: list thing
+    where: doubled(thing) >= 100
+    sort: [id]
+    pages: none
+    responses: {200: "page.items.map(t, t.id)"}
   GET /by:
     does: list thing
     query: {least: doubled(thing) >= value}
