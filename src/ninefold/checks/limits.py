@@ -13,7 +13,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import limits as stated
 from ninefold.language.expressions import Expression
-from ninefold.language.fact import Shown, StatedNone, value_of
+from ninefold.language.fact import Gap, Proposal, Shown, StatedNone, value_of
 from ninefold.values import Anything, Object
 
 BURSTING = "token bucket"
@@ -84,9 +84,9 @@ def _rates(vocabulary: Vocabulary, findings: Findings) -> Iterator[Rate]:
 def _request(rate: stated.Rate, contract: Contract) -> Object | None:
     """What a request may carry of those that a rate counts."""
     endpoints = value_of(contract.endpoints.endpoints)
-    named = None if rate.endpoints is None else {each.text for each in value_of(rate.endpoints) or ()}
-    if endpoints is None:
+    if endpoints is None or isinstance(rate.endpoints, Gap | Proposal):
         return Object()
+    named = None if rate.endpoints is None else {each.text for each in value_of(rate.endpoints) or ()}
     return request_of_any([each for each in endpoints if named is None or each.key in named])
 
 

@@ -208,7 +208,7 @@ def page_members(endpoint: stated.Endpoint, contract: Contract) -> dict[str, Typ
     members: dict[str, Type] = {"next": position, "total": Integer(), COUNT: Integer()}
     if by != "none":
         members["size"] = Integer()
-    if by != "none" and isinstance(_said(endpoint, contract, "at"), Name):
+    if by != "none" and not isinstance(_said(endpoint, contract, "at"), StatedNone):
         members |= {BEFORE_IT: Text(), AFTER_IT: Text()}
     if counted or by is None:
         members |= {"previous": position, "start": Integer()}

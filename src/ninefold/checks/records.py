@@ -18,7 +18,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.tree import free_variables
 from ninefold.language import resources as stated
-from ninefold.language.fact import Gap, Proposal, StatedNone, value_of
+from ninefold.language.fact import Gap, Proposal, StatedNone, is_stated, value_of
 from ninefold.syntax.nodes import Mapping as MappingNode
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 from ninefold.values import Invalid, json_reader
@@ -51,7 +51,7 @@ def check_records(resources: Mapping[str, Resource], findings: Findings) -> tupl
     unknown: set[str] = set()
     for declared in findings.resources:
         resource = resources.get(declared.name)
-        if resource is None or isinstance(declared.records, Gap | Proposal):
+        if resource is None or isinstance(declared.records, Gap | Proposal) or _begins_somewhere(declared, resource):
             unknown.add(declared.name)
         elif isinstance(declared.primary_key, StatedNone) and declared.records is None:
             written.append(_Stated(resource, declared.span, {}, {}))
@@ -67,6 +67,11 @@ def check_records(resources: Mapping[str, Resource], findings: Findings) -> tupl
         _leads_to_records(each, known, unknown, findings)
     ordered = _in_order(found, by_key, findings)
     return tuple(Record(each.resource.name, dict(each.values), findings.place(each.span)) for each in ordered)
+
+
+def _begins_somewhere(declared: stated.Resource, resource: Resource) -> bool:
+    """Whether its rows have a state, and it is not known yet in which they begin."""
+    return resource.machine is None and any(is_stated(each.state) for each in value_of(declared.fields) or ())
 
 
 def _of(declared: stated.Resource, resource: Resource) -> Iterator[_Stated]:

@@ -39,8 +39,6 @@ from ninefold.values import Object as ObjectType
 
 NOT_MODIFIED = 304
 
-_IN_WORDS = {2: "two", 3: "three"}
-
 
 def _of_ends(endpoint: stated.Endpoint, ends: Sequence[str]) -> str:
     if ends:
@@ -80,9 +78,9 @@ def check_responses(
         findings.say(
             SEVERAL_RESPONSES,
             f"`{endpoint.key}` has {len({each.span for each in responses})} responses, and "
-            + (f"it is not said which of its {_IN_WORDS[len(ends)]} ends each is of" if ends else "one good end"),
+            + ("it is not said which of its ends each is of" if ends else "one good end"),
             *(Label(each.span) for each in responses[:2]),
-            help=(f"write `{{{ends[0]}: {{201: …}}, {ends[-1]}: {{200: …}}}}`",)
+            help=(f"write `{{{', '.join(f'{end}: {{…}}' for end in ends)}}}`",)
             if ends
             else ("errors and their statuses are part 7's",),
         )

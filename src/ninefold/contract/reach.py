@@ -29,7 +29,7 @@ from ninefold.expressions.ast import (
     variables_of,
 )
 from ninefold.language.expressions import Items, Leaf, Members, Template
-from ninefold.language.fact import StatedNone, value_of
+from ninefold.language.fact import StatedNone, candidate_of, value_of
 from ninefold.language.requests import Body
 from ninefold.language.resources import Field, Resource
 from ninefold.language.verbs import LOG, SUBSCRIPTION
@@ -38,7 +38,7 @@ from ninefold.language.verbs import LOG, SUBSCRIPTION
 @dataclass(frozen=True)
 class Graph:
     """The resources of a contract and how they refer to each other. `fields[R][F]`; `inverse[R][NAME]` is the
-    resource whose rows refer back to a row of R under that name."""
+    resource whose rows refer back to a row of R under that name, be it only proposed: what reads them waits for it."""
 
     resources: Mapping[str, Resource]
     fields: Mapping[str, Mapping[str, Field]]
@@ -123,7 +123,7 @@ def graph_of(resources: tuple[Resource, ...]) -> Graph:
     inverse: dict[str, dict[str, str]] = {name: {} for name in named}
     for name, own in fields.items():
         for reference in own.values():
-            target, called = value_of(reference.references), value_of(reference.inverse)
+            target, called = candidate_of(reference.references), candidate_of(reference.inverse)
             if target and called and target.text in inverse:
                 inverse[target.text][called.text] = name
     return Graph(named, fields, inverse)

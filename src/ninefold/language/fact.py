@@ -69,6 +69,17 @@ def value_of(fact: Fact[T] | None) -> T | None:
     return fact.value if isinstance(fact, Shown) else None
 
 
+def candidate_of(fact: Fact[T] | None) -> T | None:
+    """A value that is shown, or proposed."""
+    match fact:
+        case Shown(value):
+            return value
+        case Proposal(Shown(value)):
+            return value
+        case _:
+            return None
+
+
 def within(whole: Fact[W] | None, part: Callable[[W], Fact[T] | None]) -> Fact[T] | None:
     """A fact inside another. Where the whole is `none`, not shown or proposed, so is each part of it."""
     match whole:

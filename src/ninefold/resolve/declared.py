@@ -14,7 +14,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import PLACES
 from ninefold.language.endpoints import Endpoint
-from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone
+from ninefold.language.fact import Fact, Gap, Proposal, StatedNone, candidate_of
 from ninefold.language.states import Machine
 from ninefold.language.verbs import BUILT_IN
 from ninefold.language.versioning import ENDPOINT, Version
@@ -47,24 +47,13 @@ class Declared:
     functions: Names | None = None
 
 
-def one(fact: Fact[T] | None) -> T | None:
-    """A value that is shown, or proposed."""
-    match fact:
-        case Shown(value):
-            return value
-        case Proposal(Shown(value)):
-            return value
-        case _:
-            return None
-
-
 def listed(fact: Fact[tuple[T, ...]] | None) -> tuple[T, ...] | None:
     """A list that is shown, proposed, or stated to be none; `None` where it is not known."""
     match fact:
         case StatedNone() | Proposal(StatedNone()):
             return ()
         case _:
-            return one(fact)
+            return candidate_of(fact)
 
 
 def declared(contract: Contract) -> Declared:
@@ -86,7 +75,7 @@ def declared(contract: Contract) -> Declared:
     of: dict[str, Machine | None] = {}
     for each in listed(machines.machines) or ():
         stated_none = isinstance(each.machine, StatedNone)
-        machine = one(each.machine)
+        machine = candidate_of(each.machine)
         if stated_none or machine is not None:
             of[each.resource.text] = machine
     if isinstance(machines.machines, StatedNone):

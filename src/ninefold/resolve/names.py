@@ -19,7 +19,7 @@ from ninefold.language.endpoints import Endpoint, Endpoints
 from ninefold.language.errors import ConditionName, ErrorCode, Errors, not_a_condition
 from ninefold.language.events import Events
 from ninefold.language.expressions import Assignment
-from ninefold.language.fact import BuiltIn, Fact, Name, Shown, StatedNone
+from ninefold.language.fact import BuiltIn, Fact, Name, Shown, StatedNone, candidate_of
 from ninefold.language.json_schema import VALUES
 from ninefold.language.reading import Reading, quoted
 from ninefold.language.resources import Resource, Resources
@@ -28,7 +28,7 @@ from ninefold.language.states import ResourceStates, States, Transition
 from ninefold.language.uses import uses
 from ninefold.language.verbs import READ_ONLY
 from ninefold.language.versioning import Change, Versioning
-from ninefold.resolve.declared import Declared, Names, declared, listed, one, parameters
+from ninefold.resolve.declared import Declared, Names, declared, listed, parameters
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 
 
@@ -123,7 +123,7 @@ class _Uses:
         for resource in listed(part.resources) or ():
             self.of_resource(resource)
             for field in listed(resource.fields) or ():
-                target, inverse = one(field.references), one(field.inverse)
+                target, inverse = candidate_of(field.references), candidate_of(field.inverse)
                 if target is None or inverse is None:
                     continue
                 own = taken.setdefault(target.text, {})
@@ -137,7 +137,7 @@ class _Uses:
                 else:
                     own[inverse.text] = inverse.span
         for shared in part.types:
-            if (schema := one(shared.schema)) is not None:
+            if (schema := candidate_of(shared.schema)) is not None:
                 self.schema(schema)
 
     def of_resource(self, resource: Resource) -> None:
@@ -145,15 +145,15 @@ class _Uses:
             self.use_fields(listed(names) or (), resource.name)
         for together in listed(resource.unique) or ():
             self.use_fields(together, resource.name)
-        records = one(resource.records)
+        records = candidate_of(resource.records)
         for record in records.items if isinstance(records, Sequence) else ():
             for entry in record.entries if isinstance(record, Mapping) else ():
                 self.use_field(Name(entry.name, entry.key.span), resource.name)
         for field in listed(resource.fields) or ():
-            self.use(one(field.references), self.known.resources, "a resource")
+            self.use(candidate_of(field.references), self.known.resources, "a resource")
             for change in listed(field.on_change) or ():
                 self.use_fields(change.fields, resource.name)
-            self.schema(one(field.schema))
+            self.schema(candidate_of(field.schema))
 
     def schema(self, schema: Schema | None) -> None:
         if schema is not None:
@@ -168,16 +168,16 @@ class _Uses:
                 self.of_machine(each)
 
     def of_machine(self, each: ResourceStates) -> None:
-        machine, resource = one(each.machine), each.resource.text
+        machine, resource = candidate_of(each.machine), each.resource.text
         if machine is None:
             return
-        for name in (one(machine.initial), *(listed(machine.gone) or ())):
+        for name in (candidate_of(machine.initial), *(listed(machine.gone) or ())):
             self.use_state(name, resource)
         for transition in listed(machine.transitions) or ():
             self.of_transition(transition, resource)
 
     def of_transition(self, transition: Transition, resource: str) -> None:
-        for name in (*(listed(transition.origin) or ()), one(transition.to)):
+        for name in (*(listed(transition.origin) or ()), candidate_of(transition.to)):
             self.use_state(name, resource)
         for check in listed(transition.check) or ():
             self.use_code(check.code)
@@ -202,7 +202,7 @@ class _Uses:
         for function in listed(part.functions) or ():
             for taken in listed(function.takes) or ():
                 self.schema(taken.schema)
-            self.schema(one(function.gives))
+            self.schema(candidate_of(function.gives))
         endpoints = listed(part.endpoints)
         self.grants = endpoints is None or any(not isinstance(each.grant, StatedNone | None) for each in endpoints)
         self.parameters = {} if endpoints is None else parameters(endpoints)
@@ -235,7 +235,7 @@ class _Uses:
             self.use_code(code)
             if (narrowed := split(condition.text)) is not None:
                 self.use_subject(ConditionName(*narrowed, condition.span))
-        body = one(endpoint.body)
+        body = candidate_of(endpoint.body)
         if body is not None:
             self.use_type(body.reference, BODY_OF_A_RESOURCE)
 
@@ -263,8 +263,8 @@ class _Uses:
 
     def authentication(self, part: Authentication) -> None:
         for scheme in listed(part.schemes) or ():
-            matches = one(scheme.matches)
-            kind = one(scheme.type)
+            matches = candidate_of(scheme.matches)
+            kind = candidate_of(scheme.type)
             is_any = matches is not None and matches.text == ALL and kind is not None and kind.text == "mutualTLS"
             if matches is None or is_any:
                 pass
@@ -277,8 +277,8 @@ class _Uses:
                 )
             else:
                 self.use_path(matches, "a resource")
-            self.use(one(scheme.issued_to), self.known.resources, "a resource")
-        rows = one(part.rows)
+            self.use(candidate_of(scheme.issued_to), self.known.resources, "a resource")
+        rows = candidate_of(part.rows)
         for rule in rows if rows is not None and not isinstance(rows, Every) else ():
             self.use(rule.resource, self.known.reachable, "a resource")
             self.admissions(rule.admits)
@@ -299,9 +299,9 @@ class _Uses:
         for kind in listed(part.kinds) or ():
             for action in listed(kind.upon) or ():
                 self.use_action(action, "an event's cause")
-        delivery = one(part.delivery)
-        webhooks = None if delivery is None else one(delivery.webhooks)
-        to = None if webhooks is None else one(webhooks.to)
+        delivery = candidate_of(part.delivery)
+        webhooks = None if delivery is None else candidate_of(delivery.webhooks)
+        to = None if webhooks is None else candidate_of(webhooks.to)
         self.use(None if isinstance(to, BuiltIn) else to, self.known.resources, "a resource of the contract")
 
     def errors(self, part: Errors) -> None:
@@ -341,7 +341,7 @@ class _Uses:
 
     def versioning(self, part: Versioning) -> None:
         """What older versions had instead may name what they had besides."""
-        default = one(part.default)
+        default = candidate_of(part.default)
         self.use(default if isinstance(default, Name) else None, self.known.versions, "a version")
         changes = [change for version in listed(part.versions) or () for change in listed(version.changes) or ()]
         added = {change.code.name: change.code.span for change in changes if change.code is not None}
