@@ -111,3 +111,11 @@ def test_what_an_older_version_alone_has_may_be_a_gap() -> None:
   compatible: [add an endpoint]
 """
     judge("older.yaml", CLUB.decode().replace("versioning: none\n", older))
+
+
+@pytest.mark.parametrize(
+    "name", ["self", "cls", "rows", "more", "args", "kwargs", "class", "lambda", "name", "resource"]
+)
+def test_a_resource_is_called_by_any_word_that_means_something_to_python(name: str) -> None:
+    text = CLUB.decode().replace("players", "those").replace("player", name)
+    assert judge("contract.yaml", text), text

@@ -156,7 +156,7 @@ def _endpoint(
         return None
     showing = Showing(resources, replace(plain, result=result_type(endpoint, findings)), findings)
     resource, verb, given = doing.resource, doing.kind.name, _given(doing, plain, showing)
-    scope = plain.scope(request=given.request, **doing.narrowed)
+    scope = plain.scope(**{**doing.narrowed, "request": given.request})
     where = None if (stated_where := value_of(endpoint.where)) is None else condition(stated_where, scope, findings)
     if where is not None and resource is not None and not (doing.is_list or doing.action.all):
         where = of_one_row(where, endpoint, given.segments or (), resource, findings)

@@ -55,7 +55,7 @@ def check_filters(
 ) -> tuple[Filter, ...]:
     """`rows`: what they narrow, by its name."""
     found = []
-    scope = vocabulary.scope(request=request_type(endpoint), **rows)
+    scope = vocabulary.scope(**{**rows, "request": request_type(endpoint)})
     for each in endpoint.filters:
         expression = value_of(each.where)
         if expression is None:

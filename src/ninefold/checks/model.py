@@ -55,7 +55,7 @@ class Vocabulary:
     result: Object | None = None
     """What the function gives that an endpoint calls, by its name."""
 
-    def scope(self, *rows: str, **more: Type | None) -> Scope:
+    def scope(self, /, *rows: str, **more: Type | None) -> Scope:
         """A scope with rows of these resources under their own names. What is None cannot be named."""
         variables: dict[str, Type | None] = {
             "caller": self.caller,
@@ -67,7 +67,7 @@ class Vocabulary:
         variables |= {name: Row(resource=name) for name in rows} | more
         return Scope({name: type_ for name, type_ in variables.items() if type_ is not None}, self.model)
 
-    def scope_of_change(self, resource: str, **more: Type | None) -> Scope:
+    def scope_of_change(self, resource: str, /, **more: Type | None) -> Scope:
         """A scope with a row as it has become, and with `before`: as it was, if there was one."""
         return self.scope(resource, **{BEFORE: before(resource, maybe=True)}, **more)
 
