@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from math import inf
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from ninefold.cli.commands import AcceptProposals, Database, File, Flag, Parameter
 from ninefold.cli.document import errors_of, load, plan_beside, read_bytes
-from ninefold.cli.terminal import Unusable, reason, say, say_json, show
+from ninefold.cli.terminal import Unusable, reason, remark, say, say_json, show
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.source import Source
@@ -21,11 +24,11 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import undo as undo_
 from ninefold.runtime.store.changing import Decide, Judged, NotUpgraded, Rehearsed
 from ninefold.runtime.store.opening import drop_from, has_backups, upgrade_database
-from ninefold.runtime.store.record import Contract
+from ninefold.runtime.store.record import Known
 from ninefold.syntax.parser import read
 from ninefold.tools.decisions.contract import made, ways_of
 from ninefold.tools.decisions.decide import decide
-from ninefold.tools.decisions.document import NOTHING_DECIDED
+from ninefold.tools.decisions.document import NOTHING_DECIDED, Decided
 from ninefold.tools.decisions.document import read as read_decisions
 from ninefold.upgrade.changes import Outcome
 
@@ -111,14 +114,42 @@ def upgrade(
         done = upgrade_database(path, plan, _decide(file, decisions, plan, loaded), judge, apply, backup)
     except NotUpgraded as error:
         raise Unusable(str(error), *error.help, details=error.details) from None
-    return _told(done, format, file, apply) if write is None else _written(write, done)
+    again = _Again(file, database, decisions)
+    return _told(done, format, again, apply) if write is None else _written(write, done, again)
 
 
-def _told(done: Rehearsed, format: Literal["text", "json"], file: str, applied: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """How the command is called once more."""
+
+    file: str
+    database: str | None
+    decisions: Path | None
+
+    @property
+    def to_decide(self) -> str:
+        path = self.decisions or _beside(self.file)
+        there = path.exists()
+        return f"To decide: {path}, then {self()}" if there else f"To decide: {self('--write', str(path))}"
+
+    def __call__(self, *more: str, decisions: Path | None = None) -> str:
+        beside = _beside(self.file)
+        named = decisions or self.decisions
+        words = ["ninefold", "upgrade", self.file]
+        words += [] if self.database is None else ["--database", self.database]
+        words += [] if named is None or named == beside else ["--decisions", str(named)]
+        return shlex.join((*words, *more))
+
+
+def _beside(file: str) -> Path:
+    return Path(file).with_suffix(".upgrade.yaml")
+
+
+def _told(done: Rehearsed, format: Literal["text", "json"], again: _Again, applied: bool) -> int:
     if format == "json":
         say_json(_json(done))
     else:
-        say("\n".join(visible(line) for line in _lines(done, file, applied)))
+        say("\n".join(visible(line) for line in _lines(done, again, applied)))
     return 0 if done.goes else 1
 
 
@@ -128,19 +159,27 @@ def _decide(file: str, named: Path | None, plan: ServicePlan, loaded: Loaded) ->
     wanted, given = plan.schema, {} if loaded.checked is None else made(loaded.checked)
     ways = ways_of(loaded)
     checks = [rule.name for each in plan.stored for rule in each.rules]
-    beside = Path(file).with_suffix(".upgrade.yaml")
+    beside = _beside(file)
     path = named or (beside if file != "-" and beside.exists() else None)
+
+    def of(what: Decided, stored: Schema, known: Known) -> tuple[Outcome, tuple[Diagnostic, ...]]:
+        return decide(what, stored, wanted, given, checks, ways.served_with(known.contract))
+
     if path is None:
-        return lambda stored, kept: decide(NOTHING_DECIDED, stored, wanted, given, checks, ways.served_with(kept))[0]
-    outcome = read(str(path), read_bytes(str(path)))
+        return lambda stored, known: of(NOTHING_DECIDED, stored, known)[0]
+    data = read_bytes(str(path))
+    outcome, digest = read(str(path), data), sha256(data).hexdigest()
     source = outcome.value
     document = read_decisions(source)
     _sound((*outcome.diagnostics, *document.diagnostics), source)
 
-    def decided(stored: Schema, kept: Contract | None) -> Outcome:
-        found, diagnostics = decide(document.value, stored, wanted, given, checks, ways.served_with(kept))
+    def decided(stored: Schema, known: Known) -> Outcome:
+        if digest in known.decided:
+            remark(f"what {source.name} decides was done before, and counts once")
+            return of(NOTHING_DECIDED, stored, known)[0]
+        found, diagnostics = of(document.value, stored, known)
         _sound(diagnostics, source)
-        return found
+        return replace(found, document=digest if found.count else "")
 
     return decided
 
@@ -151,20 +190,23 @@ def _sound(diagnostics: Sequence[Diagnostic], source: Source) -> None:
         raise Unusable(f"what {source.name} decides cannot be done, and nothing was changed")
 
 
-def _written(path: Path, done: Rehearsed) -> int:
-    lines = [f"from: {done.shape}", "changes:"]
+def _written(path: Path, done: Rehearsed, again: _Again) -> int:
+    count = sum(1 for each in done.changes if each.why)
+    if not count:
+        say("nothing is to be decided, and nothing was written")
+        return 0
+    lines = [f"from: {done.shape}", f"# {_HOW}", "changes:"]
     for each in done.changes:
         for why in each.why:
-            lines += ["", f"  # {why}", *(f"  # - {line}" for line in each.change.write)]
-    if lines[-1] == "changes:":
-        lines[-1] = "changes: []"
+            lines += ["", f"  # {why}", *(f"  # - {line}" for line in each.write)]
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
     except OSError as error:
-        raise Unusable(f"{path} cannot be written: {reason(error)}") from None
-    say(f"{path}: {sum(1 for each in done.changes if each.why)} to be decided")
-    return 0 if done.goes else 1
+        help = ("another name will do: `--decisions` says which one is read",) if path.exists() else ()
+        raise Unusable(f"{path} cannot be written: {reason(error)}", *help) from None
+    say(f"{path}: {count} to be decided. {_HOW}; then: {again(decisions=path)}")
+    return 1
 
 
 def _undone(was: Path, now: Path) -> int:
@@ -183,7 +225,10 @@ def _kept_of(name: str) -> str:
     return "values" if "." in name else "rows"
 
 
-def _lines(done: Rehearsed, file: str, applied: bool) -> Iterator[str]:
+_HOW: Final = "Of each question, take the `#` from one line and fill in what is `…`"
+
+
+def _lines(done: Rehearsed, again: _Again, applied: bool) -> Iterator[str]:
     listed = ", ".join(f"{count:,} {name}" for name, count in done.rows)
     yield f"{done.database}{f' ({listed})' if listed else ''}"
     yield ""
@@ -207,12 +252,12 @@ def _lines(done: Rehearsed, file: str, applied: bool) -> Iterator[str]:
     yield ""
     if not done.goes:
         open_ = sum(1 for each in done.changes if each.why)
-        yield f"{open_} to be decided. Nothing was changed."
+        yield f"{open_} to be decided. Nothing was changed. {again.to_decide}"
     elif applied:
         yield "upgraded." + ("" if done.backup is None else f" The backup is {done.backup}")
     else:
         on = "on a copy" if has_backups(done.database) else "in a transaction that was undone"
-        yield f"Nothing was changed: this was a rehearsal {on}. To do it: ninefold upgrade {file} --apply"
+        yield f"Nothing was changed: this was a rehearsal {on}. To do it: {again('--apply')}"
 
 
 def _change(each: Judged) -> Iterator[str]:
@@ -220,7 +265,7 @@ def _change(each: Judged) -> Iterator[str]:
     if each.why:
         for why in each.why:
             yield f"{'question':<12}{why}"
-        for line in change.write:
+        for line in each.write:
             yield f"{'':<12}  {line}"
     elif change.words:
         yield f"{change.kind:<12}{change.about}, {change.words}"
@@ -231,7 +276,13 @@ def _json(done: Rehearsed) -> dict[str, object]:
         "database": done.database,
         "rows": dict(done.rows),
         "changes": [
-            {"kind": each.change.kind, "about": each.change.about, "words": each.change.words, "open": list(each.why)}
+            {
+                "kind": each.change.kind,
+                "about": each.change.about,
+                "words": each.change.words,
+                "open": list(each.why),
+                "write": list(each.write),
+            }
             for each in done.changes
             if each.change.words or each.why
         ],

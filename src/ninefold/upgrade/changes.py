@@ -59,7 +59,8 @@ class Outcome:
     """What was decided beforehand: `steps`, and the shape that a database has after them. `lost`: what is set aside by
     them, and ends with the upgrade. `left`: the fields whose rows are left as they are, `given`: those that have a
     value by what the contract gives to new rows, `inherited`: what part 9 decides. `asked`: what it decides of rows
-    only where these are of an older version, which nobody knows. `count`: over how many things."""
+    only where these are of an older version, which nobody knows. `count`: over how many things. `document`: by what
+    the one is known in which it is decided; it counts once."""
 
     steps: tuple[Step, ...]
     stored: Schema
@@ -69,6 +70,7 @@ class Outcome:
     given: tuple[str, ...] = ()
     inherited: tuple[Inherited, ...] = ()
     asked: tuple[Change, ...] = ()
+    document: str = ""
 
 
 def nothing_decided(stored: Schema, kept: object = None) -> Outcome:

@@ -109,7 +109,9 @@ class Changed:
         words = f"was {type_in_words(was.type)} and is {type_in_words(now.type)}"
         self.anew = True
         about = f"{self.new.name}.{now.name}"
-        write = (f"{{set: {about}, is: {_exact(was, now) or '…'}}}", f"{{lose: {about}}}")
+        exact, lacking = _exact(was, now), "" if was.required else f", where: has(old.{was.name})"
+        value = "…" if exact is None else f'"{exact}"'
+        write = (f"{{set: {about}, is: {value}{lacking}}}", f"{{lose: {about}}}")
         if {type(was.type), type(now.type)} == {Integer, Number}:
             self.values[now.name] = steps.Converted(was.name, was.type, now.type)
             premise = steps.Convert(self.here, was.name, was.type, now.type)
@@ -216,9 +218,8 @@ class Changed:
             # Kept, it would be wrong as soon as the field is written without it.
             self.silent.append(steps.DropEntered(self.new.name))
         if machine is not None and any(column.name == machine.column for column in self.old.columns):
-            lost = f"{{state: {self.new.name}.…, to: …, since: kept}}"
             are_in = steps.AreIn(self.here, machine.column, machine.states)
-            yield Change("automatic", self.about(machine.column), "", (), (are_in,), write=(lost,))
+            yield Change("automatic", self.about(machine.column), "", (), (are_in,))
 
     def _unique(self) -> Iterator[Change]:
         old, new = unique(self.old), unique(self.new)

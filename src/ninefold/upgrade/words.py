@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from ninefold.upgrade import steps
@@ -46,6 +47,19 @@ def unmet(change: Change, premise: Premise, count: int, examples: str) -> str:
             return f"{about}, and {_values(count)} not exact then: {examples}"
         case _:
             assert_never(premise)
+
+
+def answers(change: Change, premise: Premise, examples: Sequence[str]) -> Iterator[str]:
+    """Lines for the document of the upgrade, where the rows say what they would be about."""
+    match premise:
+        case steps.AreIn(table=table, values=values):
+            for each in examples:
+                yield f"{{state: {table}.{each}, to: …, since: kept}}   # or since: now; to: {' or '.join(values)}"
+        case steps.Differ(table=table, columns=columns) if change.words == "new":
+            yield f"{{set: {table}.{columns[-1]}, is: …, where: …}}"
+            yield f"{{remove rows: {table}, where: …}}"
+        case _:
+            pass
 
 
 def _have(count: int) -> str:

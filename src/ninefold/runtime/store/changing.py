@@ -19,7 +19,7 @@ from ninefold.upgrade.change import By, Change
 from ninefold.upgrade.changes import Changes, Inherited, Outcome, changes
 from ninefold.upgrade.shape import digest
 from ninefold.upgrade.steps import Premise, Step, aside_name
-from ninefold.upgrade.words import sentence, unmet
+from ninefold.upgrade.words import answers, sentence, unmet
 
 NAMED = 3
 """Rows that are told as examples."""
@@ -73,34 +73,37 @@ class Changing(Protocol):
     def note_upgrade(self, shape: Schema, backup: Path | None) -> None: ...
 
 
-Decide: TypeAlias = Callable[[Schema, record.Contract | None], Outcome]
-"""What is decided over a database of a shape that was served with a contract last. What it raises goes through, and
-nothing has been changed."""
+Decide: TypeAlias = Callable[[Schema, record.Known], Outcome]
+"""What is decided over a database of a shape. What it raises goes through, and nothing has been changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A change, and why it is not made without a decision: sentences, none where it is."""
+    """A change, and why it is not made without a decision: sentences, none where it is; and what would decide it
+    (`Change.write`)."""
 
     change: Change
     why: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
 
 
 def judged(found: Changes, database: Changing, by: By) -> tuple[Judged, ...]:
     """Each change with what stands in its way, where it is made by `serve` or by `upgrade`."""
-    return tuple(Judged(change, tuple(_why(change, database, by))) for change in found.changes)
+    return tuple(_judged(change, database, by) for change in found.changes)
 
 
-def _why(change: Change, database: Changing, by: By) -> Iterator[str]:
+def _judged(change: Change, database: Changing, by: By) -> Judged:
     if change.kind == "question" or (by == "serve" and change.by == "upgrade"):
         if _concerns_rows(change, database):
-            yield sentence(change)
-            return
+            return Judged(change, (sentence(change),), change.write)
+    why, write = [], dict.fromkeys(change.write)
     for premise in change.premises:
         broken = database.broken(premise)
         if broken is not None:
             examples = ", ".join((*map(_shown, broken.examples), *(("…",) if broken.more else ())))
-            yield unmet(change, premise, broken.count, examples)
+            why.append(unmet(change, premise, broken.count, examples))
+            write |= dict.fromkeys(answers(change, premise, tuple(map(_shown, broken.examples))))
+    return Judged(change, tuple(why), tuple(write))
 
 
 def _concerns_rows(change: Change, database: Changing) -> bool:
@@ -110,7 +113,7 @@ def _concerns_rows(change: Change, database: Changing) -> bool:
 
 def _asked(outcome: Outcome, database: Changing) -> Iterator[Judged]:
     """What stands in the way though nothing has to be changed for it."""
-    return (Judged(each, (sentence(each),)) for each in outcome.asked if _concerns_rows(each, database))
+    return (Judged(each, (sentence(each),), each.write) for each in outcome.asked if _concerns_rows(each, database))
 
 
 def _shown(value: Stored) -> str:
@@ -142,7 +145,7 @@ def differs(name: str, details: tuple[str, ...]) -> Refused:
         f"the database {name} was made for another contract, and rows are in it over which has to be decided",
         details,
         (
-            "nothing in it was changed: `ninefold upgrade FILE --database` shows what would become of it",
+            f"nothing in it was changed: `ninefold upgrade FILE --database {name}` shows what would become of it",
             "or serve the contract that made it, or name another file with --database",
         ),
     )
@@ -160,7 +163,7 @@ def _unfit(found: Unfit) -> Judged:
     name, resource = found.name, found.name.split(".")[0]
     field = name if found.is_field else f"{resource}.…"
     write = (f"{{set: {field}, is: …, where: …}}", f"{{leave: {name}}}")
-    return Judged(Change("question", f"`{name}`", "", by="upgrade", write=write), (found.words,))
+    return Judged(Change("question", f"`{name}`", "", by="upgrade", write=write), (found.words,), write)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +203,7 @@ def upgraded(
 ) -> tuple[Rehearsed, bool]:
     """The upgrade of a database of the shape `before`, and whether the transaction is to be kept. `name`: as its
     operator calls it. Raises NotUpgraded."""
-    outcome = decide(before, record.served_with(database.session))
+    outcome = decide(before, record.known(database.session))
     counts = tuple((table.name, _count(database, table.name)) for table in before.tables)
     try:
         database.take(outcome.steps, wanted)
@@ -232,6 +235,8 @@ def upgraded(
         after = dropped(database, after, each)
     database.note_shape(after)
     database.note_upgrade(after, backup)
+    if outcome.document:
+        record.note_decided(database.session, outcome.document)
     ended = tuple((each, lost[each]) for each in outcome.lost)
     return replace(done, aside=tuple(hidden(database, after)), lost=ended, made=True), True
 

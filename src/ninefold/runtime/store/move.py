@@ -48,13 +48,14 @@ class Table:
 @dataclass(frozen=True, slots=True)
 class Notes:
     """What a database knows of itself and has to be the same after a move. `fit`: how its rows fit the contract.
-    `numbers`: the last that the rows of a table were given."""
+    `numbers`: the last that the rows of a table were given. `decided`: which documents of upgrades were done."""
 
     key: bytes
     contract: bytes | None
     fit: bytes | None
     numbers: Mapping[str, int]
     upgrades: tuple[Upgrade, ...]
+    decided: bytes | None
 
 
 class Side(Protocol):

@@ -98,7 +98,9 @@ class Source(Side):
         found = noted(self.ask)
         numbers = {name: int(last) for name, last in self.ask('SELECT "table", last FROM "$number"')}
         upgrades = record.decode_upgrades(found.get("upgrades"))
-        return Notes(found["key"], found.get("contract"), found.get("fit"), numbers, upgrades)
+        return Notes(
+            found["key"], found.get("contract"), found.get("fit"), numbers, upgrades, found.get(record.DECIDED)
+        )
 
 
 @contextmanager
@@ -138,6 +140,7 @@ class Target(Side):
         kept = {"upgrades": record.encode_upgrades(notes.upgrades)} if notes.upgrades else {}
         kept |= {} if notes.contract is None else {"contract": notes.contract}
         kept |= {} if notes.fit is None else {"fit": notes.fit}
+        kept |= {} if notes.decided is None else {record.DECIDED: notes.decided}
         self.ask('DELETE FROM "$ninefold" WHERE name = $1', MOVING)
         note(self.ask, {"key": notes.key, **kept, **notes_of(self._plan)})
         self.ask("COMMIT")

@@ -72,8 +72,9 @@ class Source(Side):
         assert isinstance(found, record.Record)
         numbers = {str(name): int(str(last)) for name, last in self._sequences()}
         upgrades = tuple(record.upgrades(self._connection))
-        kept, fit = record.kept_contract(self._connection), record.fit(Transaction(self._connection))
-        return Notes(found.key, kept, fit, numbers, upgrades)
+        kept = record.kept_contract(self._connection)
+        fit, decided = (record.value(Transaction(self._connection), name) for name in ("fit", record.DECIDED))
+        return Notes(found.key, kept, fit, numbers, upgrades, decided)
 
     def _sequences(self) -> list[Row]:
         there = self._ask("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'")
@@ -136,8 +137,9 @@ class Target(Side):
                 self._ask("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", name, last)
             if notes.contract is not None:
                 record.keep_contract(self._connection, notes.contract)
-            if notes.fit is not None:
-                record.note_fit(Transaction(self._connection), notes.fit)
+            for name, value in (("fit", notes.fit), (record.DECIDED, notes.decided)):
+                if value is not None:
+                    record.note(Transaction(self._connection), name, value)
             if notes.upgrades:
                 record.note_upgrades(self._connection, notes.upgrades)
         self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)

@@ -8,6 +8,7 @@ The table is called `$ninefold`, a name that no resource can have, and holds a v
 | `key`   | 32 random bytes, from which keys are derived for one use each |
 | `fit`   | which schemas the rows are known to fit, JSON (`ninefold.operator.audit`) |
 | `contract` | the contract that it was last served with: its name, a NUL, and its text, compressed by zlib |
+| `decided` | digests of the documents of upgrades that were done, JSON |
 | `room`  | for a moment: bytes by which it is tried whether anything can be written |
 
 and, once it has been upgraded, a row for each time in `$ninefold_upgrades`: when, where its backup is, and what tells
@@ -143,12 +144,44 @@ def last_upgrade(connection: apsw.Connection) -> Upgrade | None:
 
 def fit(session: Session) -> bytes | None:
     """What is noted of how rows fit the contract; None: nothing yet."""
-    found = session.run(f"SELECT value FROM {TABLE} WHERE name = 'fit'", ())
-    return bytes(found[0][0]) if found and isinstance(found[0][0], bytes) else None
+    return value(session, "fit")
 
 
 def note_fit(session: Session, fit: bytes) -> None:
-    session.run(f"INSERT INTO {TABLE} VALUES ('fit', ?) {ANEW}", (fit,))
+    note(session, "fit", fit)
+
+
+def value(session: Session, name: str) -> bytes | None:
+    found = session.run(f"SELECT value FROM {TABLE} WHERE name = ?", (name,))
+    return bytes(found[0][0]) if found and isinstance(found[0][0], bytes) else None
+
+
+def note(session: Session, name: str, value: bytes) -> None:
+    session.run(f"INSERT INTO {TABLE} VALUES (?, ?) {ANEW}", (name, value))
+
+
+DECIDED = "decided"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a database was served with last, and by their digests the documents of upgrades that were done."""
+
+    contract: Contract | None
+    decided: tuple[str, ...]
+
+
+def known(session: Session) -> Known:
+    return Known(served_with(session), _decided(session))
+
+
+def note_decided(session: Session, digest: str) -> None:
+    note(session, DECIDED, msgspec.json.encode((*_decided(session), digest)))
+
+
+def _decided(session: Session) -> tuple[str, ...]:
+    kept = value(session, DECIDED)
+    return () if kept is None else msgspec.json.decode(kept, type=tuple[str, ...])
 
 
 Contract: TypeAlias = tuple[str, str]
@@ -171,8 +204,8 @@ def _unpacked(kept: bytes) -> tuple[str, str]:
 
 def served_with(session: Session) -> Contract | None:
     """The same, in a transaction."""
-    found = session.run(f"SELECT value FROM {TABLE} WHERE name = 'contract'", ())
-    return _unpacked(found[0][0]) if found and isinstance(found[0][0], bytes) else None
+    kept = value(session, "contract")
+    return None if kept is None else _unpacked(kept)
 
 
 def kept_contract(connection: apsw.Connection) -> bytes | None:
@@ -188,7 +221,7 @@ def keep_contract(connection: apsw.Connection, kept: bytes) -> None:
 def note_contract(session: Session, name: str, text: str) -> None:
     kept = zlib.compress(f"{name}\0{text}".encode())
     if not session.run(f"SELECT 1 FROM {TABLE} WHERE name = 'contract' AND value = ?", (kept,)):
-        session.run(f"INSERT INTO {TABLE} VALUES ('contract', ?) {ANEW}", (kept,))
+        note(session, "contract", kept)
 
 
 def derive(key: bytes, name: str) -> bytes:
