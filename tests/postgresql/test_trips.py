@@ -10,42 +10,49 @@ from typing import Final
 
 import httpx
 import pytest
-from tests.contracts import compiled
 from tests.http_cases import serving
 from tests.postgresql import server
+
+from ninefold.pipeline import compile_document
+from ninefold.sql import nodes
 
 pytestmark = pytest.mark.serves
 
 CONTRACT: Final = Path(__file__).parent / "contract.md"
 
 TRIPS: Final = {
-    # What is due, who calls, and the rows.
-    "read": 3,
-    "list": 3,
-    "not there": 4,
-    "who is nobody": 2,
-    # What is due, who calls; to begin, the lock that all write under, and to commit; the row, what its event tells,
+    # What is due, who calls, and the row, of one snapshot; of a list, the rows by themselves, whose order counts.
+    "read": 1,
+    "list": 2,
+    # Whether it is there, or may not be seen.
+    "not there": 2,
+    # Nobody was before, so each is asked for when it is wanted: what is due (see `asked`), and who calls.
+    "who is nobody": 1,
+    # What is due and who calls; to begin, the lock that all write under, and to commit; the row, what its event tells,
     # the event, those who are told, the row that is shown; that it may lapse; and of the hall whether it is full.
-    "create": 12,
-    "transition": 11,
-    # Also: the key is held, looked for, stored, and others that have expired go.
-    "create with a key": 16,
+    "create": 11,
+    "transition": 10,
+    # Also: the key is held, looked for, stored, and others that have expired go. What is due is asked by itself.
+    "create with a key": 15,
     # What was done is undone.
-    "refused create": 11,
+    "refused create": 10,
 }
 
 
 def asked(database: str) -> list[str]:
-    """What a database was asked so far, but for what a node asks by itself once a second, and that it lets a key go,
-    which nobody waits for."""
+    """What a database was asked so far, but for what a node asks by itself once a second (whether it is there, what is
+    due), and that it lets a key go, which nobody waits for."""
     lines = (server.directory() / "log").read_text(encoding="utf-8", errors="replace").splitlines()
     found = [re.match(rf"{database} LOG: +(?:execute [^:]+|statement): (.*)", line) for line in lines]
-    return [each[1] for each in found if each and each[1] != "SELECT 1" and "pg_advisory_unlock" not in each[1]]
+    said = [each[1] for each in found if each]
+    return [each for each in said if each not in ("SELECT 1", nodes.DUE) and "pg_advisory_unlock" not in each]
 
 
 def test_requests_ask_as_often_as_is_written_here() -> None:
-    url, plan = server.database(), compiled(CONTRACT).plan_for("postgresql")
-    assert plan is not None
+    # Nothing falls due meanwhile.
+    text = CONTRACT.read_text(encoding="utf-8").replace("after: PT2S", "after: P2D")
+    url, plan = server.database(), compile_document("contract.md", text.encode()).plan_for("postgresql")
+    assert plan is not None and plan.timers
     name = url.partition("?")[0].rpartition("/")[2]
     server.run(url, f"ALTER DATABASE {name} SET log_statement = 'all'")
     with serving(plan, url, {}) as client:

@@ -28,6 +28,7 @@ from ninefold.runtime.operations.flow import (
     ReadBody,
     Recall,
     Select,
+    SelectAsOne,
     Share,
     Sweep,
     TooLarge,
@@ -269,7 +270,7 @@ class Rehearsal:
                 return result
             case Invoke():
                 return Failed(LookupError("a rehearsal is given no functions"))
-            case Share():
+            case SelectAsOne() | Share():
                 raise ValueError("nobody shares the database of a rehearsal")
             case _:
                 assert_never(work)

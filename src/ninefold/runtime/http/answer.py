@@ -26,6 +26,7 @@ from ninefold.runtime.operations.flow import (
     ReadBody,
     Recall,
     Select,
+    SelectAsOne,
     Share,
     Sweep,
     TooLarge,
@@ -34,6 +35,7 @@ from ninefold.runtime.operations.flow import (
     Work,
 )
 from ninefold.runtime.request.exchange import Exchange, timed_out
+from ninefold.runtime.request.foresight import foreseen
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.request.steps import recovered, start, taken
 from ninefold.runtime.store.bell import Bell
@@ -121,6 +123,8 @@ class Works:
             case Select(text, binds):
                 # A read that nobody waits for any more is of no use to anybody: its future is not kept.
                 return self._database.select(text, binds)
+            case SelectAsOne(reads):
+                return self._database.select_as_one(reads) or []
             case Recall(kept, key, read, make):
                 if kept is None:
                     rows = self._database.select(*read())
@@ -237,11 +241,14 @@ class Answer:
             began = perf_counter()
             try:
                 if isinstance(work, (Transact, Sweep)):
+                    x.foreseen = {}
                     self._given_up = work.given_up if isinstance(work, Sweep) else None
                     works.write(work, x.env["now"], partial(self._written, resume))
                     self._wait()
                     return
-                result = works.begun(work, self._body, x.request.address)
+                result = foreseen(x, work)
+                if result is None:
+                    result = works.begun(work, self._body, x.request.address)
             except Disconnected:
                 self._end(None)
                 return

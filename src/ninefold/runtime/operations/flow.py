@@ -37,6 +37,12 @@ class Select(Struct, frozen=True):
     binds: Sequence[Stored]
 
 
+class SelectAsOne(Struct, frozen=True):
+    """Several reads of one row at most each, of one snapshot; gives the rows of each, or none where that cannot be."""
+
+    reads: tuple[tuple[str, Sequence[Stored]], ...]
+
+
 class Recall(Struct, frozen=True):
     """What `make` makes of the rows of a read, or has made of them before: the rows would be the same; gives that.
     `kept`: where it is kept; None: nowhere, it depends on more than rows."""
@@ -130,7 +136,9 @@ class Share(Struct, frozen=True):
     ask: Callable[[Nodes], Awaitable[Any]]
 
 
-Work: TypeAlias = ReadBody | Select | Recall | Transact | Sweep | Compute | Beside | Fetch | Invoke | Share
+Work: TypeAlias = (
+    ReadBody | Select | SelectAsOne | Recall | Transact | Sweep | Compute | Beside | Fetch | Invoke | Share
+)
 
 
 class Wait(Struct, frozen=True):
@@ -211,6 +219,6 @@ def at_once(step: Next, session: Session) -> Next:
                 step = step.resume(work(session))
             case Compute(compute) | Beside(compute):
                 step = step.resume(compute())
-            case ReadBody() | Fetch() | Invoke() | Share():
+            case ReadBody() | SelectAsOne() | Fetch() | Invoke() | Share():
                 raise ValueError("an operation reads no body, and asks nobody else: its values are given")
     return step

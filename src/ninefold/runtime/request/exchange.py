@@ -25,6 +25,7 @@ from ninefold.runtime.request.rates import TRY_AGAIN, Told
 from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller, after_scheme
 from ninefold.runtime.request.service import Service
+from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.values import Invalid, from_text
 
 log = logging.getLogger("ninefold.server")
@@ -83,7 +84,8 @@ class Exchange(msgspec.Struct, eq=False):
     kind of caller; None: nobody is. `recall`: how the caller was found, where it can be found so again. `stranger`:
     whose credential was good, and not of a kind that the endpoint admits. `told`: how the rates stand that counted the
     request; `limited`: the answer refuses it for one of them. `rank`: the lowest of the failures; `details`: what else
-    their codes tell. `asked`: None: it has not come so far that its parameters were read."""
+    their codes tell. `asked`: None: it has not come so far that its parameters were read. `foreseen`: what was read
+    before it was asked for (`foresight.py`)."""
 
     service: Service
     request: Request
@@ -104,6 +106,7 @@ class Exchange(msgspec.Struct, eq=False):
     details: dict[str, Any] = {}
     rank: int = 0
     asked: Asked | None = None
+    foreseen: dict[tuple[str, tuple[Stored, ...]], list[Row]] = {}
 
     def rank_of(self, failure: Failure) -> int:
         return self.version.problems.rank(failure, self.endpoint.errors)

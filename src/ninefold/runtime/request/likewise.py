@@ -79,7 +79,7 @@ class Likewise:
         """The answer, or what is waited for; None: nothing has been done, and the steps are to be taken. `content`: the
         body, for which there is room."""
         notes, versions = request.notes, self._versions
-        if not notes or request.method == "HEAD" or request.certificate is not None:
+        if not notes or not self._left or request.method == "HEAD" or request.certificate is not None:
             return None
         query = parse_query(request.query) if self._stated else {}
         if self._stated and versions.depends(request, query):

@@ -22,6 +22,7 @@ from ninefold.runtime.operations.read import List
 from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.exchange import Asked, Exchange
+from ninefold.runtime.request.schemes import Caller
 
 LONGEST_QUERY = 256
 """Bytes of a query of which a precedent is noted."""
@@ -31,8 +32,8 @@ _READ = ("request", environment.CHOSEN, environment.FILTER)
 
 
 class Precedent(msgspec.Struct, frozen=True):
-    """`recall`: how its caller was found; None: the endpoint is for anyone. `env`: what its parameters gave; `page`: of
-    a list. `path`: that of the request, where what was found depends on it."""
+    """`recall`: how its caller was found, None: the endpoint is for anyone; `caller`: who it was. `env`: what its
+    parameters gave; `page`: of a list. `path`: that of the request, where what was found depends on it."""
 
     endpoint: Endpoint
     admission: Admission
@@ -40,6 +41,7 @@ class Precedent(msgspec.Struct, frozen=True):
     env: dict[str, Any]
     page: Page | None
     path: bytes | None
+    caller: Caller
 
     def is_of(self, endpoint: Endpoint, request: Request) -> bool:
         """Whether it is one for a request with its head and its query, to this endpoint."""
@@ -62,7 +64,7 @@ def note(x: Exchange, asked: Asked) -> None:
     # A page tells of others by paths like the request's.
     path = request.path if isinstance(admission.operation, List) else None
     env = {root: value for root, value in x.env.items() if root in _READ}
-    notes.keep((endpoint.scope, request.query), Precedent(endpoint, admission, x.recall, env, page, path))
+    notes.keep((endpoint.scope, request.query), Precedent(endpoint, admission, x.recall, env, page, path, x.caller))
 
 
 def of(x: Exchange) -> Precedent | None:

@@ -27,6 +27,7 @@ from ninefold.runtime.request.authenticate import Recognition, authenticate
 from ninefold.runtime.request.decode import look
 from ninefold.runtime.request.endpoints import Endpoint
 from ninefold.runtime.request.exchange import Exchange, only, unavailable
+from ninefold.runtime.request.foresight import foresee
 from ninefold.runtime.request.perform import perform, refused
 from ninefold.runtime.request.precedents import Precedent
 from ninefold.runtime.request.routes import Found, Match, NotAllowed, Version
@@ -91,7 +92,7 @@ def _placed(x: Exchange, version: Version, match: Match[Endpoint], known: Recogn
     x.read_path()
     precedent = None if x.failures or known.callers else precedents.of(x)
     if precedent is not None:
-        return _as_due(x, partial(_like_before, x, precedent))
+        return foresee(x, precedent, lambda: _as_due(x, partial(_like_before, x, precedent)))
     if not _accepts(x):
         x.refuse(Failure("not acceptable"))
     return _as_due(x, lambda: authenticate(x, known))

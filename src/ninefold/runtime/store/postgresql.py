@@ -23,8 +23,9 @@ from typing import Any, Final, TypeVar
 from asyncpg.exceptions import LockNotAvailableError
 
 from ninefold.runtime.store import record
-from ninefold.runtime.store.postgresql_link import LOST, PASSING, Broken, Link, Readers, Transaction, meaning, words
+from ninefold.runtime.store.postgresql_link import LOST, PASSING, Broken, Link, Transaction, meaning, words
 from ninefold.runtime.store.postgresql_nodes import CHANNEL, Nodes
+from ninefold.runtime.store.postgresql_readers import Readers
 from ninefold.runtime.store.protocol import Answered, Row, Session, Statistics, Stored, Unavailable
 from ninefold.runtime.store.writer import Queue, Result, Waiting, answer, transacted
 from ninefold.sql import nodes
@@ -324,13 +325,19 @@ class PostgreSQL:
 
     def select(self, text: str, binds: Sequence[Stored]) -> Future[list[Row]]:
         """Rows of what is committed. To be called on an event loop. Raises Unavailable."""
+        return self._reading().read(text, binds)
+
+    def select_as_one(self, reads: Sequence[tuple[str, Sequence[Stored]]]) -> Future[list[list[Row]]]:
+        return self._reading().read_as_one(reads)
+
+    def _reading(self) -> Readers:
         loop = asyncio.get_running_loop()
         if not self._open:
             raise Unavailable("the service is stopping")
         if self._readers is None or self._readers.loop is not loop:
             self._readers = Readers(self._url, loop)
         self._reads += 1
-        return self._readers.read(text, binds)
+        return self._readers
 
     def tables(self, text: str, binds: Sequence[Stored]) -> frozenset[str]:
         return frozenset()

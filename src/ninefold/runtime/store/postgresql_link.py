@@ -1,11 +1,9 @@
-"""Connections to PostgreSQL: their statements, the session of a work, those that read, and what errors mean to a
-request."""
+"""Connections to PostgreSQL: their statements, the session of a work, and what errors mean to a request."""
 
 from __future__ import annotations
 
 import os
-from asyncio import AbstractEventLoop, Future
-from collections import deque
+from asyncio import AbstractEventLoop
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
@@ -13,7 +11,6 @@ from typing import Any, Final
 import asyncpg
 from asyncpg import exceptions
 
-from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.protocol import Conflicting, NoValue, Row, Stored, TooLong, Unavailable
 from ninefold.sql.postgresql import fitted, numbered
 from ninefold.sql.postgresql_events import FORMS
@@ -40,13 +37,6 @@ PASSING = (
     exceptions.TransactionRollbackError,
 )
 """Errors of the machine and not of the work: the same work may succeed later."""
-
-
-READERS: Final = 10
-"""Connections that read at a time."""
-
-WAITING: Final = 1_000
-"""Reads that may wait for one of them."""
 
 
 class Broken(Exception):
@@ -177,76 +167,3 @@ class Transaction:
         except exceptions.PostgresError:
             await execute("ROLLBACK TO each")
             raise
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A read that waits for a connection."""
-
-    text: str
-    binds: Sequence[Stored]
-    future: Future[list[Row]]
-
-
-class Readers:
-    """The connections that read, of one event loop."""
-
-    def __init__(self, url: str, loop: AbstractEventLoop) -> None:
-        self.loop = loop
-        self.busy = 0
-        self._url = url
-        self._idle: list[Link] = []
-        self._waiting: deque[Asked] = deque()
-        self._tasks = {loop.create_task(self._until_the_end())}
-
-    async def _until_the_end(self) -> None:
-        """A loop that ends cancels what goes on in it: connections end with their loop."""
-        try:
-            await self.loop.create_future()
-        finally:
-            for link in self._idle:
-                link.connection.terminate()
-            self._idle.clear()
-
-    def read(self, text: str, binds: Sequence[Stored]) -> Future[list[Row]]:
-        """Raises Unavailable."""
-        if len(self._waiting) >= WAITING:
-            raise Unavailable("too many reads wait")
-        asked = Asked(text, binds, self.loop.create_future())
-        self._waiting.append(asked)
-        if self.busy < READERS:
-            self.busy += 1
-            task = self.loop.create_task(self._work())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-        return asked.future
-
-    async def _work(self) -> None:
-        """Reads what waits, one after another, then gives the connection back."""
-        link: Link | None = self._idle.pop() if self._idle else None
-        try:
-            while self._waiting:
-                asked = self._waiting.popleft()
-                if asked.future.done():
-                    continue
-                try:
-                    if link is None or link.is_lost:
-                        link = await Link.open(self._url)
-                    rows, _ = await link.run(asked.text, asked.binds)
-                except Exception as error:
-                    if not asked.future.done():
-                        asked.future.set_exception(meaning(error))
-                else:
-                    if not asked.future.done():
-                        asked.future.set_result(rows)
-        finally:
-            self.busy -= 1
-            if link is not None and not link.is_lost:
-                self._idle.append(link)
-
-    def close(self) -> None:
-        """To be called where nobody waits any more. The loop may have ended."""
-        if not self.loop.is_closed():
-            for task in self._tasks:
-                # Whoever closes may be another thread.
-                self.loop.call_soon_threadsafe(task.cancel)

@@ -119,6 +119,11 @@ class Database(Protocol):
         """Read in a snapshot of what is committed. Gives the rows at once where reading does not wait; a future that is
         cancelled ends the read. Raises Unavailable, as the future does."""
 
+    def select_as_one(self, reads: Sequence[tuple[str, Sequence[Stored]]]) -> Future[list[list[Row]]] | None:
+        """Read several, each of which gives one row at most, in one snapshot. Gives nothing for any of them where that
+        cannot be done; None where reading does not wait, so that nothing comes of it. Raises Unavailable, as the future
+        does."""
+
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         """Run `work` in a transaction of its own: if it raises, nothing of it remains, and the exception is the
         future's. The future is done once the commit is durable. Must be called on the event loop's thread."""

@@ -1,0 +1,256 @@
+"""The connections of PostgreSQL that read: what waits together goes together, as one statement.
+
+A read of one text with other binds is asked for all who wait for it, with an array for each bind; the same read is done
+once for all of them. Several reads that are asked for as one (what is due, who calls, and the row) are one statement
+too, and see one snapshot. Where such a statement fails, each is asked by itself: none fails for its neighbours.
+"""
+
+from __future__ import annotations
+
+from asyncio import AbstractEventLoop, Future
+from collections import deque
+from collections.abc import Sequence
+from itertools import count
+from typing import Any, Final, TypeAlias
+
+from asyncpg.exceptions import PostgresSyntaxError
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.runtime.store.postgresql_link import Link, meaning
+from ninefold.runtime.store.protocol import Row, Stored, Unavailable
+from ninefold.sql.fragment import identifier
+from ninefold.sql.postgresql import fitted, numbered
+from ninefold.sql.postgresql_events import FORMS
+
+READERS: Final = 10
+"""Connections that read at a time."""
+
+WAITING: Final = 1_000
+"""Reads that may wait for one of them."""
+
+TOGETHER: Final = 64
+"""Reads that go as one statement: bounds how long the first of them waits for the last."""
+
+Read: TypeAlias = tuple[str, Sequence[Stored]]
+"""A statement, and its binds."""
+
+Found: TypeAlias = list[list[Row]]
+"""The rows of each of several reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Reads that wait for a connection. `as_one`: they are to see one snapshot, and each gives one row at most; else it
+    is one read."""
+
+    texts: tuple[str, ...]
+    binds: tuple[Sequence[Stored], ...]
+    as_one: bool
+    future: Future[Any]
+
+    def give(self, found: Found) -> None:
+        if not self.future.done():
+            self.future.set_result(found if self.as_one else found[0])
+
+    def fail(self, error: Exception) -> None:
+        if not self.future.done():
+            self.future.set_exception(meaning(error))
+
+
+class Readers:
+    """The connections that read, of one event loop."""
+
+    def __init__(self, url: str, loop: AbstractEventLoop) -> None:
+        self.loop = loop
+        self.busy = 0
+        self._url = url
+        self._idle: list[Link] = []
+        self._waiting: dict[tuple[str, ...], deque[Asked]] = {}
+        self._number = 0
+        self._joined: dict[tuple[str, ...], Joined] = {}
+        self._apart: set[tuple[str, ...]] = set()
+        """Texts that PostgreSQL does not take as one statement."""
+        self._tasks = {loop.create_task(self._until_the_end())}
+
+    async def _until_the_end(self) -> None:
+        """A loop that ends cancels what goes on in it: connections end with their loop."""
+        try:
+            await self.loop.create_future()
+        finally:
+            for link in self._idle:
+                link.connection.terminate()
+            self._idle.clear()
+
+    def read(self, text: str, binds: Sequence[Stored]) -> Future[list[Row]]:
+        """Raises Unavailable."""
+        return self._put((text,), (binds,), False)
+
+    def read_as_one(self, reads: Sequence[Read]) -> Future[Found]:
+        """Each of them gives one row at most, of one snapshot. Nothing is found where that cannot be. Raises
+        Unavailable."""
+        texts, binds = zip(*reads, strict=True)
+        return self._put(texts, binds, True)
+
+    def _put(self, texts: tuple[str, ...], binds: tuple[Sequence[Stored], ...], as_one: bool) -> Future[Any]:
+        if self._number >= WAITING:
+            raise Unavailable("too many reads wait")
+        asked = Asked(texts, binds, as_one, self.loop.create_future())
+        self._waiting.setdefault(texts, deque()).append(asked)
+        self._number += 1
+        if self.busy < READERS:
+            self.busy += 1
+            task = self.loop.create_task(self._work())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        return asked.future
+
+    async def _work(self) -> None:
+        """Reads what waits, one statement after another, then gives the connection back."""
+        link: Link | None = self._idle.pop() if self._idle else None
+        try:
+            while self._number:
+                asked = [each for each in self._next() if not each.future.done()]
+                if not asked:
+                    continue
+                try:
+                    if link is None or link.is_lost:
+                        link = await Link.open(self._url)
+                except Exception as error:
+                    for each in asked:
+                        each.fail(error)
+                else:
+                    await self._answer(link, asked)
+        finally:
+            self.busy -= 1
+            if link is not None and not link.is_lost:
+                self._idle.append(link)
+
+    def _next(self) -> list[Asked]:
+        """Those that are answered next: the first of those that ask the same, and then others have their turn."""
+        texts = next(iter(self._waiting))
+        waiting = self._waiting.pop(texts)
+        most = TOGETHER if _may_be_joined(texts) and texts not in self._apart else 1
+        found = [waiting.popleft() for _ in range(min(most, len(waiting)))]
+        if waiting:
+            self._waiting[texts] = waiting
+        self._number -= len(found)
+        return found
+
+    async def _answer(self, link: Link, asked: Sequence[Asked]) -> None:
+        first = asked[0]
+        try:
+            if len(asked) == 1 and not first.as_one:
+                rows, _ = await link.run(first.texts[0], first.binds[0])
+                first.give([rows])
+            elif first.texts in self._apart:
+                first.give([])
+            else:
+                statement = self._joined.get(first.texts)
+                if statement is None:
+                    statement = self._joined[first.texts] = await joined(link, first.texts)
+                found = await found_together(link, statement, [each.binds for each in asked])
+                for each, own in zip(asked, found, strict=True):
+                    each.give(own)
+        except PostgresSyntaxError:
+            self._apart.add(first.texts)
+            await self._each(link, asked)
+        except Exception as error:
+            if len(asked) == 1 or isinstance(meaning(error), Unavailable):
+                for each in asked:
+                    each.fail(error)
+            else:
+                await self._each(link, asked)
+
+    async def _each(self, link: Link, asked: Sequence[Asked]) -> None:
+        for each in asked:
+            await self._answer(link, [each])
+
+    def close(self) -> None:
+        """To be called where nobody waits any more. The loop may have ended."""
+        if not self.loop.is_closed():
+            for task in self._tasks:
+                # Whoever closes may be another thread.
+                self.loop.call_soon_threadsafe(task.cancel)
+
+
+def _may_be_joined(texts: tuple[str, ...]) -> bool:
+    """Of several reads in one statement nobody promises an order, so rows that are to be in one are read by
+    themselves."""
+    return len(texts) > 1 or "ORDER BY" not in texts[0]
+
+
+# ── Several reads in one statement ────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """What a statement asks for one of the texts: the forms of its binds, and where its columns are in each row."""
+
+    forms: tuple[str, ...]
+    columns: slice
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A statement that has an array in the place of each bind, and gives rows of each text: which text it is, the place
+    in its arrays, counted from one, and the columns of all texts."""
+
+    text: str
+    arms: tuple[Arm, ...]
+
+
+async def joined(link: Link, texts: tuple[str, ...]) -> Joined:
+    prepared = [await link.prepare(text) for text in texts]
+    types = [[_type(each) for each in statement.get_attributes()] for statement, _ in prepared]
+    arms, written, arrays, width = list[Arm](), list[str](), count(1), 2
+    for number, (text, (_, forms)) in enumerate(zip(texts, prepared, strict=True)):
+        before, after = (
+            [f"NULL::{each}" for some in others for each in some] for others in (types[:number], types[number + 1 :])
+        )
+        place, source = "0::bigint", ""
+        if forms:
+            given = ", ".join(f"${next(arrays)}::{form}[]" for form in forms)
+            names = ", ".join(f"v{index}" for index in range(1, len(forms) + 1))
+            place = '"$asked".place'
+            source = f'unnest({given}) WITH ORDINALITY AS "$asked" ({names}, place) CROSS JOIN LATERAL '
+        columns = ", ".join((str(number), place, *before, '"$found".*', *after))
+        inner = numbered(FORMS.get(text, text), '"$asked".v')
+        written.append(f'SELECT {columns} FROM {source}({inner}) AS "$found"')
+        arms.append(Arm(forms, slice(width, width + len(types[number]))))
+        width += len(types[number])
+    return Joined(" UNION ALL ".join(written), tuple(arms))
+
+
+def _type(attribute: Any) -> str:
+    return f"{identifier(attribute.type.schema)}.{identifier(attribute.type.name)}"
+
+
+async def found_together(link: Link, statement: Joined, binds: Sequence[tuple[Sequence[Stored], ...]]) -> list[Found]:
+    """What is found for each of some that ask the same texts with these binds."""
+    arrays, places = list[Any](), list[list[int]]()
+    for arm, of_all in zip(statement.arms, zip(*binds, strict=True), strict=True):
+        own, different = _told_apart(of_all) if arm.forms else ([0] * len(of_all), [])
+        places.append(own)
+        fit = [fitted(each, arm.forms) for each in different]
+        arrays += [list(each) for each in zip(*fit, strict=True)]
+    rows, _ = await link.run(statement.text, arrays)
+    found: list[dict[int, list[Row]]] = [{} for _ in statement.arms]
+    for row in rows:
+        number, place = int(row[0] or 0), int(row[1] or 0)
+        found[number].setdefault(place, []).append(row[statement.arms[number].columns])
+    at = zip(*places, strict=True)
+    return [[of_arm.get(place, []) for of_arm, place in zip(found, each, strict=True)] for each in at]
+
+
+def _told_apart(of_all: Sequence[Sequence[Stored]]) -> tuple[list[int], list[Sequence[Stored]]]:
+    """The place of each, counted from one, among those that are different. Numbers that are equal may be two: 0 and
+    -0."""
+    known: dict[object, int] = {}
+    places: list[int] = []
+    different: list[Sequence[Stored]] = []
+    for number, binds in enumerate(of_all):
+        key = number if any(isinstance(each, float) for each in binds) else tuple(binds)
+        places.append(known.setdefault(key, len(different) + 1))
+        if places[-1] > len(different):
+            different.append(binds)
+    return places, different
