@@ -30,7 +30,8 @@ def changed(old: str, new: str) -> str:
     ("contract", "told"),
     [
         *(
-            (renamed("customer", name), f"NF0311: `{name}` is {OF_THE_LANGUAGE}, and cannot be the name of a resource")
+            (renamed(resource, name), f"NF0311: `{name}` is {OF_THE_LANGUAGE}, and cannot be the name of a resource")
+            for resource in ("customer", "order")
             for name in ("caller", "request", "page", "all", "now", "error")
         ),
         (renamed("lines", "true"), "NF0311: `true` is a word of CEL, and cannot be the name of a field"),

@@ -1,5 +1,5 @@
-"""Checks of `create` that read a number which `serial()` is still to give: `check` warns of those that refuse always,
-or every row but the first; and it is so when the service runs."""
+"""What reads, of a row that is made, a number which `serial()` is still to give. Of checks of `create`, `check` warns
+of those that refuse always, or every row but the first; and it is so when the service runs. Values are refused."""
 
 from __future__ import annotations
 
@@ -126,3 +126,38 @@ def test_what_a_resource_asks_is_asked_of_a_row_that_has_its_number() -> None:
         )
         == []
     )
+
+
+AFTER = "  text:  {type: string}\n"
+MADE = "'n' + string(note.id)"
+VALUES = {
+    "on create": (AFTER, AFTER + f'    code:  {{type: string, on create: "{MADE}"}}\n'),
+    "as it is": (AFTER, AFTER + "    code:  {type: integer, on create: note.id}\n"),
+    "at every write": (AFTER, AFTER + f'    code:  {{type: string, on change: "{MADE}"}}\n'),
+    "at some writes": (AFTER, AFTER + f'    code:  {{type: string, on change: {{text: "{MADE}"}}}}\n'),
+    "through what is computed": (AFTER, AFTER + "    code:  {type: integer, on create: note.twice + 1}\n"),
+    "in some cases": (AFTER, AFTER + f"    code:  {{type: string, on create: \"note.text == 'x' ? {MADE} : 'y'\"}}\n"),
+    "sets": ("body: [text], responses", f'body: [text], sets: {{text: "{MADE}"}}, responses'),
+    "an effect": (
+        "body: [text], responses",
+        f'body: [text], also: [{{does: create note, sets: {{text: "{MADE}"}}}}], responses',
+    ),
+}
+
+
+@pytest.mark.parametrize("way", VALUES)
+def test_no_value_is_made_of_it(way: str) -> None:
+    """It would be no value in silence, or refuse every row."""
+    told = compile_document("contract.md", CONTRACT.replace(*VALUES[way], 1).encode()).diagnostics
+    assert [each.code.id for each in told if each.code.severity.value == "error"] == ["NF0868"], told
+
+
+def test_what_others_have_may_be_read() -> None:
+    """The greatest number that there is, and one that `this` has already."""
+    text = CONTRACT.replace(AFTER, AFTER + "    next:  {type: integer, on create: all(note).size() + 1}\n")
+    text = text.replace(
+        "body: [text], responses",
+        "body: [text], also: [{does: create note, sets: {text: \"'after ' + string(this.id)\"}}], responses",
+    )
+    told = compile_document("contract.md", text.encode()).diagnostics
+    assert not [each for each in told if each.code.severity.value == "error"], told

@@ -22,7 +22,7 @@ from ninefold.checks.findings import Findings
 from ninefold.checks.limits import check_limits
 from ninefold.checks.lists import growth
 from ninefold.checks.model import Vocabulary, known_resources, model
-from ninefold.checks.numbers import before_their_numbers
+from ninefold.checks.numbers import before_their_numbers, of_their_numbers
 from ninefold.checks.parameters import check_cors
 from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
@@ -110,6 +110,7 @@ def _checked(contract: Contract, open_questions: tuple[OpenQuestion, ...], findi
     narrowed(served, resources, rules, vocabulary.model, findings)
     disclosed(served, resources, rules, findings)
     before_their_numbers(served, resources, vocabulary.model, findings)
+    of_their_numbers(served, resources, vocabulary.model, findings)
     growth(served, resources, rules, findings)
     versions = check_versioning(vocabulary, findings)
     limits = check_limits(vocabulary, findings)

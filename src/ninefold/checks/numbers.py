@@ -1,13 +1,14 @@
-"""Conditions of `create` that read a number which `serial()` is still to give: reading it is an error, and what is an
-error does not hold (meanings "truth" and "before and after")."""
+"""What reads, of a row that is made, a number which `serial()` is still to give: conditions of `create`, of which
+reading it is an error, and what is an error does not hold (meanings "truth" and "before and after"); and values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
 from ninefold.checked.endpoints import Endpoint
-from ninefold.checked.resources import Resource
-from ninefold.checks.codes import NEVER_BEFORE_ITS_NUMBER
+from ninefold.checked.operations import Create
+from ninefold.checked.resources import Effect, Field, Resource
+from ninefold.checks.codes import NEVER_BEFORE_ITS_NUMBER, NOT_OF_ITS_NUMBER
 from ninefold.checks.findings import Findings
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -23,7 +24,7 @@ def before_their_numbers(
     said = set[tuple[int, int]]()
     for endpoint in endpoints:
         resource = resources.get(endpoint.resource or "")
-        number = None if resource is None else next((each for each in resource.fields.values() if each.serial), None)
+        number = _number(resource)
         if resource is None or number is None or endpoint.kind.row != "new":
             continue
         for typed, what in _conditions(endpoint):
@@ -39,6 +40,57 @@ def before_their_numbers(
                 Label(span, f"reads `{resource.name}.{number.name}`, which is still to come"),
                 help=(f"what is asked once the row has its number is a `check` of `{resource.name}` in part 2",),
             )
+
+
+def of_their_numbers(
+    endpoints: Iterable[Endpoint], resources: Mapping[str, Resource], model: Model, findings: Findings
+) -> None:
+    """Refuses each value of a row that is made which is made of its number: the number comes with the row."""
+    said = set[tuple[int, int]]()
+    for name, field, typed in (*_given(resources.values()), *_set(endpoints)):
+        resource = resources.get(name)
+        number = _number(resource)
+        if resource is None or number is None or not _Reading(resource, number.name, model, False).reads(typed):
+            continue
+        span = findings.span(typed)
+        if (span.start, span.end) not in said:
+            said.add((span.start, span.end))
+            findings.say(
+                NOT_OF_ITS_NUMBER,
+                f"`{name}.{field}` is made of `{name}.{number.name}`, which comes with the row",
+                Label(span, "is to be there before the row is"),
+                help=("what is shown may be made of the number: a `computed` field, or a member of a view",),
+            )
+
+
+def _number(resource: Resource | None) -> Field | None:
+    return None if resource is None else next((each for each in resource.fields.values() if each.serial), None)
+
+
+def _given(resources: Iterable[Resource]) -> Iterator[tuple[str, str, Typed]]:
+    """What fields say of themselves, and what transitions make, whoever takes them."""
+    for resource in resources:
+        for field in resource.fields.values():
+            for typed in (field.on_create, field.on_change, *(each.value for each in field.anew)):
+                if typed is not None:
+                    yield resource.name, field.name, typed
+        for transition in () if resource.machine is None else resource.machine.transitions.values():
+            yield from _made(transition.also)
+
+
+def _set(endpoints: Iterable[Endpoint]) -> Iterator[tuple[str, str, Typed]]:
+    for endpoint in endpoints:
+        mutation = endpoint.mutation
+        if isinstance(mutation, Create) and mutation.resource is not None:
+            yield from ((mutation.resource, field, typed) for field, typed in mutation.sets)
+        if mutation is not None:
+            yield from _made(mutation.also)
+
+
+def _made(effects: Iterable[Effect]) -> Iterator[tuple[str, str, Typed]]:
+    for effect in effects:
+        if effect.verb == "create":
+            yield from ((effect.resource, field, typed) for field, typed in effect.sets)
 
 
 _WHEN = {"never holds": False, "holds of the first row alone": True}
@@ -78,6 +130,15 @@ class _Reading:
                 return self.never(body) or self.fails(typed)
             case _:
                 return self.fails(typed)
+
+    def reads(self, typed: Typed) -> bool:
+        """Whether it reads the number anywhere."""
+        match typed:
+            case Select(operand=Variable(name=name), name=field) if name == self.resource.name:
+                computed = computed_of(typed, self.model) if typed.through == "computed" else None
+                return field == self.number if computed is None else self.reads(computed[1])
+            case _:
+                return any(map(self.reads, parts(typed)))
 
     def fails(self, typed: Typed) -> bool:
         """Whether it is an error, whatever else is so."""
