@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.explain.test_pages import HALF_WRITTEN
+from tests.parts import contract
 
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document, load
@@ -34,3 +35,17 @@ def test_an_endpoint_is_told_on_one_screen(path: Path) -> None:
 def test_what_stops_it_comes_first() -> None:
     blocked = [text for text in screens(compile_document("a.md", HALF_WRITTEN.encode())) if "\nstopped by" in text]
     assert blocked and all(text.splitlines()[3].startswith("stopped by") for text in blocked)
+
+
+def test_a_precondition_that_no_tag_answers_to_is_as_of_any_endpoint() -> None:
+    """HTTP lets every GET have one; only where the contract has tags is it the endpoint's own."""
+    text = contract(
+        "thing: {primary key: id, fields: {id: {type: integer, on create: serial()}}}",
+        """
+        GET /plain/{id}: {does: read thing, responses: {200: thing}}
+        GET /tagged/{id}: {does: read thing, etag: true, responses: {200: thing}}
+        """,
+    )
+    plain, tagged = screens(compile_document("a.md", text.encode()))
+    assert "If-Match" not in plain and "412" in plain.partition("as of any endpoint")[2]
+    assert "If-Match" in tagged.partition("as of any endpoint")[0]

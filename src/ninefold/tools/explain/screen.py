@@ -86,7 +86,11 @@ def _of_errors(section: Section, most: int, high: int) -> Iterator[str]:
 
 
 def _is_own(item: Item) -> bool:
-    return item.cause is not None and bool(BY_NAME[item.cause.condition].narrowed)
+    """Whether it has to do with what the endpoint acts on. A precondition does where the contract has entity tags for
+    it: HTTP itself lets any request have one."""
+    if item.cause is None or (item.cause.condition == "precondition failed" and item.place is None):
+        return False
+    return bool(BY_NAME[item.cause.condition].narrowed)
 
 
 def _begin(item: Item) -> str:

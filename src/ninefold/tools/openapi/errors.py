@@ -92,9 +92,11 @@ def _answer(
     """One response. Its description is what the contract calls the errors, and what the language does where the
     contract does not."""
     told = [code.title or name for name, (code, _) in codes.items()]
-    answer: Json = {"description": "; ".join(dict.fromkeys([*told, *bare]))}
     shape, own = _shape(route, service)
-    if codes and shape.content is not None and shape.media_type is not None:
+    has_body = bool(codes) and shape.content is not None
+    without = [f"{each} (without a body)" if has_body else each for each in bare]
+    answer: Json = {"description": "; ".join(dict.fromkeys([*told, *without]))}
+    if has_body and shape.content is not None and shape.media_type is not None:
         schema = _schema(shape.content, service) if own else reference(error_name(service))
         body: Json = {"schema": schema}
         examples = {
