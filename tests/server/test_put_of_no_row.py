@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from tests.http_cases import serving
+from tests.parts import contract, told
 
 from ninefold.pipeline import compile_document
 
@@ -100,3 +101,40 @@ def test_a_row_is_another_by_values_that_are_known(http: httpx.Client, body: dic
 @pytest.mark.parametrize("path", ["/replaced", "/either"])
 def test_what_a_row_that_is_there_would_lack_is_invalid(http: httpx.Client, path: str) -> None:
     assert http.put(f"{path}/cup", json={"size": 1}).status_code == 422
+
+
+MADE = contract(
+    """
+    thing:
+      primary key: name
+      fields:
+        name:  {type: string}
+        size:  {type: integer}
+        title: {type: string}
+        slug:  {type: string, on change: slug(thing.title)}
+        seen:  {type: integer, on create: 100 / thing.size}
+    """,
+    """
+    POST /things: {does: create thing, body: [name, size, title], responses: {201: thing}}
+    PUT /either/{name}: {does: put thing, body: [size], responses: {created: {201: thing}, unchanged: {200: thing}}}
+    PUT /created/{name}: {does: put thing, body: [size], responses: {created: {201: thing}}}
+    """,
+)
+"""Without a title no slug can be made."""
+
+
+def test_what_a_new_row_could_not_be_made_of_says_nothing_of_one_that_is_there(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    loaded = compile_document("contract.md", MADE.encode())
+    assert loaded.plan is not None
+    with serving(loaded.plan, tmp_path_factory.mktemp("made") / "things.db", {}) as client:
+        client.post("/things", json={"name": "a", "size": 2, "title": "Tea"})
+
+        def told_of(path: str, size: int) -> object:
+            return told(client.put(path, json={"size": size}))
+
+        # 0 makes `seen` impossible too; the row that is there has what it has.
+        assert [told_of("/either/a", size) for size in (2, 3, 0)] == [200, "different", "different"]
+        assert [told_of("/created/a", size) for size in (2, 3, 0)] == ["conflict"] * 3
+        assert [told_of("/either/b", size) for size in (2, 0)] == [409, "invalid"]

@@ -269,9 +269,11 @@ class Create(WithValues, frozen=True, kw_only=True, tag="create"):
 
 class Ensure(WithValues, frozen=True, kw_only=True, tag="ensure"):
     """A new row, unless none may be made, or one that is there already as it is wanted: `untouched`; None: that has no
-    answer. Only if that finds nothing either, the judge is asked."""
+    answer. Only if that finds nothing either, the judge is asked. `there` finds the row by itself, where it may be that
+    a new one could not be made: of one that is there this says nothing."""
 
     makes: bool = True
+    there: Statement | None = None
     untouched: Untouched | None = None
     precondition: Precondition | None = None
 

@@ -65,12 +65,12 @@ from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import by_identifier, path_conditions
 from ninefold.expressions.reads import is_new_each_time
 from ninefold.expressions.rows import unwritten
-from ninefold.expressions.tree import Typed
+from ninefold.expressions.tree import Typed, free_variables
 from ninefold.language.verbs import VERBS
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.problems import Condition
 from ninefold.plan.responses import Response
-from ninefold.plan.statement import ResultColumn, Statement
+from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Assign, Ensure, Instead, Put, Replace, Untouched
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Anything, Array, Object, optional
@@ -128,6 +128,7 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
         response=created,
         statement=Statement(pieces(insert), results),
         makes="created" in operation.outcomes,
+        there=_there(the_one, operation, resource, assigns),
         untouched=None if unchanged_ is None else Untouched(Statement(pieces(found), results), unchanged_),
         judge=judged,
         assigns=assigns,
@@ -140,6 +141,17 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
         upholds=held,
         follows=in_order(*told.follows, instead),
     )
+
+
+def _there(
+    the_one: Fragment, operation: stated.Ensure, resource: Resource, assigns: Sequence[Assign]
+) -> Statement | None:
+    made = (each.otherwise for each in assigns if each.otherwise is not None)
+    may_fail = any(free_variables(each) - {"now"} for each in made)
+    if not (operation.kind.compares and "created" in operation.outcomes and may_fail):
+        return None
+    text = "SELECT 1" + Fragment(f" FROM {identifier(resource.name)} AS {identifier(resource.name)} WHERE ") + the_one
+    return Statement((Piece(text.text, text.binds),))
 
 
 def _inserted(name: str, targets: list[str], row: Fragment, holding: list[Fragment], returning: Fragment) -> Fragment:

@@ -81,6 +81,8 @@ class Write:
         self._instead = None if instead is None else Write(instead.write)
         self._find = None if instead is None else Prepared(instead.find)
         self._read_found = None if instead is None else RowReader(instead.find)
+        there = operation.there if isinstance(operation, plan.Ensure) else None
+        self._there = None if there is None else Prepared(there)
         self._follows = tuple(_ready(each) for each in operation.follows if not isinstance(each, plan.Instead))
         # What stays of it in the call when it is undone decides nothing of what it comes to.
         self._again = (
@@ -148,7 +150,7 @@ class Write:
             env["issued"][SECRET] = signing.written(signing.secret(key, str(env[environment.NEW]["id"])))
         # What is made of a row that is not there says nothing; the judge says that it is not there.
         is_read = call.on_current and call.current is None
-        is_sought = self._instead is not None or self._lacks == "there" or is_read
+        is_sought = self._instead is not None or self._there is not None or self._lacks == "there" or is_read
         if unfit and not is_sought:
             raise Refusal(unfit)
         call.unfit = unfit
@@ -254,10 +256,12 @@ class Write:
                 return rows[0], True
             if self._untouched is not None and (rows := session.run(*self._untouched.bound(env))):
                 return rows[0], False
-            refusal = self._judge.refusal(session.run(*self._judge.bound(env, True)), env)
+            is_there = self._there is not None and bool(session.run(*self._there.bound(env)))
+            values = is_there or self._there is None or not call.unfit
+            refusal = self._judge.refusal(session.run(*self._judge.bound(env, values)), env)
             if self._find is not None and (rows := session.run(*self._find.bound(env))):
                 return _Other(rows[0], refusal)
-            if call.unfit:
+            if call.unfit and not is_there:
                 raise self._unfit(call.unfit, refusal)
             tries += 1
             if not isinstance(refusal, Taken) or refusal.anew <= (call.body or {}).keys() or tries == MOST_ANEW:
