@@ -45,6 +45,13 @@ types:
       texts:   {type: array, items: {type: string}}
       text:    {type: string}
       mixed:   {type: array, items: {type: [integer, string, object, array, boolean, 'null']}}
+  whole:
+    type: object
+    properties: {a: {type: string}, d: {type: string}}
+    patternProperties: {'^(a|aa|b|ab)*$': {type: string}}
+    propertyNames: {maxLength: 900}
+    anyOf: [{required: [a], patternProperties: {'^x': {type: integer}}}, {properties: {c: {type: string}}}]
+    unevaluatedProperties: {type: boolean}
 document:
   primary key: id
   fields:
@@ -118,6 +125,7 @@ POST /loops:
       slug:   "slug(request.body.text)"
       among:  "'b' in request.body.mixed"
       object: "{'a': 1} in request.body.mixed"
+POST /whole: {does: compute, body: {$ref: "#/types/whole"}, responses: {200: {members: request.body.size()}}}
 GET /documents/{document.id}: {does: read document, responses: {200: document}}
 GET /pages:
   does: list document
@@ -255,6 +263,8 @@ def requests() -> Iterator[Sent]:
     json = (("content-type", "application/json"),)
     for number, (name, body) in enumerate(bodies()):
         yield Sent(f"body: {name}", "PUT", f"/documents/d{chr(97 + number // 26)}{chr(97 + number % 26)}", body, json)
+    for name, body in wholes():
+        yield Sent(f"whole: {name}", "POST", "/whole", body, json)
     yield Sent("merge patch: many members", "PATCH", "/documents/large", bodies_by_name("a free object"), json)
     yield Sent("merge patch: many members cleared", "PATCH", "/documents/large",
                b'{"free":{' + ",".join(numbered('"a%d":null', MIB - 20)).encode() + b"}}", json)  # fmt: skip
@@ -271,6 +281,13 @@ def requests() -> Iterator[Sent]:
         yield Sent(f"key: {often}", "POST", "/documents", large, (*json, ("idempotency-key", '"one"')))
     for name, target, headers in heads():
         yield Sent(f"head: {name}", "GET", target, headers=headers)
+
+
+def wholes() -> Iterator[tuple[str, bytes]]:
+    for name, members in (("named by a part", '"x%d":1'), ("of no part", '"u%d":true'), ("of another type", '"u%d":1')):
+        many = ",".join(numbered(members, MIB - 40)).encode()
+        yield f"members {name}", b'{"a":"s",' + many + b"}"
+        yield f"members {name}, and one that is wrong", b'{"a":"s",' + many + b',"d":1}'
 
 
 def bodies_by_name(start: str) -> bytes:

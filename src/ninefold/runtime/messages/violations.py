@@ -88,7 +88,7 @@ def _of_members(
     needed = dict.fromkeys(name for node in asserted for name in _needed(node, value))
     stated = dict.fromkeys(name for node in asserted for name in node.get("properties", ()))
     closed = [node for node in asserted if "unevaluatedProperties" in node]
-    evaluated = _members_evaluated(schemas, closed, value) if closed else None
+    evaluating = [list(schemas.evaluating(node, value)) for node in closed]
     for name in (
         *stated,
         *(each for each in needed if each not in stated),
@@ -99,8 +99,8 @@ def _of_members(
                 yield (*path, name), "required"
             continue
         of_it = schemas.of_member(asserted, name)
-        for node in closed:
-            if name not in evaluated[id(node)]:  # type: ignore[index]
+        for node, speaking in zip(closed, evaluating, strict=True):
+            if not schemas.of_member(speaking, name):
                 of_it.append(node["unevaluatedProperties"])
         if False in of_it:
             if told:
@@ -114,17 +114,6 @@ def _needed(node: Mapping[str, Any], value: Mapping[str, Any]) -> Iterator[str]:
     for name, names in node.get("dependentRequired", {}).items():
         if name in value:
             yield from names
-
-
-def _members_evaluated(
-    schemas: Schemas, closed: Sequence[dict[str, Any]], value: Mapping[str, Any]
-) -> dict[int, set[str]]:
-    """By the schema that asks for it: the members of which another keyword of it speaks."""
-    found = {}
-    for node in closed:
-        beside = list(schemas.evaluating(node, value))
-        found[id(node)] = {name for name in value if schemas.of_member(beside, name)}
-    return found
 
 
 def _of_items(
