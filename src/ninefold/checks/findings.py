@@ -171,7 +171,11 @@ def _open_groups(scope: Scope) -> Collection[str]:
         return ()
     if request.members is None:
         return ("path", "query", "headers", "body")
-    return [name for name, type_ in request.members.items() if isinstance(type_, Object) and not type_.members]
+    return [
+        name
+        for name, type_ in request.members.items()
+        if isinstance(type_, Object) and not type_.members and type_.others is None
+    ]
 
 
 def _rows(scope: Scope) -> dict[str, str | Item]:
