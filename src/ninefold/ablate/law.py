@@ -30,6 +30,7 @@ from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import STATUSES
 from ninefold.language.fact import value_of
+from ninefold.language.json_schema import SAME_VALUE
 from ninefold.language.key import Key, Kind
 from ninefold.language.table import key_named
 from ninefold.pipeline import Loaded
@@ -363,7 +364,7 @@ def _newest_key(loaded: Loaded, endpoint: str | None) -> str | None:
     return endpoint if endpoint is None else called.get(endpoint, endpoint)
 
 
-_NAMING = ("properties", "patternProperties", "additionalProperties")
+_NAMING = {"properties", "patternProperties", "additionalProperties", *SAME_VALUE} - {"not"}
 """The keywords of a schema by which members are named (meaning "unknown members")."""
 
 _BEFORE_BLOCKED = (STATUSES["no such path"], STATUSES["method not allowed"])

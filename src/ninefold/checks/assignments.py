@@ -205,10 +205,15 @@ class Rules:
 
     def _of_schema(self, node: Node, schema: Any, path: tuple[str, ...]) -> Iterator[Rule]:
         """`schema`: what was read of the node. What is `none`, or cannot be read, is no rule."""
-        for entry in node.entries if isinstance(node, MappingNode) and isinstance(schema, dict) else ():
+        entries = node.entries if isinstance(node, MappingNode) and isinstance(schema, dict) else ()
+        decides = next((each.key.span for each in entries if each.name == "if"), None)
+        for entry in entries:
             if entry.name in schema:
                 yield self._rule(path, entry.name, entry.key.span)
-                yield from self._of_keyword(entry, schema[entry.name], path)
+                for rule in self._of_keyword(entry, schema[entry.name], path):
+                    yield rule
+                    if entry.name in ("then", "else") and decides is not None:
+                        yield self._rule(rule.path, rule.keyword, decides)
 
     def _of_keyword(self, entry: Entry, read: Any, path: tuple[str, ...]) -> Iterator[Rule]:
         value = entry.value
@@ -223,6 +228,10 @@ class Rules:
                     yield from self._of_schema(each.value, read.get(each.name), (*path, "*"))
             case Sequence(items=items) if entry.name == "required":
                 for item in items:
+                    if isinstance(item, Scalar):
+                        yield self._rule((*path, item.text), "required", item.span)
+            case MappingNode(entries=entries) if entry.name == "dependentRequired":
+                for item in (item for each in entries if isinstance(each.value, Sequence) for item in each.value.items):
                     if isinstance(item, Scalar):
                         yield self._rule((*path, item.text), "required", item.span)
             case MappingNode(entries=entries) if entry.name == "dependentSchemas":

@@ -7,7 +7,7 @@ from typing import Final
 
 from ninefold.checked.operations import BodyConstant, BodyLeaf, BodyMember, PathName, Segment
 from ninefold.checked.resources import Resource
-from ninefold.checks.body_types import body_members, every_member
+from ninefold.checks.body_types import body_members, every_member, other_members
 from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
 from ninefold.contract.service import Contract
@@ -141,6 +141,11 @@ def check_members(
     reading = {name for each in expressions_in(endpoint) for name in _read_of_body(each.ast)}
     if None in reading:
         return
+    if not (members or reading) and body is not None and other_members(endpoint, findings) is not None:
+        named = findings.contract.shared_types.described(body.reference.text) if body.reference is not None else ()
+        if not named:
+            message = f"nothing reads the body of `{endpoint.key}`, whose type names no member"
+            findings.say(NOT_A_BODY, message, Label(body.span, "is lost"), help=("it is read as `request.body`",))
     for each in members or ():
         if each.name not in reading and body is not None and body.reference is not None:
             what = "the body" if resource is None else f"`{resource.name}`"

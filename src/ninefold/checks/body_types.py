@@ -95,6 +95,8 @@ def check_type_of_body(endpoint: stated.Endpoint, findings: Findings) -> None:
         members or isinstance(from_schema(inlined), Object)
     ):
         findings.say(NOT_A_BODYS_TYPE, f"a body is an object, and `{name}` is none", label)
+    elif not members and _is_edited(endpoint):
+        findings.say(NOT_A_BODYS_TYPE, f"a JSON Patch edits fields, and `{name}` names none", label)
     elif lacking is not None and not admits_others(inlined):
         message = f"`{name}` requires `{lacking}`, which no body can have: it says nothing of such a member"
         findings.say(ASKS_FOR_THE_UNSAID, message, label)

@@ -113,12 +113,12 @@ class SharedTypes:
 
     def weighed(self, name: str) -> Iterator[Schema]:
         """The schemas one or the other of which a value of a type is held to as well, or which decide it."""
-        waiting = [each for part in self.parts(name) for key in _WEIGHED for each in _within(part, key)]
+        waiting = [each for part in self.parts(name) for key in _weighing(part) for each in _within(part, key)]
         met = set[str]()
         while waiting:
             part = waiting.pop(0)
             yield part
-            waiting += [each for key in (*_WEIGHED, "allOf") for each in _within(part, key)]
+            waiting += [each for key in (*_weighing(part), "allOf") for each in _within(part, key)]
             for named in _referred(part):
                 shared = self.by_name.get(named)
                 own = None if shared is None or named in met else value_of(shared.schema)
@@ -180,6 +180,11 @@ class SharedTypes:
 def _referred(schema: Schema) -> list[str]:
     """The name of the shared type that a schema refers to, if it does."""
     return [str(schema.json["$ref"]).removeprefix(PREFIX)] if "$ref" in schema.json else []
+
+
+def _weighing(schema: Schema) -> list[str]:
+    """The keywords of a schema under which others may hold; without `if`, neither `then` nor `else` says anything."""
+    return [key for key in _WEIGHED if "if" in schema.json or key not in ("then", "else")]
 
 
 def _within(schema: Schema, keyword: str) -> list[Schema]:
