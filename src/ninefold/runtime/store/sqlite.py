@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from asyncio import Future
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -29,8 +29,6 @@ from ninefold.runtime.store.connections import (
     bound,
     configure,
     connect,
-    connect_to_read,
-    tables_read,
     words,
 )
 from ninefold.runtime.store.file import Held, Lock, NotBuilt, database_path, lock
@@ -40,13 +38,11 @@ from ninefold.runtime.store.protocol import (
     Judge,
     NotBegun,
     Refused,
-    Row,
     Session,
     Statistics,
-    Stored,
     Unavailable,
 )
-from ninefold.runtime.store.reads import Brief, Long, TooLong
+from ninefold.runtime.store.reading import Reading
 from ninefold.runtime.store.writer import Transaction, Waiting, Writer, transacted
 from ninefold.upgrade.changes import changes
 from ninefold.upgrade.shape import decode_shape, encode_shape
@@ -56,9 +52,6 @@ from ninefold.values import LONGEST_SUM
 T = TypeVar("T")
 
 _MAGIC = b"SQLite format 3\0"
-READ_LONGER = 4
-"""How many times longer what is shown may be than what is written."""
-
 _TRIED_SECONDS = 5.0
 """How long the disk may take for one write."""
 
@@ -71,7 +64,7 @@ class Opened(protocol.Opened):
 Opening: TypeAlias = Opened | Refused
 
 
-class SQLite:
+class SQLite(Reading):
     """A database that is open (`ninefold.runtime.store.protocol.Database`)."""
 
     nodes = None
@@ -81,15 +74,9 @@ class SQLite:
         self._path = path
         self._key = key
         self._lock = held
-        self._connections = (connect(path), connect(path), writer)
-        self._reader, background, _ = self._connections
-        self._longest = LONGEST_SUM
-        bound(self._reader, READ_LONGER * self._longest)
-        self._reader.pragma("query_only", True)
-        # The event loop does not wait for others; in write-ahead mode a reader hardly ever has to.
-        self._reader.set_busy_timeout(100)
-        self._brief = Brief(self._reader)
-        self._long = Long(lambda: connect_to_read(path, READ_LONGER * self._longest))
+        super().__init__(path)
+        background = connect(path)
+        self._connections = (self._reader, background, writer)
         self._checkpoints = Checkpoints(background)
         self._checkpoints.watch(writer)
         self._index = LogIndex(path)
@@ -98,26 +85,8 @@ class SQLite:
 
     def admit(self, size: int) -> None:
         """A value or a row of so many bytes can be written, if that is more than usual."""
-        self._longest = max(LONGEST_SUM, size)
-        bound(self._connections[2], self._longest)
-        bound(self._reader, READ_LONGER * self._longest)
-
-    def select(self, text: str, binds: Sequence[Stored]) -> list[Row] | Future[list[Row]]:
-        """Rows in a snapshot of what is committed: at once, or a future where that takes long (`database.reads`). Where
-        no event loop runs, nobody is kept waiting by it. Raises Unavailable."""
-        try:
-            return self._brief.run(text, binds)
-        except TooLong:
-            if _is_on_a_loop():
-                return self._long.read(text, binds)
-            return self._brief.run(text, binds, to_its_end=True)
-
-    def read(self, text: str, binds: Sequence[Stored]) -> list[Row]:
-        """The same where nobody waits, before anything is served. Raises Unavailable."""
-        return self._brief.run(text, binds, to_its_end=True)
-
-    def tables(self, text: str, binds: Sequence[Stored]) -> frozenset[str]:
-        return tables_read(self._reader, text, binds)
+        bound(self._connections[2], max(LONGEST_SUM, size))
+        super().admit(size)
 
     def state(self, tables: Collection[str]) -> int | None:
         return self._writer.changes.state(tables)
@@ -140,7 +109,7 @@ class SQLite:
         if not self._open:
             return
         self._open = False
-        self._long.stop()
+        self.long.stop()
         self._writer.stop()
         self._checkpoints.stop()
         for connection in self._connections:
@@ -155,7 +124,7 @@ class SQLite:
     def reachable(self) -> bool:
         """Whether the file can be read."""
         try:
-            return self._open and bool(self._brief.run("SELECT count(*) FROM sqlite_schema", (), to_its_end=True))
+            return self._open and bool(self.read("SELECT count(*) FROM sqlite_schema", ()))
         except (apsw.Error, Unavailable):
             return False
 
@@ -176,18 +145,10 @@ class SQLite:
 
     def statistics(self) -> Statistics:
         size = sum(_size(f"{self._path}{ending}") for ending in ("", "-wal"))
-        long = self._long
+        long = self.long
         return Statistics(
             self._writer.queue.waiting, self._writer.batches, self._writer.works, size, long.running, long.begun
         )
-
-
-def _is_on_a_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def _is_full(path: Path) -> bool:
