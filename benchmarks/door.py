@@ -81,7 +81,7 @@ def served(contract: Path, url: str, came: Sequence[Callable[[bytes], None]]) ->
     import uvicorn
     from uvicorn.server import ServerState
 
-    from ninefold.operator.port import Metrics
+    from ninefold.operator.metrics import Metrics
     from ninefold.operator.trouble import Causes
     from ninefold.pipeline import load
     from ninefold.runtime.http import access_log
@@ -191,7 +191,7 @@ class Side:
 
 def _lines_of_log() -> Any:
     """What writes the log, from where it is now or was at an earlier commit."""
-    for module in ("ninefold.cli.service", "ninefold.cli.serve"):
+    for module in ("ninefold.runtime.http.access_log", "ninefold.cli.service", "ninefold.cli.serve"):
         with suppress(ImportError):
             found = getattr(import_module(module), "Lines", None)
             if found is not None:

@@ -57,6 +57,9 @@ class SeenWithoutAsgi(Seen):
         self._core = application
         self.direct = 0
 
+    def takes(self, head: Head) -> bool:
+        return self._core.takes(head)
+
     def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking | Settled:
         self.paths.append(head.path.decode("latin-1"))
         self.direct += 1

@@ -15,6 +15,7 @@ from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.message import Notes, Request, Response
 from ninefold.runtime.operations.flow import (
+    Ask,
     Asks,
     Beside,
     Compute,
@@ -270,8 +271,8 @@ class Rehearsal:
                 return result
             case Invoke():
                 return Failed(LookupError("a rehearsal is given no functions"))
-            case SelectAsOne() | Share():
-                raise ValueError("nobody shares the database of a rehearsal")
+            case SelectAsOne() | Share() | Ask():
+                raise ValueError("a rehearsal shares its database with nobody")
             case _:
                 assert_never(work)
 

@@ -44,7 +44,8 @@ from ninefold.development.reload import SECONDS, Watch
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.operator.audit import counted
-from ninefold.operator.port import Guard, Metrics, application
+from ninefold.operator.metrics import Metrics
+from ninefold.operator.port import Guard, application
 from ninefold.operator.rows import Caller
 from ninefold.operator.trouble import Cause, Causes
 from ninefold.pipeline import Loaded

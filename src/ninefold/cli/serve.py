@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -23,6 +24,7 @@ from ninefold.cli.commands import (
     Settings,
 )
 from ninefold.cli.document import database_of, load
+from ninefold.cli.served import over
 from ninefold.cli.service import Serving
 from ninefold.cli.sockets import bound, guard_of, tls_context
 from ninefold.cli.terminal import Unusable, complain, say, show
@@ -32,10 +34,24 @@ from ninefold.diagnostics.render import visible
 from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Clock, Sources
+from ninefold.runtime.store.opening import kind_of
 from ninefold.tools.gaps import to_text
 from ninefold.values import Invalid, timestamp
 
 Pem: TypeAlias = Annotated[Path | None, Parameter(show_default=False)]
+
+Watched: TypeAlias = Annotated[
+    bool,
+    Parameter(help="Take the contract anew whenever it is saved, as SIGHUP does.", negative=(), show_default=False),
+]
+
+Processes: TypeAlias = Annotated[
+    int,
+    Parameter(
+        help="So many processes more take requests on the same port, answer what only reads, and pass on all else to "
+        "the first. For a SQLite file, where reads want more than one processor."
+    ),
+]
 
 
 def serve(
@@ -59,7 +75,8 @@ def serve(
     key: Pem = None,
     client_ca: Pem = None,
     development_issuer: Flag = False,
-    watch: Flag = False,
+    watch: Watched = False,
+    readers: Processes = 0,
     accept_proposals: AcceptProposals = False,
 ) -> int:
     """Serve a contract.
@@ -100,8 +117,6 @@ def serve(
     development_issuer
         For tests and sandboxes: the service is the issuer of each openIdConnect scheme that is given none. Its
         operator's port, which no other machine may reach, signs a token for whoever asks and whatever is asked for.
-    watch
-        Take the contract anew whenever it is saved, as SIGHUP does.
     """
     following = Watch(Path(file)) if watch and file != "-" else None
     loaded = load(file, accept_proposals)
@@ -121,15 +136,34 @@ def serve(
         [_network(network, "--allow-private") for network in allow_private],
         log,
         trace,
-        client_ca is not None,
+        (certificate, key, client_ca),
         development_issuer,
         following,
+        readers,
     )
-    path = database_of(plan, file, database)
+    path = _path(plan, file, database, readers)
     offer = serving.offer(loaded, path)
     with bound(listen, "--listen") as service_socket, bound(operator, "--operator") as operator_socket:
-        serving.over(offer, path, (service_socket, operator_socket), guard_of(operator_socket, operator_names))
+        over(serving, offer, path, (service_socket, operator_socket), guard_of(operator_socket, operator_names))
     return 0
+
+
+MOST_READERS = 64
+
+
+def _path(plan: ServicePlan, file: str, database: str | None, readers: int) -> str:
+    """Of the database, or its URL. Raises Unusable, also where no process may read beside the one that writes."""
+    path = database_of(plan, file, database)
+    if not 0 <= readers <= MOST_READERS:
+        raise Unusable(f"--readers {readers} is no number of processes from 0 to {MOST_READERS}")
+    if readers and kind_of(path) != "sqlite":
+        raise Unusable(
+            "--readers is for a SQLite file, which one process writes",
+            "several processes may serve one PostgreSQL: start this one again, without --readers",
+        )
+    if readers and not hasattr(socket, "send_fds"):
+        raise Unusable("--readers needs sockets that can be handed over, which this system does not have")
+    return path
 
 
 def _address(broker: str | None) -> str | None:

@@ -118,7 +118,7 @@ def _real() -> datetime:
 
 class Clock:
     """Shows the time that it was set to, and runs on from there as real time passes. `real` gives the real time, with
-    its zone; `set_again` are called whenever the clock was set."""
+    its zone; `set_again` are called whenever the clock was set. `ahead`: of the real time."""
 
     def __init__(self, time: datetime, real: Callable[[], datetime] = _real) -> None:
         """Raises OverflowError, as `set` does."""
@@ -127,12 +127,12 @@ class Clock:
         self.set(time)
 
     def __call__(self) -> datetime:
-        return self._real() + self._ahead
+        return self._real() + self.ahead
 
     def set(self, time: datetime) -> None:
         """Show this time, which has a zone, from now on. Raises OverflowError near the ends of all years: what a
         service reckons ahead of its time has to be a time as well."""
         time + ROOM, time - ROOM
-        self._ahead = time - self._real()
+        self.ahead = time - self._real()
         for each in self.set_again:
             each()

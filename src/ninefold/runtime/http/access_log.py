@@ -6,9 +6,10 @@ field of a row is in it, whatever the contract calls secret.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -97,3 +98,43 @@ def _json(record: Record) -> str:
             "reasons": [{"condition": each.condition, "lines": each.lines} for each in record.reasons],
         }
     ).decode()
+
+
+TOGETHER_SECONDS = 0.05
+"""How long a line waits for others."""
+
+
+class Stream(Protocol):
+    """Where lines are written to; raises OSError where nobody takes them."""
+
+    def write(self, text: str, /) -> object: ...
+
+    def flush(self) -> object: ...
+
+
+class Lines:
+    """Records, written together. To be used on the event loop's thread. When the reader has gone away, what is written
+    is dropped: a service does not end because nobody reads its log."""
+
+    def __init__(self, stream: Stream, line: Callable[[Record], str]) -> None:
+        self._stream = stream
+        self._line = line
+        self._waiting: list[Record] = []
+
+    def write(self, record: Record) -> None:
+        if not self._waiting:
+            asyncio.get_running_loop().call_later(TOGETHER_SECONDS, self.flush)
+        self._waiting.append(record)
+
+    def flush(self) -> None:
+        text = "".join([self._line(each) + "\n" for each in self._waiting])
+        self._waiting.clear()
+        self.pass_on(text)
+
+    def pass_on(self, text: str) -> None:
+        """Write lines that are put into words already."""
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:
+            pass

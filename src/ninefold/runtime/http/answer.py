@@ -19,6 +19,7 @@ from ninefold.runtime.http.work import Beside, Callers, Computations, Fetcher, i
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.operations import flow
 from ninefold.runtime.operations.flow import (
+    Ask,
     Fetch,
     Follow,
     Invoke,
@@ -147,6 +148,8 @@ class Works:
                 nodes = self._database.nodes
                 assert nodes is not None, "nobody shares this database"
                 return ask(nodes)
+            case Ask(ask_there):
+                return ask_there()
             case Transact() | Sweep():
                 raise ValueError("who waits for a write is told of it")
             case _:

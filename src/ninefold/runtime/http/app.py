@@ -165,19 +165,25 @@ class Application:
                         await changed.wait()
                 continue
             try:
-                now = timers.sources.now()
-                step = timers.settled(now, lambda: Response(204))
-                while isinstance(step, Wait):
-                    step = step.resume(await self.works.beside_requests(step.work, now))
+                await self.settled(timers, timers.sources.now())
             except Exception as error:
                 # Nothing is lost: what is due is due, and whoever asks for it will say why it cannot be had.
                 log.warning("what is due could not be done: %s", error)
                 await asyncio.sleep(AFTER_FAILURE)
 
+    async def settled(self, timers: Timers, now: str) -> None:
+        """Wait until all has happened that is due by `now`. Raises Unavailable."""
+        step = timers.settled(now, lambda: Response(204))
+        while isinstance(step, Wait):
+            step = step.resume(await self.works.beside_requests(step.work, now))
+
     def asking(self, request: Request, body: Body | Whole, handed: Handed | None = None) -> Asking:
         """A request that has come. `handed`: how far it is already. To be called on the event loop."""
         self.begin()  # nobody tells a mounted application that it starts
         return Asking(self, request, body, handed)
+
+    def takes(self, head: Head) -> bool:
+        return True
 
     def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking | Settled:
         """The same of one that has come whole, without ASGI in between. `peer`: the address of who sent it."""

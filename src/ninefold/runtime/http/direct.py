@@ -50,6 +50,9 @@ class Asking(Protocol):
 class Core(Protocol):
     """What answers requests."""
 
+    def takes(self, head: Head) -> bool:
+        """Whether it does so without ASGI in between."""
+
     def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking: ...
 
     async def go_on(

@@ -81,10 +81,10 @@ class Protocol(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._transport = transport
-        # What the machine has not taken yet is known at once, and waited for.
-        transport.set_write_buffer_limits(high=1, low=0)
         self._written = asyncio.Event()
         self._written.set()
+        # What the machine has not taken yet is known at once, and waited for: of TLS there may be something already.
+        transport.set_write_buffer_limits(high=1, low=0)
         self._untaken: _Untaken | None = None
         self._tls = _tls(transport)
         self._local = _address(transport.get_extra_info("sockname"))
@@ -263,7 +263,7 @@ class Protocol(asyncio.Protocol):
         self._deadline.at = None
         self._in_head = False
         core = self._door.core
-        if core is not None and is_direct(head, self.requests):
+        if core is not None and is_direct(head, self.requests) and core.takes(head):
             direct = self._cycle = begin(self, head, core)
             if direct is not None:
                 direct.begin()

@@ -28,6 +28,10 @@ STOPPING_SECONDS = 20
 """How long requests that are in flight may take once the service is to stop."""
 
 
+ACCEPTED = 16
+"""Connections that are let in in one turn of the loop, at most."""
+
+
 def ending_signals() -> tuple[signal.Signals, ...]:
     """The signals that end a service orderly. What is started not to hear of the end of its terminal (nohup) does not:
     it ignores SIGHUP already."""
@@ -69,10 +73,13 @@ async def serve(
     stop: Stop | None = None,
     tls: SSLContext | None = None,
     untaken_seconds: float = UNTAKEN_SECONDS,
+    accepted: int = ACCEPTED,
 ) -> None:
     """Serve until `stop`. The service ends what is in flight; the operator's port, which tells that the service is
     stopping, ends after it. The sockets are bound already, and closed on return. `tls`: of the service's port; the
-    operator's speaks plain HTTP. `untaken_seconds`: after so many in which it takes nothing, a client is dropped."""
+    operator's speaks plain HTTP. `untaken_seconds`: after so many in which it takes nothing, a client is dropped.
+    `accepted`: connections that are let in in one turn of the loop, at most; of several processes that listen on the
+    same sockets, each has its part of `ACCEPTED`."""
     for each in (*sockets, *operator_sockets):
         _send_at_once(each)
     stop = stop or Stop()
@@ -82,7 +89,7 @@ async def serve(
     with _signals(stop), _kept():
         beside = None if second is None else asyncio.create_task(second.serve(list(operator_sockets)))
         try:
-            await main.serve(_doors(sockets))
+            await main.serve(_doors(sockets, accepted))
         finally:
             if second is not None and beside is not None:
                 second.should_exit = True
@@ -117,15 +124,12 @@ ON_THEIR_WAY = 10_000
 """Objects that there may be of requests before it is looked for garbage among them: some 25 of one that waits for its
 write, and no request leaves any (`tests/server/test_garbage.py`)."""
 
-ACCEPTED = 16
-"""Connections that are let in in one turn of the loop, at most."""
 
-
-def _doors(listening: Sequence[socket]) -> list[socket]:
+def _doors(listening: Sequence[socket], accepted: int) -> list[socket]:
     """The same sockets, each several times: libuv accepts one connection a turn of each socket, and under load a turn
     answers all requests that have come in the one before, so that whoever is new would wait for as many turns as there
     are others who are."""
-    return [*listening, *(each.dup() for each in listening for _ in range(ACCEPTED - 1))]
+    return [*listening, *(each.dup() for each in listening for _ in range(accepted - 1))]
 
 
 def run(start: Callable[[], Awaitable[None]]) -> None:

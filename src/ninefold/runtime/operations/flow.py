@@ -136,8 +136,14 @@ class Share(Struct, frozen=True):
     ask: Callable[[Nodes], Awaitable[Any]]
 
 
+class Ask(Struct, frozen=True):
+    """Something that another process of this service does; gives what it gives."""
+
+    ask: Callable[[], Awaitable[Any]]
+
+
 Work: TypeAlias = (
-    ReadBody | Select | SelectAsOne | Recall | Transact | Sweep | Compute | Beside | Fetch | Invoke | Share
+    ReadBody | Select | SelectAsOne | Recall | Transact | Sweep | Compute | Beside | Fetch | Invoke | Share | Ask
 )
 
 
@@ -219,6 +225,6 @@ def at_once(step: Next, session: Session) -> Next:
                 step = step.resume(work(session))
             case Compute(compute) | Beside(compute):
                 step = step.resume(compute())
-            case ReadBody() | SelectAsOne() | Fetch() | Invoke() | Share():
+            case ReadBody() | SelectAsOne() | Fetch() | Invoke() | Share() | Ask():
                 raise ValueError("an operation reads no body, and asks nobody else: its values are given")
     return step

@@ -151,7 +151,7 @@ class Timers:
     """The timers of a service. `together`: several processes may serve the database, which then keeps what is known of
     what is due (`ninefold.sql.nodes`). `due`: nothing is due before it; None: nothing is in sight. Everything here but
     the sweeps themselves happens on the event loop's thread. `changed` is called whenever `due` may have become
-    earlier."""
+    earlier, and before it `told`, of what `due` is."""
 
     timers: tuple[Timer, ...]
     env: Environment
@@ -159,6 +159,7 @@ class Timers:
     together: bool = False
     due: str | None = EVER
     changed: Callable[[], None] = lambda: None
+    told: Callable[[str | None], None] = lambda due: None
     _waits: bool = False
     _asked: str = EVER
     _shortest: int = 0
@@ -232,8 +233,12 @@ class Timers:
         for submitted in self._under_way:
             submitted.written = due if submitted.written is None else min(due, submitted.written)
         if self.due is None or due < self.due:
-            self.due = due
-            self.changed()
+            self._is_due(due)
+
+    def _is_due(self, due: str | None) -> None:
+        self.due = due
+        self.told(due)
+        self.changed()
 
     def _given_up(self, submitted: _Submitted) -> None:
         """A sweep could not be done: what it was to do is due as it was."""
@@ -251,8 +256,7 @@ class Timers:
         self._waits = result.waits
         times = [result.due, submitted.written]
         times.append(moved(result.now, AGAIN) if result.for_the_clock else None)
-        self.due = min((time for time in times if time is not None), default=None)
-        self.changed()
+        self._is_due(min((time for time in times if time is not None), default=None))
 
     # ── Where several processes serve the database ────────────────────────────────────────────────────────────────
 

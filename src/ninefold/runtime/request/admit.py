@@ -11,14 +11,14 @@ from ninefold.plan import environment
 from ninefold.runtime.messages.parameters import Declared, Query
 from ninefold.runtime.messages.problems import Failure, invalid, no_value
 from ninefold.runtime.messages.violations import MOST
-from ninefold.runtime.operations.flow import Next, Share, Wait
+from ninefold.runtime.operations.flow import Next, Wait
 from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.request.decode import read_body, read_operation
 from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Asked, Exchange, call_of
 from ninefold.runtime.request.idempotency import HEADER, read_key
 from ninefold.runtime.request.perform import operate
 from ninefold.runtime.request.precedents import Precedent, note
-from ninefold.runtime.request.rates import Asking, Told, count, count_together
+from ninefold.runtime.request.rates import Asking, Told
 from ninefold.runtime.request.schemes import NOBODY
 
 
@@ -58,10 +58,8 @@ def count_it(x: Exchange, then: Callable[[], Next]) -> Next:
         _read_own(x)
     caller = x.caller if x.stranger is None or x.caller is not NOBODY else x.stranger
     asking = Asking(caller, x.request.address, x.env)
-    if x.service.together:
-        names, work = count_together(rates, asking)
-        return Wait(Share(lambda nodes: nodes.change(names, work)), partial(_counted, x, then))
-    return _counted(x, then, count(rates, asking, x.service.sources.elapsed()))
+    told = x.service.counted(rates, asking)
+    return _counted(x, then, told) if isinstance(told, tuple) else Wait(told, partial(_counted, x, then))
 
 
 def _counted(x: Exchange, then: Callable[[], Next], told: tuple[Told, ...]) -> Next:

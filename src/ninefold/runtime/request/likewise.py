@@ -15,6 +15,7 @@ gives, or raises.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import msgspec
@@ -24,13 +25,21 @@ from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.messages.parameters import parse_query
 from ninefold.runtime.messages.problems import Failure
-from ninefold.runtime.operations.flow import Transact, Wait, Work
+from ninefold.runtime.operations.flow import Ask, Next, Share, Transact, Wait, Work
 from ninefold.runtime.operations.read import Compute, List, Read
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Admission, Endpoint
-from ninefold.runtime.request.exchange import NOT_TAKEN, Asked, Content, Exchange, call_of, headers_told
+from ninefold.runtime.request.exchange import (
+    NOT_TAKEN,
+    TOO_MANY_REQUESTS,
+    Asked,
+    Content,
+    Exchange,
+    call_of,
+    headers_told,
+)
 from ninefold.runtime.request.precedents import Precedent
-from ninefold.runtime.request.rates import Asking, Told, count
+from ninefold.runtime.request.rates import Asking, Told
 from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
 from ninefold.runtime.request.service import Service
@@ -147,17 +156,21 @@ Asks: TypeAlias = Callable[
 
 def _counting(
     service: Service, endpoint: Endpoint
-) -> Callable[[Caller, Request, Environment], tuple[Told, ...] | None]:
+) -> Callable[[Caller, Request, Environment], tuple[Told, ...] | Share | Ask | None]:
     """The rates count it (`count_it`): from here on it is done. None: one refuses it, and has not counted it."""
-    sources, rates = service.sources, endpoint.rates
+    counted_by, rates = service.counted, endpoint.rates
 
-    def counted(caller: Caller, request: Request, env: Environment) -> tuple[Told, ...] | None:
+    def counted(caller: Caller, request: Request, env: Environment) -> tuple[Told, ...] | Share | Ask | None:
         if not rates:
             return ()
-        told = count(rates, Asking(caller, request.address, env), sources.elapsed())
-        return None if any(each.refused for each in told) else told
+        told = counted_by(rates, Asking(caller, request.address, env))
+        return told if not isinstance(told, tuple) or not _refuses(told) else None
 
     return counted
+
+
+def _refuses(told: Sequence[Told]) -> bool:
+    return any(each.refused for each in told)
 
 
 def _read(service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int) -> Asks:
@@ -172,7 +185,7 @@ def _read(service: Service, endpoint: Endpoint, admission: Admission, at_once: A
         precedent: Precedent,
         caller: Caller,
         env: Environment,
-    ) -> Given | None:
+    ) -> Given | Handed | None:
         if content:
             return None
         # The operation, as the steps perform it.
@@ -185,15 +198,28 @@ def _read(service: Service, endpoint: Endpoint, admission: Admission, at_once: A
         if not isinstance(step, Response) or len(step.body) > most:
             return None
         told = counted(caller, request, env)
+        if isinstance(told, tuple):
+            more = headers_told(service, version, endpoint, values, told, False)
+            if cors is not None:
+                more = (*more, *cors.headers(request))
+            response = Response(step.status, step.headers + more, step.body) if more else step
+            return Given(response, endpoint, caller, env["now"])
         if told is None:
             return None
-        more = headers_told(service, version, endpoint, values, told, False)
-        if cors is not None:
-            more = (*more, *cors.headers(request))
-        response = Response(step.status, step.headers + more, step.body) if more else step
-        return Given(response, endpoint, caller, env["now"])
+        x = Exchange(service, request, {}, env, version, endpoint, tuple(values), caller=caller, admission=admission)
+        x.asked = Asked(call, None, NOT_TAKEN)
+        return Handed(x, Wait(told, partial(_read_and_counted, x, step)))
 
     return read
+
+
+def _read_and_counted(x: Exchange, response: Response, told: tuple[Told, ...]) -> Next:
+    """What was read is the answer, unless a rate refuses it: that is all that it is refused for."""
+    x.told = told
+    if not _refuses(told):
+        return response
+    x.refuse(TOO_MANY_REQUESTS)
+    return x.answer()
 
 
 def _written(service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int) -> Asks:
@@ -235,7 +261,7 @@ def _written(service: Service, endpoint: Endpoint, admission: Admission, at_once
         if not (isinstance(step, Wait) and isinstance(step.work, Transact)):
             return None
         told = counted(caller, request, env)
-        if told is None:
+        if not isinstance(told, tuple):
             return None
         x = Exchange(service, request, {}, env, version, endpoint, tuple(values), caller=caller, admission=admission)
         x.told, x.asked = told, Asked(call, None, came)

@@ -183,7 +183,16 @@ class Told(msgspec.Struct, frozen=True):
 def count(rates: Sequence[Rate], asking: Asking, now: int) -> tuple[Told, ...]:
     """Count a request by all of its rates, or by none if one of them refuses it. A rate whose expression has no value
     for it takes no part."""
-    keys = [(rate, key) for rate in rates if (key := rate.of(asking)) is not None]
+    return count_keys(keys_of(rates, asking), now)
+
+
+def keys_of(rates: Sequence[Rate], asking: Asking) -> list[tuple[Rate, Key]]:
+    """The rates that take part in counting a request, each with the key that it counts by."""
+    return [(rate, key) for rate in rates if (key := rate.of(asking)) is not None]
+
+
+def count_keys(keys: Sequence[tuple[Rate, Key]], now: int) -> tuple[Told, ...]:
+    """The same of a request whose keys are known."""
     before = [rate.standing(key, now) for rate, key in keys]
     if any(standing.remaining < 1 for standing in before):
         return tuple([Told(rate, stands, stands.remaining < 1) for (rate, _), stands in zip(keys, before, strict=True)])
@@ -192,7 +201,7 @@ def count(rates: Sequence[Rate], asking: Asking, now: int) -> tuple[Told, ...]:
 
 def count_together(rates: Sequence[Rate], asking: Asking) -> tuple[tuple[bytes, ...], Changes[tuple[Told, ...]]]:
     """The same on states that nodes have together: their names, and what changes them."""
-    keys = [(rate, rate.named_state(key)) for rate in rates if (key := rate.of(asking)) is not None]
+    keys = [(rate, rate.named_state(key)) for rate, key in keys_of(rates, asking)]
 
     def work(
         states: Mapping[bytes, bytes | None], now: int

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -19,6 +20,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.problems import Problems
 from ninefold.runtime.operations.call import Function
 from ninefold.runtime.operations.events import Form
+from ninefold.runtime.operations.flow import Ask, Share
 from ninefold.runtime.operations.read import Cursors, Log
 from ninefold.runtime.operations.signing import signing_key
 from ninefold.runtime.operations.timers import Timer, Timers
@@ -27,9 +29,13 @@ from ninefold.runtime.request.cors import Cors
 from ninefold.runtime.request.endpoints import NO_CHALLENGE, Challenges, Common, Endpoint
 from ninefold.runtime.request.idempotency import Keys
 from ninefold.runtime.request.paths import Link, link
+from ninefold.runtime.request.rates import Asking, Key, Rate, Told
 from ninefold.runtime.request.routes import Routes, Version, Versions, headers_of
 from ninefold.runtime.request.schemes import Scheme
 from ninefold.runtime.sources import Sources
+
+Counter: TypeAlias = Callable[[Sequence[tuple[Rate, Key]]], Awaitable[tuple[Told, ...]]]
+"""Counts a request by rates, each by a key."""
 
 LARGEST_BODY = 1024 * 1024
 """Bytes that are read of a body where the contract states no limit: what protects the machine is the operator's."""
@@ -55,10 +61,12 @@ class Service:
     timers: Timers | None = None
     cors: Cors | None = None
     websockets: bool = False
-    rates: tuple[rates.Rate, ...] = ()
+    rates: tuple[Rate, ...] = ()
     """Each once; those of an endpoint are among them."""
     together: bool = False
     """Several processes may serve the database: what one of them keeps in mind the others do not."""
+    counter: Counter | None = None
+    """What counts requests where this process does not."""
 
     @property
     def routes(self) -> Routes[Endpoint]:
@@ -69,6 +77,15 @@ class Service:
     def problems(self) -> Problems:
         """Those of the newest version."""
         return self.versions.newest.problems
+
+    def counted(self, of: Sequence[Rate], asking: Asking) -> tuple[Told, ...] | Share | Ask:
+        """Count a request by these rates: how they stand, or what gives that."""
+        if self.counter is not None:
+            return Ask(partial(self.counter, rates.keys_of(of, asking)))
+        if self.together:
+            names, work = rates.count_together(of, asking)
+            return Share(lambda nodes: nodes.change(names, work))
+        return rates.count(of, asking, self.sources.elapsed())
 
 
 def ready(
@@ -145,16 +162,14 @@ def _over_websocket(route: Route) -> bool:
     return any(isinstance(each, Stream) and each.websocket for each in operations)
 
 
-Counted: TypeAlias = Mapping[str, tuple[rates.Rate, ...]]
+Counted: TypeAlias = Mapping[str, tuple[Rate, ...]]
 """What counts the requests to each endpoint."""
 
 RoutesOf: TypeAlias = Callable[[Common, tuple[Route, ...], Counted], Routes[Endpoint]]
 """The routes of one version."""
 
 
-def _versions(
-    plan: ServicePlan, common: Common, rates_by_name: Mapping[str, rates.Rate], routes_of: RoutesOf
-) -> Versions:
+def _versions(plan: ServicePlan, common: Common, rates_by_name: Mapping[str, Rate], routes_of: RoutesOf) -> Versions:
     stated, problems = plan.versions, common.problems
     counted = rates.by_endpoint(plan.limits, rates_by_name)
     newest = routes_of(common if stated is None else replace(common, version=stated.current), plan.routes, counted)

@@ -57,6 +57,9 @@ class Reading:
         """The same where nobody waits, before anything is served. Raises Unavailable."""
         return self._brief.run(text, binds, to_its_end=True)
 
+    def select_as_one(self, reads: Sequence[tuple[str, Sequence[Stored]]]) -> None:
+        return None
+
     def tables(self, text: str, binds: Sequence[Stored]) -> frozenset[str]:
         return tables_read(self._reader, text, binds)
 
@@ -90,7 +93,9 @@ class Beside(Reading):
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         raise Unavailable(_ELSEWHERE)
 
-    def write(self, work: Callable[[Session], Any], done: Answered, again: bool = False) -> None:
+    def write(
+        self, work: Callable[[Session], Any], done: Answered, again: bool = False, due: str | None = None
+    ) -> None:
         """Raises Unavailable."""
         raise Unavailable(_ELSEWHERE)
 

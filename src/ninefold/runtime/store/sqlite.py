@@ -91,9 +91,6 @@ class SQLite(Reading):
     def state(self, tables: Collection[str]) -> int | None:
         return self._writer.changes.state(tables)
 
-    def select_as_one(self, reads: Sequence[tuple[str, Sequence[Stored]]]) -> None:
-        return None
-
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         """Run `work` in a transaction of its own; to be called on the event loop's thread."""
         return transacted(self, work)

@@ -1,0 +1,311 @@
+"""A service while it runs: its processes, its two ports, and the next contract in its place."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from math import inf
+from socket import socket
+from typing import TYPE_CHECKING, Final
+
+from ninefold.cli import reader
+from ninefold.cli.document import load
+from ninefold.cli.readers import Readers
+from ninefold.cli.service import Offer, Serving, say_rows
+from ninefold.cli.sockets import url
+from ninefold.cli.terminal import Unusable, complain, say, show
+from ninefold.development import reload
+from ninefold.diagnostics.diagnostic import Severity
+from ninefold.operator.audit import Counted
+from ninefold.operator.metrics import Metrics
+from ninefold.operator.port import Guard, application
+from ninefold.operator.trouble import Causes
+from ninefold.runtime.background.jobs import jobs
+from ninefold.runtime.http import access_log, run
+from ninefold.runtime.http.access_log import Lines, Record
+from ninefold.runtime.http.app import Application
+from ninefold.runtime.http.capacity import client_address
+from ninefold.runtime.http.switch import PATIENCE, Switch
+from ninefold.runtime.request.service import Service, ready
+from ninefold.runtime.request.tracing import Tracer
+from ninefold.runtime.sources import Clock, Sources
+from ninefold.runtime.store import page
+from ninefold.runtime.store.changing import NotUpgraded
+from ninefold.runtime.store.opening import kind_of
+from ninefold.runtime.store.protocol import Opened, Store
+from ninefold.runtime.store.upgrade import in_the_way
+
+if TYPE_CHECKING:
+    from ninefold.development.identity import Identity
+
+
+PUT_OFF_SECONDS: Final = 5.0
+LONGEST_PUT_OFF: Final = 60.0
+"""After how long an exchange that was put off is tried again: at first, and at most; each time twice as long."""
+
+
+class PutOff(Unusable):
+    """Requests that are on their way take too long for an exchange: it is tried again."""
+
+
+def over(serving: Serving, offer: Offer, path: str, sockets: tuple[socket, socket], door: Guard) -> None:
+    """Serve over a database until a signal ends it. `sockets`: of the service and of the operator's port. Raises
+    Unusable where the database cannot be used."""
+    opening, misfits = serving.opened(path, offer)
+    stop = run.Stop()
+    for number in run.ending_signals():
+        # From here on until the database is closed: whoever reads that it serves may tell it to end.
+        signal.signal(number, lambda number, _: stop.heard(number))
+    service, operator = sockets
+    addresses = url(service, "http" if serving.tls is None else "https"), url(operator)
+    identity = _identity(addresses[1], serving.sources) if serving.development_issuer else None
+    if identity is not None:
+        offer = replace(offer, values=identity.take_over(offer.plan, offer.values))
+    lines = Lines(sys.stdout, access_log.lines(serving.log, serving.document))
+    served = Served(serving, path, offer, opening.database, misfits, stop, lines, identity)
+    served.hear_hangups()
+    try:
+        serving.announce(offer, opening, misfits, addresses, identity)
+        logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+        run.run(lambda: served.run((service,), door, (operator,)))
+        lines.flush()
+    finally:
+        served.database.close()
+
+
+@dataclass
+class Served:
+    """What is served now. A signal, or the contract being saved, puts another in its place; where that has errors, or
+    needs a decision over rows, it is said and this goes on."""
+
+    serving: Serving
+    path: str
+    offer: Offer
+    database: Store
+    misfits: Counted
+    stop: run.Stop
+    lines: Lines
+    identity: Identity | None
+    service: Switch = field(default_factory=Switch)
+    operator: Switch = field(default_factory=Switch)
+    asked_anew: bool = False
+
+    async def run(self, sockets: Sequence[socket], door: Guard, operator_sockets: Sequence[socket]) -> None:
+        """Serve until the stop is asked for. The sockets are bound already."""
+        self.metrics = Metrics(self.database, self.misfits)
+        self.page = page.new(self.serving.readers > 0)
+        self.readers = Readers(
+            self.serving.readers,
+            sockets,
+            self.page,
+            self._offer,
+            lambda: self.application,
+            self.service,
+            self.metrics,
+            self.lines,
+        )
+        self.application = self._application()
+        self.application.begin()
+        following = asyncio.create_task(self._follow())
+        self.readers.begin()
+        try:
+            before, tls = door.before(self.operator), self.serving.tls
+            accepted = max(1, run.ACCEPTED // (1 + self.serving.readers))
+            await run.serve(self.service, sockets, before, operator_sockets, self.stop, tls, accepted=accepted)
+        finally:
+            await self.readers.ended()
+            following.cancel()
+            with suppress(asyncio.CancelledError):
+                await following
+            await self.application.ended()
+            self.application.close()
+
+    def hear_hangups(self) -> None:
+        """SIGHUP takes the contract anew; as it comes of the end of the terminal, it ends the service."""
+        had_terminal = _has_terminal()
+
+        def hangup() -> None:
+            if had_terminal and not _has_terminal():
+                self.stop.request()
+            self.asked_anew = True
+
+        if self.serving.file != "-":
+            self.stop.hangup = hangup
+
+    async def _follow(self) -> None:
+        watch, wait, due = self.serving.watch, PUT_OFF_SECONDS, inf
+        now = asyncio.get_running_loop().time
+        while True:
+            await asyncio.sleep(reload.SECONDS)
+            if self.stop.requested:
+                self.readers.end()
+            saved = watch is not None and watch.saved()
+            if (self.asked_anew or saved or now() >= due) and not self.stop.requested:
+                wait = min(2 * wait, LONGEST_PUT_OFF) if now() >= due else PUT_OFF_SECONDS
+                self.asked_anew, due = False, inf
+                try:
+                    await self._renew()
+                    self.metrics.renewed("taken")
+                except PutOff as error:
+                    self.metrics.renewed("put off")
+                    complain(str(error))
+                    complain(f"what was served goes on; it is tried again in {wait:g} seconds")
+                    due = now() + wait
+                except Unusable as error:
+                    self.metrics.renewed("refused")
+                    complain(str(error), *error.help, details=error.details)
+                    complain("what was served goes on")
+                except Exception:
+                    self.metrics.renewed("refused")
+                    # A fault of the program. The next time may not meet it; silence would look like success.
+                    logging.exception("the contract could not be taken anew")
+                sys.stdout.flush()
+
+    async def _renew(self) -> None:
+        """Raises Unusable, and what is served goes on."""
+        say(f"{datetime.now():%H:%M:%S}  {self.serving.document} is read anew")
+        loaded = await asyncio.to_thread(load, self.serving.file, self.serving.accept_proposals)
+        show(
+            (each for each in loaded.diagnostics if each.code.severity is not Severity.NOTE), loaded.source, sys.stderr
+        )
+        if loaded.plan is None:
+            raise Unusable("the contract has errors")
+        if not loaded.plan.routes:
+            raise Unusable("there is nothing to serve")
+        offer = self.serving.offer(loaded, self.path)
+        if self.identity is not None:
+            offer = replace(offer, values=self.identity.take_over(offer.plan, offer.values))
+        try:
+            # Of another database its opening says it.
+            is_file = kind_of(self.path) == "sqlite"
+            why = await asyncio.to_thread(in_the_way, self.path, offer.plan.schema) if is_file else ()
+        except NotUpgraded as error:
+            raise Unusable(str(error), *error.help) from None
+        if why:
+            help = f"ninefold upgrade {self.serving.file} --database {self.path} shows what would become of them"
+            raise Unusable("there are rows over which has to be decided", help, details=why)
+        await self._exchange(offer)
+
+    async def _exchange(self, offer: Offer) -> None:
+        """Raises Unusable where rows, or requests that take long, stand in the way."""
+        before = self.application
+        # What would never end is ended, so that its clients come again and find the other.
+        await before.ended()
+        async with self.readers.paused() as others, self.service.exchanging() as own:
+            why: Unusable | None = None
+            all_answered = others and own
+            if all_answered:
+                try:
+                    opening, self.misfits = await asyncio.to_thread(self._opened_anew, offer)
+                    self.offer = offer
+                except Unusable as error:
+                    why, (opening, self.misfits) = error, await asyncio.to_thread(self._opened_anew, self.offer)
+                self.database = opening.database
+                self.metrics.follow(self.database, self.misfits)
+            else:
+                why = PutOff(f"requests are on their way that take longer than {PATIENCE:g} seconds")
+            self.application = self._application()
+            self.application.begin()
+        before.close() if all_answered else asyncio.get_running_loop().call_later(run.STOPPING_SECONDS, before.close)
+        if why is not None:
+            raise why
+        self.serving.say_endpoints(offer)
+        say_rows(opening, self.misfits)
+        say("served anew")
+
+    def _opened_anew(self, offer: Offer) -> tuple[Opened, Counted]:
+        self.database.close()
+        try:
+            return self.serving.opened(self.path, offer)
+        except Unusable:
+            if offer is self.offer:
+                # Somebody has taken the database: there is nothing that could go on.
+                self.stop.request()
+            raise
+
+    def _offer(self) -> bytes:
+        """What processes that only read serve now."""
+        serving, offer = self.serving, self.offer
+        return pickle.dumps(
+            reader.Offer(
+                offer.plan,
+                offer.values,
+                tuple(offer.functions),
+                self.path,
+                self.database.key("cursors"),
+                isinstance(serving.sources.clock, Clock),
+                serving.networks,
+                serving.log,
+                serving.document,
+                serving.trace,
+                serving.pem,
+                1 + serving.readers,
+            )
+        )
+
+    def _application(self) -> Application:
+        """The service itself, which counts its requests and writes a line for each."""
+        plan, values, serving = self.offer.plan, self.offer.values, self.serving
+        database = self.database
+        service = ready(plan, database.key("cursors"), values, serving.sources, functions=self.offer.functions)
+
+        def observe(record: Record) -> None:
+            self.metrics.observe(record)
+            self.lines.write(record)
+
+        if service.timers is not None:
+            service.timers.told = self.page.is_due
+            self.page.is_due(service.timers.due)
+        second = application(database, self.metrics, lambda: self.stop.requested, _set_clock(service, self.page))
+        self.operator.application = second if self.identity is None else self.identity.beside(second)
+        self.service.application = Application(
+            service,
+            database,
+            observe,
+            client_address(serving.networks),
+            jobs=jobs(plan, service, database, serving.allowed, serving.broker),
+            trace=Tracer(plan).traced if serving.trace else None,
+            reasons=Causes(plan, values).reasons,
+        )
+        return self.service.application
+
+
+def _has_terminal() -> bool:
+    """Whether this process has a controlling terminal that is there."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
+def _set_clock(service: Service, shared: page.Page) -> Clock | None:
+    """The clock that can be set, of which timers are told."""
+    clock = service.sources.clock if isinstance(service.sources.clock, Clock) else None
+    if clock is not None and service.timers is not None:
+        clock.set_again.append(service.timers.wake)
+    if clock is not None:
+        # Whoever reads the new time knows that something may be due.
+        clock.set_again.append(lambda: shared.set_ahead(clock.ahead))
+        shared.set_ahead(clock.ahead)
+    return clock
+
+
+def _identity(operator: str, sources: Sources) -> Identity:
+    from ninefold.development.identity import Identity
+
+    identity = Identity(operator, sources.clock)
+    if not identity.is_private:
+        raise Unusable(
+            f"--development-issuer: other machines may reach {operator}, and whoever does could be anybody",
+            "--operator 127.0.0.1:8081 listens for this machine alone",
+        )
+    return identity

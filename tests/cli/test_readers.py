@@ -1,0 +1,136 @@
+"""`serve --readers`: further processes that answer what only reads. What they know of each other:
+`tests/server/test_together.py`."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.among_readers import among
+from tests.cli.test_renewal import Service, goes_on
+from tests.cli.test_serving import Refused, Serving, refused, serving
+from tests.contracts import SERVED, compiled, contract_of, operator_of
+from tests.http_cases import patient, tell
+from tests.postgresql.nodes import CONTRACT, Load, hall, person
+from tests.slices import some
+from tests.waiting import until
+
+from ninefold.ablate.requests import Known, read_exchanges
+
+__all__ = ["refused"]
+
+pytestmark = [
+    pytest.mark.serves,
+    pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no sockets that can be handed over"),
+]
+
+
+def children(service: Serving) -> set[int]:
+    found = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    pairs = (map(int, line.split()) for line in found.splitlines())
+    return {pid for pid, parent in pairs if parent == service.process.pid}
+
+
+def metric(service: Serving, name: str) -> float:
+    text = httpx.get(f"{service.address('operator')}/metrics").text
+    return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(name))
+
+
+def ready(service: Serving, number: int) -> set[int]:
+    """Once so many take requests: which they are."""
+    until(lambda: metric(service, "ninefold_readers ") == number)
+    return children(service)
+
+
+def is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_process_that_is_killed_takes_nothing_with_it_but_its_connections(tmp_path: Path) -> None:
+    """Under load one after another is killed, and another begun. What was answered is there, nothing twice; the log and
+    the metrics are of all processes; with the first all end."""
+    with serving(tmp_path, "--readers", "2", document=CONTRACT) as service, ThreadPoolExecutor(1) as beside:
+        # Somebody has to read the log: there is only so much room for what nobody takes.
+        log: Future[list[str]] = beside.submit(list, service.process.stdout)  # type: ignore[arg-type]
+        now = ready(service, 2)
+        with httpx.Client(base_url=service.address("service"), timeout=60) as client:
+            who = person(client)
+            load = Load([Asked(client)], who, hall(client, 1_000_000))  # type: ignore[list-item]
+            with ThreadPoolExecutor(6) as threads:
+                writing = [threads.submit(load.write, number) for number in range(6)]
+                try:
+                    for _ in range(3):
+                        so_far = len(load.answered)
+                        until(lambda so_far=so_far: len(load.answered) > so_far + 20)  # type: ignore[misc]
+                        victim = random.choice(sorted(now))
+                        os.kill(victim, signal.SIGKILL)
+                        until(lambda: len(children(service) - {victim}) == 2)  # noqa: B023
+                        now = ready(service, 2)
+                finally:
+                    load.ended = True
+                for each in writing:
+                    each.result()
+        # Each request by a connection of its own, which any of the processes may take.
+        for _ in range(6):
+            seats = httpx.get(f"{service.address('service')}/seats", headers=who, timeout=60).json()["data"]
+            assert sorted(load.answered) == [(each["id"], each["name"]) for each in seats]
+        assert [id for id, _ in sorted(load.answered)] == list(range(1, len(load.answered) + 1))
+        until(lambda: metric(service, 'ninefold_requests_total{method="GET",route="GET /seats"') == 6)
+        service.process.send_signal(signal.SIGTERM)
+        assert sum(" GET /seats 200 " in line for line in log.result()) == 6
+        assert service.process.wait(60) == 0
+        until(lambda: not any(map(is_there, now)))
+    assert os.listdir(tmp_path) == ["a.db"]
+
+
+class Asked:
+    def __init__(self, client: httpx.Client) -> None:
+        self.client = client
+
+
+def test_all_end_where_the_first_is_killed(tmp_path: Path) -> None:
+    with serving(tmp_path, "--readers", "2", document=CONTRACT) as service:
+        now = ready(service, 2)
+        service.process.kill()
+        service.process.wait()
+        # They are nobody's children now, and this process may not be who sees to them.
+        until(lambda: not any(map(_runs, now)))
+
+
+def _runs(pid: int) -> bool:
+    found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout.strip()
+    return bool(found) and not found.startswith("Z")
+
+
+def test_a_contract_is_taken_anew_by_all(tmp_path: Path) -> None:
+    with Service(tmp_path, "--readers", "1") as service:
+        goes_on(service)
+        service.end()
+
+
+def test_it_is_refused_where_it_makes_no_sense(refused: Refused) -> None:
+    assert "several processes may serve one PostgreSQL" in refused("--readers", "2", "--database", "postgresql://x/y")
+    assert "from 0 to 64" in refused("--readers", "65")
+
+
+def test_processes_that_read_answer_as_one_does(tmp_path: Path) -> None:
+    """Each contract is taken in the place of the one before, over another file."""
+    with among(2) as readers:
+        for directory in some(SERVED, 6):
+            plan, operator = compiled(contract_of(directory)).plan, operator_of(directory)
+            assert plan is not None
+            for path in sorted((directory / "http").glob("*.http")):
+                with readers.serving(patient(plan), tmp_path / f"{directory.name}.db", operator) as client:
+                    known: Known = {}
+                    for exchange in read_exchanges(path.read_text(encoding="utf-8")):
+                        tell(client, exchange, known)
