@@ -10,10 +10,17 @@ from pathlib import Path
 import apsw
 import pytest
 from tests.upgrade.test_decided import DECISIONS, decided
+from tests.upgrade.test_inherited import OLD, WAYS, filled, newer
+from tests.upgrade.test_matrix import values
 from tests.upgrade.test_shapes import FIRST, GOES, UPGRADED, dump, path, with_schema
 
+from ninefold.pipeline import compile_document
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import upgrade
+from ninefold.runtime.store.record import Known
+from ninefold.tools.decisions.contract import ways_of
+from ninefold.tools.decisions.decide import decide
+from ninefold.tools.decisions.document import NOTHING_DECIDED
 from ninefold.upgrade.changes import Outcome, nothing_decided
 from ninefold.upgrade.shape import encode_shape
 
@@ -49,6 +56,39 @@ def killed(path: Path, schema: Schema, answered: Callable[..., Outcome], stateme
     _, ended = os.waitpid(child, 0)
     assert os.WIFSIGNALED(ended) or os.WEXITSTATUS(ended) == 0
     return os.WIFSIGNALED(ended)
+
+
+INHERITED = ("another type and another name", "words of an enum, both ways", "a field more")
+
+
+@pytest.mark.parametrize("name", INHERITED)
+def test_what_part_9_decides_is_done_or_not(tmp_path: Path, name: str) -> None:
+    """Also where the stored shape is the same before and after, which then does not tell the old from the new."""
+    path, way = tmp_path / "a.db", WAYS[name]
+    filled(path, OLD)
+    connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    loaded = compile_document("contract.yaml", newer(way).encode())
+    assert loaded.plan is not None
+    schema, ways = loaded.plan.schema, ways_of(loaded)
+
+    def answered(stored: Schema, known: Known) -> Outcome:
+        outcome, wrong = decide(NOTHING_DECIDED, stored, schema, ways=ways.served_with(known.contract))
+        assert outcome.inherited and not wrong
+        return outcome
+
+    old, whole, found = values(path), path.read_bytes(), list[dict[str, list[str]]]()
+    while True:
+        for each in path.parent.glob("a.db*"):
+            each.unlink()
+        path.write_bytes(whole)
+        if not killed(path, schema, answered, len(found)):
+            break
+        found.append(values(path))
+    new = values(path)
+    assert len(found) > 10 and new != old
+    assert all(each in (old, new) for each in found) and found[0] == old
 
 
 @pytest.mark.parametrize("name", UPGRADES)
