@@ -83,10 +83,16 @@ def test_where_nobody_says_what_is_compatible_there_is_no_verdict(
     line = next(each for each in text.splitlines() if each.startswith("compatible:"))
     silent = tmp_path / "old.md"
     silent.write_text(text.replace(line, "compatible: not shown"), encoding="utf-8")
-    assert main(["diff", "--seek", "0", str(silent), changed(tmp_path, LOST_EDGE)]) == 2
-    told = capsys.readouterr().out
-    assert "effect: `order > transitions" in told
-    assert told.splitlines()[-1].startswith("no verdict: `compatible` of part 9 is not shown")
+    more = ("    status:     {state: true}", "    status:     {state: true}\n    nick:       {type: string}")
+    new = changed(tmp_path, LOST_EDGE, more)
+    for form in ("text", "json", "sarif", "markdown"):
+        assert main(["diff", "--seek", "0", str(silent), new, "--format", form]) == 2
+        told = capsys.readouterr()
+        assert "breaking" not in told.out + told.err and "\ncompatible: " not in told.out, form
+        assert "no verdict: `compatible` of part 9 is not shown; 3 effect" in told.out + told.err, form
+        assert "transitions > cancel > from" in told.out and "fields > nick" in told.out, form
+    assert main(["diff", "--seek", "0", str(silent), str(silent)]) == 0
+    assert capsys.readouterr().out == "nothing differs\n"
 
 
 def test_each_format_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -96,7 +96,7 @@ def diff(
     compatible. docs/diff.md says how a verdict comes about.
 
     Exit status: 0 if nothing is at or above `--fail-on`, 1 if something is, 2 if a side has errors or cannot be read,
-    or if `compatible` of part 9 is not shown: then effects are printed, and there is no verdict.
+    or if something differs and `compatible` of part 9 is not shown: then effects are printed, and there is no verdict.
 
         ninefold diff main:contract.md contract.md --format markdown
         ninefold diff old.md new.md --requests requests.http
@@ -127,7 +127,7 @@ def diff(
     difference = _difference(before, after, requests, settings, seek, told)
     found = _open(of_audience(difference.findings, audience, part), known, f"accepted in {accepted}")
     _say(difference, found, format, everything=all, named=known is not None)
-    return 2 if difference.promise.is_open and fail_on != "never" else _status(found, fail_on)
+    return 2 if found and difference.promise.is_open and fail_on != "never" else _status(found, fail_on)
 
 
 def _is_told(known: Collection[str], audience: Audience | None, part: int | None, finding: Finding) -> bool:

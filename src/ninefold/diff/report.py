@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -19,19 +20,17 @@ LARGEST: Final = 60_000
 MOST_LINES: Final = 6
 
 
-def counts(found: Iterable[Finding]) -> dict[Verdict, int]:
-    counted = dict.fromkeys(VERDICTS, 0)
-    for each in found:
-        counted[each.verdict] += 1
-    return counted
+def _counted(difference: Difference, found: Iterable[Finding]) -> str:
+    """How many there are of each, the gravest first."""
+    counted = Counter(_called(difference, each) for each in found)
+    return ", ".join(f"{counted[called]} {called}" for called in ("effect", *VERDICTS) if counted[called])
 
 
 def summary(difference: Difference, findings: Iterable[Finding]) -> str:
     """The last line, which is always there."""
-    counted = counts(findings)
-    told = ", ".join(f"{number} {verdict}" for verdict, number in counted.items() if number)
-    if difference.promise.is_open:
-        return f"no verdict: `compatible` of part 9 is not shown; {told or 'nothing differs'}"
+    told = _counted(difference, findings)
+    if told and difference.promise.is_open:
+        return f"no verdict: `compatible` of part 9 is not shown; {told}"
     return told or "nothing differs"
 
 
@@ -41,7 +40,7 @@ def to_text(
     """`named`: each with its fingerprint."""
     lines: list[str] = []
     for each in findings:
-        if everything or each.verdict not in FOLDED:
+        if everything or _called(difference, each) not in FOLDED:
             lines += [*_told(difference, each), *([f"  = finding: {each.fingerprint}"] if named else []), ""]
     lines.append(summary(difference, findings))
     return "\n".join(lines)
@@ -53,7 +52,10 @@ def _told(difference: Difference, each: Finding) -> Iterator[str]:
         if span is not None:
             yield f"  {word:>3} {place_of(source, span)}   {line_of(source, span)}"
     yield f"  = for: {', '.join(each.audiences)}" + (f", at {_few(each)}" if each.endpoints or each.everywhere else "")
-    said = list(dict.fromkeys(f"{one.verdict}: {one.said}" for one in each.effects if one.said))
+    no_verdict = difference.promise.is_open
+    said = list(
+        dict.fromkeys(one.said if no_verdict else f"{one.verdict}: {one.said}" for one in each.effects if one.said)
+    )
     for one in said[:MOST_LINES]:
         yield f"  = {one}"
     if len(said) > MOST_LINES:
@@ -76,6 +78,7 @@ def _witness(witness: Witness) -> tuple[str, str, str]:
 
 
 def _called(difference: Difference, each: Finding) -> str:
+    """Its verdict; where none is possible it is an effect."""
     return "effect" if difference.promise.is_open and each.verdict != "words" else each.verdict
 
 
@@ -121,7 +124,12 @@ def to_json(difference: Difference, each: Finding) -> dict[str, Any]:
         "endpoints": list(each.endpoints),
         "everywhere": each.everywhere,
         "effects": [
-            {"audience": one.audience, "verdict": one.verdict, "word": one.word, "message": one.said}
+            {
+                "audience": one.audience,
+                "verdict": None if difference.promise.is_open else one.verdict,
+                "word": one.word,
+                "message": one.said,
+            }
             for one in each.effects
         ],
         "promise": [{"word": word, "listed": difference.promise.lists(word)} for word in each.words],
@@ -151,17 +159,15 @@ def json_place(source: Source, span: Span | None) -> dict[str, Any] | None:
 def to_markdown(difference: Difference, findings: tuple[Finding, ...]) -> str:
     """A heading with counts, a table, and what is compatible folded."""
     lines = [f"### Contract: {summary(difference, findings)}", ""]
-    shown = [each for each in findings if each.verdict not in FOLDED]
+    shown = [each for each in findings if _called(difference, each) not in FOLDED]
     if shown:
         lines += ["| | what | who | where | line |", "|---|---|---|---|---|"]
         lines += [_row(difference, each) for each in shown]
         lines.append("")
         lines += _witnesses(shown)
-    folded = [each for each in findings if each.verdict in FOLDED]
+    folded = [each for each in findings if _called(difference, each) in FOLDED]
     if folded:
-        counted = counts(folded)
-        told = ", ".join(f"{counted[verdict]} {verdict}" for verdict in FOLDED if counted[verdict])
-        lines += [f"<details><summary>{told}</summary>", ""]
+        lines += [f"<details><summary>{_counted(difference, folded)}</summary>", ""]
         lines += [f"- {each.verdict}: {_cell(each.said)}" for each in folded]
         lines += ["", "</details>"]
     text, kept = "", 0
@@ -205,10 +211,16 @@ def of_audience(findings: Iterable[Finding], audience: Audience | None, part: in
     )
 
 
-_LEVELS: Final[dict[Verdict, Level]] = {
-    "breaking": "error", "look": "warning", "opens": "warning", "compatible": "note", "words": "note"
-}  # fmt: skip
-_TITLES: Final[dict[Verdict, str]] = {
+_LEVELS: Final[dict[str, Level]] = {
+    "effect": "warning",
+    "breaking": "error",
+    "look": "warning",
+    "opens": "warning",
+    "compatible": "note",
+    "words": "note",
+}
+_TITLES: Final = {
+    "effect": "A change of which no promise says whether it may be",
     "breaking": "A change breaks what somebody relies on",
     "look": "A change that nobody has proved to be compatible",
     "opens": "Somebody sees or may do more than before",
@@ -220,7 +232,7 @@ _TITLES: Final[dict[Verdict, str]] = {
 def results(difference: Difference, findings: Iterable[Finding]) -> Iterator[Result]:
     """For tools that show findings at the lines of the new contract."""
     for each in findings:
-        verdict = each.verdict
+        verdict = _called(difference, each)
         rule = Rule(f"diff-{verdict}", _TITLES[verdict], _LEVELS[verdict], f"{_TITLES[verdict]}. See docs/diff.md.")
         lines = [each.said, *dict.fromkeys(f"{one.audience}: {one.said}" for one in each.effects if one.said)]
         if each.old is not None:
