@@ -1,7 +1,7 @@
 """What lists, filters and creates cost as the rows become more.
 
     python benchmarks/lists.py                  among 1,000 to 1,000,000 orders
-    python benchmarks/lists.py --most 10000000  up to ten million; takes some minutes and 3 GB of disk
+    python benchmarks/lists.py --most 10000000  up to ten million; takes some minutes, 3 GB of disk and 4 of memory
 
 Each database is filled by SQL, then served as a user would serve it; medians of single requests over one kept
 connection, in milliseconds, most of which is the request itself. `check` notes nothing of the lists above the line.
@@ -112,6 +112,7 @@ def filled(folder: Path, text: str, rows: int) -> Path:
         pass  # who made a database has no doubts about its rows
     connection = apsw.Connection(str(path))
     connection.pragma("synchronous", "off")
+    connection.pragma("cache_size", -4_000_000)  # KiB: else the pages of the indexes are written again and again
     numbers = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < {})"
     customers = max(1, rows // 100)
     connection.execute("BEGIN")
