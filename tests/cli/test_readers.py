@@ -22,6 +22,7 @@ from tests.slices import some
 from tests.waiting import until
 
 from ninefold.ablate.requests import Known, read_exchanges
+from ninefold.runtime.operations.timers import BATCH
 
 __all__ = ["refused"]
 
@@ -98,9 +99,21 @@ class Asked:
         self.client = client
 
 
-def test_all_end_where_the_first_is_killed(tmp_path: Path) -> None:
-    with serving(tmp_path, "--readers", "2", document=CONTRACT) as service:
+def test_what_is_due_has_happened_and_all_end_where_the_first_is_killed(tmp_path: Path) -> None:
+    """The clock is set, so that more rows are due than one transaction takes: nobody sees one as it was."""
+    beginning, later = "2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"
+    with serving(tmp_path, "--readers", "2", "--clock", beginning, document=CONTRACT) as service:
         now = ready(service, 2)
+        with httpx.Client(base_url=service.address("service"), timeout=60) as client, ThreadPoolExecutor(8) as threads:
+            who, where = person(client), hall(client, 1_000)
+            seats = [{"hall": where, "name": f"s{number}"} for number in range(3 * BATCH)]
+            made = list(threads.map(lambda seat: client.post("/seats", json=seat, headers=who).status_code, seats))
+            assert made == [201] * len(seats)
+            assert httpx.put(f"{service.address('operator')}/clock", content=later).status_code == 200
+            shown = list(
+                threads.map(lambda number: client.get(f"/seats/{number}", headers=who).json(), range(590, 601))
+            )
+            assert {each["status"] for each in shown} == {"lapsed"}
         service.process.kill()
         service.process.wait()
         # They are nobody's children now, and this process may not be who sees to them.
@@ -123,6 +136,7 @@ def test_it_is_refused_where_it_makes_no_sense(refused: Refused) -> None:
     assert "from 0 to 64" in refused("--readers", "65")
 
 
+@pytest.mark.long
 def test_processes_that_read_answer_as_one_does(tmp_path: Path) -> None:
     """Each contract is taken in the place of the one before, over another file."""
     with among(2) as readers:

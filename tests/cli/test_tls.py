@@ -35,7 +35,9 @@ def trusting(authority: Authority) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=str(authority.file))
 
 
-def test_the_service_speaks_https_and_the_operators_port_does_not(tmp_path: Path, authority: Authority) -> None:
+def test_the_service_speaks_https_and_the_operators_port_does_not(
+    tmp_path: Path, authority: Authority, capfd: pytest.CaptureFixture[str]
+) -> None:
     own = authority.server()
     with serving(tmp_path, "--certificate", str(own.certificate), "--key", str(own.key)) as service:
         url = service.address("service")
@@ -48,6 +50,7 @@ def test_the_service_speaks_https_and_the_operators_port_does_not(tmp_path: Path
             httpx.get(url.replace("https", "http") + "/orders")
         with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
             httpx.get(url + "/orders")
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_files_that_do_not_go_together(tmp_path: Path, authority: Authority, refused: Refused) -> None:

@@ -11,6 +11,8 @@ import apsw
 import pytest
 
 from ninefold.runtime.store.connections import Changes, LogIndex, tables_read
+from ninefold.runtime.store.protocol import Unavailable
+from ninefold.runtime.store.reading import Beside
 
 CHANGES = {
     "INSERT INTO child (parent) VALUES (1)": {"child"},
@@ -107,3 +109,18 @@ def test_the_tables_that_a_statement_reads_are_what_sqlite_says(connection: apsw
     assert tables_read(connection, "SELECT id FROM both WHERE id = ?", (1,)) >= {"parent", "child"}
     assert tables_read(connection, "SELECT 1", ()) == frozenset()
     assert connection.execute("SELECT count(*) FROM parent").fetchall() == [(2,)]
+
+
+def test_who_only_reads_knows_of_each_commit(path: Path, connection: apsw.Connection) -> None:
+    """What it keeps of rows is kept until somebody commits, whichever table that is about."""
+    beside = Beside(str(path))
+    try:
+        before = beside.state({"child"})
+        assert beside.state({"child"}) == before
+        connection.execute("INSERT INTO parent (id, name) VALUES (1, 'a')")
+        assert beside.state({"child"}) != before
+        assert beside.select("SELECT name FROM parent", ()) == [("a",)]
+        with pytest.raises(Unavailable):
+            beside.write(lambda session: None, lambda value, error: None)
+    finally:
+        beside.close()
