@@ -105,6 +105,35 @@ def test_of_rows_that_are_deleted_together_each_gives_its_event(by_effect: bool,
     assert [each["row"] for each in log.body] == ["a", "b"]
 
 
+def test_the_events_of_one_row_stand_together_whatever_kinds_there_are() -> None:
+    part = {"does": "create part", "each": "['c', 'a', 'b']", "sets": {"id": "each"}}
+    said = contract(
+        {"item": {"fields": ITEM}, "part": {"fields": {"id": {"type": "string"}}}},
+        {
+            "POST /items": {"does": "create item", "body": ["id"], "responses": {201: {}}, "also": [part]},
+            "DELETE /parts": {"does": "delete all part", "responses": {200: {}}},
+            **LOG,
+        },
+    )
+    said = with_events(said, "create part", "delete part")
+    kinds = {f"part.{name}": {"upon": ["create part", "delete part"], "payload": {}} for name in ("first", "second")}
+    said["events"] = {**said["events"], "kinds": kinds}
+    requests = (give("POST", "/items", {"id": "i"}), Request("DELETE", "/parts"), Request("GET", "/events"))
+    log = answers(said, [], *requests)[-1]
+    assert [(each["row"], each["kind"]) for each in log.body] == [(row, kind) for row in "abc" for kind in kinds] * 2
+
+
+def test_an_idempotency_key_is_of_the_path_as_it_came() -> None:
+    said = contract(
+        {"item": {"fields": ITEM}},
+        {"POST /items": {"does": "create item", "body": ["id"], "idempotency key": "required", "responses": {201: {}}}},
+    )
+    said["limits"] = {**said["limits"], "idempotency keys kept": "PT1H"}
+    said["versioning"] = {"in": "path", "default": "one", "versions": {"two": {}, "one": {"changes": NONE}}}
+    asked = [give("POST", path, {"id": "i"}, **{"idempotency-key": "k"}) for path in ("/items", "/items", "/one/items")]
+    assert [each.status for each in answers(said, [], *asked)] == [201, 201, 422]
+
+
 def test_who_signs_in_by_a_grant_signs_in() -> None:
     post = {
         "does": "sign in user",

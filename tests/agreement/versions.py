@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Final
 
 from tests.agreement.conditions import Made
-from tests.agreement.functions import CODE, KNOWN
+from tests.agreement.functions import CALLS, CODE, KNOWN
 from tests.agreement.writing import NONE, written
 from tests.reference.older import Added, Removed, Renamed, RowChange, older
 from tests.reference.versions import Beside, Named, Older, Service, Without
@@ -213,7 +213,8 @@ class Versioned:
         if key is None:
             return None
         does = endpoints[key]["does"]
-        name = (does[0] if isinstance(does, list) else does).partition(" ")[2]
+        done = [each for each in ([does] if isinstance(does, str) else does) if each not in CALLS]
+        name = done[0].partition(" ")[2]
         return {"change": key, "was": {"responses": {201: {"of": f"{name}.{self.made[name].primary_key[0]}"}}}}
 
     def _of_parameter(self) -> dict[str, Any] | None:
@@ -260,7 +261,8 @@ class Versioned:
 def _does(endpoint: Any) -> tuple[str, str]:
     """The verb of an endpoint, the first where there are several, and what it acts on; of what is none, no words."""
     does = endpoint.get("does", "") if isinstance(endpoint, dict) else ""
-    verb, _, resource = (does[0] if isinstance(does, list) else does).partition(" ")
+    acting = [each for each in ([does] if isinstance(does, str) else does) if each not in CALLS] or [""]
+    verb, _, resource = acting[0].partition(" ")
     return verb, resource
 
 

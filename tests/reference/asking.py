@@ -47,13 +47,14 @@ class Kept:
 class Memory:
     """`cursors`: what each cursor that was given stands for. `kept`: what was done under idempotency keys, by caller,
     endpoint and key (meaning "idempotency keys"). Of an older version, `becomes`: what is shown of what clients give
-    for a field; `version_parameter` names the version. `functions`: the operator's."""
+    for a field; `version` is its name, which `version_parameter` gives. `functions`: the operator's."""
 
     checked: Checked
     rows: Rows = field(default_factory=Rows)
     cursors: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     kept: dict[tuple[Any, ...], Kept] = field(default_factory=dict)
     becomes: Mapping[tuple[str, str], Callable[[Any], Any]] = field(default_factory=dict)
+    version: str | None = None
     version_parameter: str | None = None
     functions: Mapping[str, calls.Function] = field(default_factory=dict)
 

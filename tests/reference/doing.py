@@ -150,8 +150,7 @@ def done_to_all(
             becomes.append(row)
     asking.rows = after
     failed = [Failure("conflict", work.resource.name)] if work.have_the_same(becomes) else []
-    for one, row in () if failed else done:
-        failed = failed or effects.caused(asking, one.endpoint, row, one.row)
+    failed = failed or effects.caused_by_each(asking, [(one.endpoint, row, one.row) for one, row in done])
     broken = [(row, rule) for row in becomes for rule in effects.broken_checks(asking, row)]
     if failed:
         response = answers.refused(asking, *failed)
@@ -220,6 +219,6 @@ def _listed(asking: Asking, endpoint: Endpoint, work: writes.Work, page: Page) -
 
 def _made_cursor(asking: Asking, endpoint: Endpoint, page: Page, keys: lists.Keys) -> str:
     stands_for = (endpoint.key, asking.caller.who, page.order_name, keys)
-    cursor = "cursor-" + sha256(repr(stands_for).encode()).hexdigest()[:12]
+    cursor = "cursor-" + sha256(repr((asking.of.version, stands_for)).encode()).hexdigest()[:12]
     asking.of.cursors[cursor] = stands_for
     return cursor

@@ -29,15 +29,27 @@ def caused(
     """Tell of what an operation has done, and do what else it does, one after another (meaning "effects"); what refuses
     it. What the endpoint states comes after the `last` of its operations. `verb`: what it is, if that is not the
     operation's own."""
-    operation = endpoint.mutation
-    assert operation is not None
-    happened = events.Happened(asking, verb or events.action(endpoint), this, was)
-    own = operation.effects if last or operation.transition is None else operation.transition.also
-    acting = replace(this, fields={**this.fields})
-    for effect in own:
-        if failed := _effect(asking, effect, operation, acting, was):
-            return failed
-    happened.tell(asking.all())
+    return caused_by_each(asking, [(endpoint, this, was)], last, verb)
+
+
+def caused_by_each(
+    asking: Asking,
+    rows: Sequence[tuple[Endpoint, Row, Row | None]],
+    last: bool = True,
+    verb: str | None = None,
+) -> list[Failure]:
+    """The same of rows that are written together: their events come before those of what follows from them."""
+    happened = [events.Happened(asking, verb or events.action(endpoint), this, was) for endpoint, this, was in rows]
+    for endpoint, this, was in rows:
+        operation = endpoint.mutation
+        assert operation is not None
+        own = operation.effects if last or operation.transition is None else operation.transition.also
+        acting = replace(this, fields={**this.fields})
+        for effect in own:
+            if failed := _effect(asking, effect, operation, acting, was):
+                return failed
+    for each in reversed(happened):  # each at its place, before those that are told already
+        each.tell(asking.all())
     return []
 
 
@@ -68,11 +80,11 @@ def _effect(asking: Asking, effect: Effect, cause: Any, this: Row, was: Row | No
             events.Happened(asking, "delete", row, row, found).tell(asking.all())
         return []
     done = [(was, work, change.done(together)) for was, work, change in changed]
+    done.sort(key=lambda each: each[2].key)
     if works and works[0].have_the_same([row for _, _, row in done]):
         return [Failure("conflict", effect.resource)]
-    for old, work, row in done:
-        if failed := caused(asking, work.endpoint, row, old):
-            return failed
+    if failed := caused_by_each(asking, [(work.endpoint, row, old) for old, work, row in done]):
+        return failed
     for _, _, row in done:
         if failed := [Failure("check", effect.resource, each.code) for each in broken_checks(asking, row)]:
             tells_of(asking, row)

@@ -107,7 +107,8 @@ def _answer(asking: Asking) -> Response:
         asking.failures += credentials.not_granted(asking, work, asking.asked_for)
         asking.told_of = work.told_of
     elif admission is not None and values is not None:
-        asking.failures += work.refusals(admission, given, asking.request)
+        is_called_before = endpoint.call is not None and not asking.failures
+        asking.failures += work.refusals(admission, given, asking.request, by_values=not is_called_before)
         asking.told_of = work.told_of
     if asking.failures:
         return answers.refused(asking, *asking.failures)
@@ -116,6 +117,11 @@ def _answer(asking: Asking) -> Response:
         if isinstance(result, Failure):
             return answers.refused(asking, result)
         asking.names["result"] = result
+        assert admission is not None
+        failures = work.refusals(admission, given, asking.request)
+        asking.told_of = work.told_of
+        if failures:
+            return answers.refused(asking, *failures)
     if is_of_all(endpoint) and admission is not None:
         response = doing.done_to_all(asking, endpoint, admission, work, page, given)
     else:

@@ -137,7 +137,7 @@ class Service:
         of = [self.checked, *(each.checked for each in self.older)]
         for name, checked in zip(names, of, strict=False):
             parameter = versions.name if versions is not None and versions.by == "query" else None
-            self.of[name] = Interpreter(checked, version_parameter=parameter, functions=self.functions)
+            self.of[name] = Interpreter(checked, version=name, version_parameter=parameter, functions=self.functions)
         for number, each in enumerate(self.older):
             worked = [one for way in self.older[: number + 1] for one in way.rows if isinstance(one, Made)]
             self.of[each.name].becomes = {(one.resource, one.field): one.becomes for one in worked}

@@ -225,7 +225,8 @@ class Work:
 
     # ── What stands in the way ────────────────────────────────────────────────────────────────────────────────
 
-    def refusals(self, admission: Admission, given: Given, request: Request) -> list[Failure]:
+    def refusals(self, admission: Admission, given: Given, request: Request, by_values: bool = True) -> list[Failure]:
+        """`by_values`: what would be stored is asked about too."""
         if is_of_all(self.endpoint):
             return self.on_the_way  # each row is asked by itself
         match self.endpoint.verb:
@@ -240,10 +241,10 @@ class Work:
             case "list":
                 return self.on_the_way
             case "create":
-                return [*self.on_the_way, *self._of_new_row(admission, given)]
+                return [*self.on_the_way, *self._of_new_row(admission, given, by_values)]
         failures = [*self.on_the_way, *self.presence]
         if failures or self.row is None:
-            changes = self.endpoint.verb not in ("read", "delete")
+            changes = self.endpoint.verb not in ("read", "delete") and by_values
             return [*failures, *(Change.of_request_alone(self, given) if changes else ())]
         row = self.row
         if self._is_gone(row):
@@ -262,7 +263,7 @@ class Work:
             failures += self._guarded(transition.guards, row)
         if self.endpoint.verb == "delete":
             failures += self._referred_to(row)
-        elif self.endpoint.verb != "read" and given.readable:
+        elif self.endpoint.verb != "read" and given.readable and by_values:
             change = Change(self, given)
             replaces = self.put is None or "replaced" in self.put.outcomes
             failures += self._of_values(change, given, row if replaces else None, are_kept=replaces)
@@ -284,10 +285,14 @@ class Work:
         leaves = () if transition is None else transition.origins
         return row.is_gone and (machine is None or row.fields[machine.field] not in leaves)
 
-    def _of_new_row(self, admission: Admission, given: Given) -> list[Failure]:
+    def _of_new_row(self, admission: Admission, given: Given, by_values: bool) -> list[Failure]:
+        condition = None if admission.of_request else admission.condition
+        if not by_values:
+            is_asked = condition is not None and not self.on_the_way and not _reads(condition, self.resource.name)
+            holds = condition is None or not is_asked or self.reading.holds(condition)
+            return [] if holds else [Failure("forbidden", self.resource.name)]
         if self.on_the_way:
             return Change.of_request_alone(self, given)
-        condition = None if admission.of_request else admission.condition
         change = Change(self, given)
         failures = self._of_values(change, given, None) if given.readable else []
         looked_up = [change.unfit[name] for name in change.looked_up & change.unfit.keys()]

@@ -150,9 +150,14 @@ class Several(Generic[T]):
         read = () if self._read is None else (session.run(*self._read.bound(each)) for each in each_in)
         self._invariants.hold(session, chain.from_iterable(read), own)
         events += [(event, event.all_found(session, within), within) for within in each_in for event in after]
-        for event, rows, within in events:
-            arise(env, *(partial(event.write, session, within, row, asking.sources) for row in rows))
-        arise(env, *of_effects)
+        arising = [
+            (row, partial(event.write, session, within, row, asking.sources))
+            for event, rows, within in events
+            for row in rows
+        ]
+        if len(self._events) > 1:  # those of one row stand together, whatever kinds there are
+            arising.sort(key=lambda each: msgspec.json.decode(str(each[0][0])))
+        arise(env, *(write for _, write in arising), *of_effects)
 
     def _as_they_were(self, session: Session, env: Environment) -> dict[tuple[Stored, ...], dict[str, Value]] | None:
         """What is read of the rows as they were, by primary key; None: nothing is."""
