@@ -10,7 +10,8 @@ from typing import NamedTuple
 import pytest
 
 from ninefold.diagnostics.source import Source
-from ninefold.language.former import RENAMED, entries_at
+from ninefold.language.former import KEYS, RENAMED, entries_at
+from ninefold.language.table import keys_under
 from ninefold.syntax.nodes import PARTS, Document
 from ninefold.syntax.parser import form_of, parse
 from ninefold.tools.fix.fix import Fixed, fixed
@@ -69,6 +70,13 @@ def _has(document: Document, fate: Fate) -> bool:
 
 def test_there_are_all_of_them() -> None:
     assert len(FATES) == len({(each.part, each.path) for each in FATES}) == 319
+
+
+def test_each_key_that_is_told_of_stood_somewhere() -> None:
+    """Beside others of the first words, or under a key that is there now: at another place nobody would meet it."""
+    beside = {(each.part, each.path.rpartition(".")[0]) for each in FATES}
+    places = ((part, path.rpartition(".")[0]) for part, path in KEYS)
+    assert [at for at in places if at not in beside and not keys_under(*at)] == []
 
 
 def test_each_is_rewritten_or_stays() -> None:
