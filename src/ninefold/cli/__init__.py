@@ -22,7 +22,7 @@ from pathlib import Path
 
 import ninefold
 from ninefold.cli.commands import COMMANDS, plainly
-from ninefold.cli.terminal import Unusable, complain
+from ninefold.cli.terminal import HasErrors, Unusable, complain
 
 CLOSED_PIPE = 141
 """128 and the number of SIGPIPE: what a shell reports of a program whose reader went away."""
@@ -38,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = _called(given, is_program=arguments is None)
         sys.stdout.flush()
         return status
+    except HasErrors:
+        return 1
     except Unusable as error:
         complain(str(error), *error.help, details=error.details)
         return 2

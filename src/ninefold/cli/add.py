@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from ninefold.cli.commands import AcceptProposals, Database, File, Parameter, Secrets, Settings
-from ninefold.cli.document import errors_of, load, plan_beside
+from ninefold.cli.document import plan_beside, planned
 from ninefold.cli.failures import failures_in_words
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.rows import given, masked, operations_of, pairs, rows_as_text
@@ -84,16 +84,10 @@ def add(
     format
         `json` prints each row that was added, a line each.
     """
-    loaded = load(file, accept_proposals)
-    errors_of(loaded)
-    if loaded.plan is None:
-        return 1
-    url, plan = plan_beside(loaded, loaded.plan, file, database)
-    if from_ == "-" and file == "-":
-        raise Unusable("the contract and the rows cannot both come from standard input")
-    wanted = _from_file(plan, resource, from_, values) if from_ else [_from_values(plan, resource, values)]
+    loaded, plan = planned(file, accept_proposals)
+    url, plan = plan_beside(loaded, plan, file, database)
+    read = _read(_wanted(file, plan, resource, from_, values))
     given_values = operator_values([value.name for value in plan.operator], settings, secrets, os.environ)
-    read = _read(wanted)
     if isinstance(read, _Faults):
         _tell(read, visible(file), from_)
         return 1
@@ -175,6 +169,14 @@ def _kind(plan: ServicePlan, resource: str) -> _Kind:
     if operations.adding is None:
         raise Unusable(f"nothing can be added to {resource}", details=operations.blocked)
     return _Kind(operations, operations.adding, Adding(operations, operations.adding))
+
+
+def _wanted(
+    file: str, plan: ServicePlan, resource: str | None, from_: str | None, values: Sequence[str]
+) -> Sequence[_Wanted]:
+    if from_ == "-" and file == "-":
+        raise Unusable("the contract and the rows cannot both come from standard input")
+    return _from_file(plan, resource, from_, values) if from_ else [_from_values(plan, resource, values)]
 
 
 def _from_values(plan: ServicePlan, resource: str | None, values: Sequence[str]) -> _Wanted:

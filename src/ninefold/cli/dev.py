@@ -106,18 +106,10 @@ def dev(
     fresh
         Begin without the rows of the last time.
     """
-    if file == "-":
-        raise Unusable("standard input cannot be watched", "dev follows a file")
-    path = Path(file)
-    if not path.is_file():
-        raise Unusable(
-            f"{file} is no file that can be watched", f"ninefold new {visible(file)} writes a blank contract"
-        )
+    path = _watched(file)
     wanted = Wanted(file, tuple(settings), secrets, accept_proposals, bodies, functions)
     with bound(listen, "--listen") as service_socket, bound(operator, "--operator") as operator_socket:
-        database = file_of(path, os.environ)
-        if fresh:
-            _remove(database)
+        database = _database(path, fresh)
         stop = run.Stop()
         for number in run.ending_signals():
             signal.signal(number, lambda *_: stop.request())
@@ -132,11 +124,25 @@ def dev(
     return 0
 
 
-def _remove(database: Path) -> None:
+def _watched(file: str) -> Path:
+    if file == "-":
+        raise Unusable("standard input cannot be watched", "dev follows a file")
+    path = Path(file)
+    if not path.is_file():
+        help = f"ninefold new {visible(file)} writes a blank contract"
+        raise Unusable(f"{file} is no file that can be watched", help)
+    return path
+
+
+def _database(document: Path, fresh: bool) -> Path:
+    """The file of dev's own database, which is removed where it is to be `fresh`."""
+    database = file_of(document, os.environ)
     try:
-        forget(database)
+        if fresh:
+            forget(database)
     except OSError as error:
         raise Unusable(f"{database} cannot be removed: {reason(error)}") from None
+    return database
 
 
 MOST_FIELDS = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ninefold.cli.terminal import Unusable, reason, remark, show
+from ninefold.cli.terminal import HasErrors, Unusable, reason, remark, show
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document
@@ -41,6 +41,16 @@ def errors_of(loaded: Loaded) -> tuple[Diagnostic, ...]:
     found = tuple(each for each in loaded.diagnostics if each.code.severity is Severity.ERROR)
     show(found, loaded.source, sys.stderr)
     return found
+
+
+def planned(file: str, accept_proposals: bool = False) -> tuple[Loaded, ServicePlan]:
+    """A contract and its plan. Raises HasErrors where it has none, and it is shown why; Unusable where the document
+    cannot be read."""
+    loaded = load(file, accept_proposals)
+    errors_of(loaded)
+    if loaded.plan is None:
+        raise HasErrors
+    return loaded, loaded.plan
 
 
 def has_routes(plan: ServicePlan) -> bool:

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from ninefold.cli.commands import AcceptProposals, Database, File, Parameter
-from ninefold.cli.document import errors_of, load, plan_beside
-from ninefold.cli.rows import rows_as_text
+from ninefold.cli.document import plan_beside, planned
+from ninefold.cli.rows import check_limit, rows_as_text
 from ninefold.cli.terminal import Unusable, remark, say
 from ninefold.operator.rows import counts, dead, logged, replay, rotate
 from ninefold.plan.service import ServicePlan
@@ -68,15 +68,10 @@ def events(
     format
         `json` gives one object a line.
     """
-    loaded = load(file, accept_proposals)
-    errors_of(loaded)
-    if loaded.plan is None:
-        return 1
-    url, plan = plan_beside(loaded, loaded.plan, file, database)
-    if not 1 <= limit <= LARGEST:
-        raise Unusable(f"--limit {limit} is not between 1 and {LARGEST:,}")
-    if not plan.schema.events or (action != "list" and not plan.schema.subscriptions):
-        raise Unusable(f"the contract has no {'subscriptions' if plan.schema.events else 'events'}")
+    loaded, plan = planned(file, accept_proposals)
+    url, plan = plan_beside(loaded, plan, file, database)
+    check_limit(limit)
+    _check_schema(plan, action)
     try:
         match action:
             case "list" | "dead":
@@ -88,6 +83,11 @@ def events(
     except Unavailable as error:
         raise Unusable(f"the database cannot be used: {error}") from None
     return 0
+
+
+def _check_schema(plan: ServicePlan, action: str) -> None:
+    if not plan.schema.events or (action != "list" and not plan.schema.subscriptions):
+        raise Unusable(f"the contract has no {'subscriptions' if plan.schema.events else 'events'}")
 
 
 def _show(

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import structs
 
 from ninefold.cli.commands import AcceptProposals, File, Parameter
-from ninefold.cli.document import errors_of, load
+from ninefold.cli.document import planned
 from ninefold.cli.terminal import Unusable, remark, say, say_json
 from ninefold.diagnostics.render import visible
 from ninefold.pipeline import Loaded
@@ -50,12 +50,9 @@ def move(
     format
         `json` gives one object: of each table how many rows it has, and their digest.
     """
-    loaded = load(file, accept_proposals)
-    errors_of(loaded)
-    if loaded.plan is None:
-        return 1
+    loaded, plan = planned(file, accept_proposals)
     try:
-        found = _moved(loaded, loaded.plan, source, target)
+        found = _moved(loaded, plan, source, target)
     except NotMoved as error:
         raise Unusable(str(error), *error.help, details=error.details) from None
     if format == "json":

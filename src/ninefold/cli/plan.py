@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, assert_never
 
 from ninefold.cli.commands import AcceptProposals, File
-from ninefold.cli.document import errors_of, has_routes, load
+from ninefold.cli.document import has_routes, planned
 from ninefold.cli.terminal import say, say_json
 from ninefold.expressions.tree import words
 from ninefold.plan.authentication import (
@@ -63,15 +63,12 @@ def plan(file: File, /, *, format: Literal["text", "json"] = "text", accept_prop
         ninefold plan contract.md | less
         ninefold plan contract.md --format json > plan.json
     """
-    loaded = load(file, accept_proposals)
-    errors_of(loaded)
-    if loaded.plan is None:
-        return 1
+    _, served = planned(file, accept_proposals)
     if format == "json":
-        say_json(loaded.plan)
+        say_json(served)
     else:
-        say(listing(loaded.plan))
-    return 0 if has_routes(loaded.plan) else 1
+        say(listing(served))
+    return 0 if has_routes(served) else 1
 
 
 def listing(plan: ServicePlan) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from rich.cells import cell_len
 
 from ninefold.cli.commands import AcceptProposals, Database, File, Parameter, Secrets, Settings
-from ninefold.cli.document import errors_of, load, plan_beside
+from ninefold.cli.document import plan_beside, planned
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.terminal import Unusable, is_coloured, remark, say, width
 from ninefold.diagnostics.render import visible
@@ -68,14 +68,10 @@ def rows(
     format
         `json` gives one object a row, each on a line of its own.
     """
-    loaded = load(file, accept_proposals)
-    errors_of(loaded)
-    if loaded.plan is None:
-        return 1
-    url, plan = plan_beside(loaded, loaded.plan, file, database)
+    loaded, plan = planned(file, accept_proposals)
+    url, plan = plan_beside(loaded, plan, file, database)
     operations = operations_of(plan, resource)
-    if not 1 <= limit <= LARGEST:
-        raise Unusable(f"--limit {limit} is not between 1 and {LARGEST:,}")
+    check_limit(limit)
     filters = _filters(operations, where)
     _check_sort(operations, sort)
     values = operator_values([value.name for value in plan.operator], settings, secrets, os.environ)
@@ -98,6 +94,11 @@ def _filters(operations: OperatorOperations, where: Sequence[str]) -> Mapping[st
         return filters_of(operations, wanted)
     except Invalid as error:
         raise Unusable(f"--where {' '.join(where)}: {error.message}") from None
+
+
+def check_limit(limit: int) -> None:
+    if not 1 <= limit <= LARGEST:
+        raise Unusable(f"--limit {limit} is not between 1 and {LARGEST:,}")
 
 
 def _check_sort(operations: OperatorOperations, sort: str) -> None:

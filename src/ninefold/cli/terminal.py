@@ -22,6 +22,10 @@ class Unusable(Exception):
         self.details = details
 
 
+class HasErrors(Exception):
+    """Nothing can be done for a contract, and why has been shown (exit 1)."""
+
+
 def is_coloured(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
 from ninefold.cli.commands import AcceptProposals, Database, File, Flag, Parameter
-from ninefold.cli.document import errors_of, load, plan_beside, read_bytes
+from ninefold.cli.document import plan_beside, planned, read_bytes
 from ninefold.cli.terminal import Unusable, reason, remark, say, say_json, show
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors
 from ninefold.diagnostics.render import visible
@@ -98,11 +98,8 @@ def upgrade(
     format
         `json` gives one object.
     """
-    loaded = load(file, accept_proposals)
-    errors_of(loaded)
-    if loaded.plan is None:
-        return 1
-    path, plan = plan_beside(loaded, loaded.plan, file, database)
+    loaded, plan = planned(file, accept_proposals)
+    path, plan = plan_beside(loaded, plan, file, database)
     try:
         if (undo or backup) and not has_backups(path):
             raise Unusable("there is no backup of a database in PostgreSQL but its operator's", "pg_dump makes one")

@@ -58,28 +58,8 @@ def list_rows(operation: checked.List, admission: Admission, perspective: Perspe
     source = " FROM " + perspective.source(resource.name) + f" AS {name} WHERE " + all_of(conditions)
     filters = filter_pieces(operation, columns.rows, perspective)
 
-    orders = _orders(operation, resource)
-    sorts, sort_pieces, after_pieces = [], [], []
-    for order_name, keys in orders.items():
-        expressions = [(_field(resource, field), descending) for field, descending in keys]
-        fragments = [(perspective.shown(each, columns.rows), each, descending) for each, descending in expressions]
-        numbers = tuple(columns.add(each) for each, _ in expressions)
-        sorts.append(Sort(order_name, numbers))
-        order = _order(fragments, perspective.dialect)
-        sort_pieces.append(Piece(order.text, order.binds, f"sort {order_name}"))
-        if operation.pages.by == "cursor":
-            after = " AND (" + _after(fragments, perspective.dialect) + ")"
-            after_pieces.append(Piece(after.text, after.binds, f"after {order_name}"))
-
-    tail = []
-    if operation.pages.by != "none":
-        limit = " LIMIT " + bind(inputs.LIMIT)
-        if operation.pages.by in ("offset", "page"):
-            limit = limit + " OFFSET " + bind(inputs.OFFSET)
-        tail.append(Piece(limit.text, limit.binds))
-    statement = Statement(
-        (*columns.select(source), *filters, *after_pieces, *sort_pieces, *tail), tuple(columns.results)
-    )
+    sorts, order = _sorted(operation, resource, columns, perspective)
+    statement = Statement((*columns.select(source), *filters, *order, *_part(operation)), tuple(columns.results))
     count = None
     if operation.total:
         counted = "SELECT count(*)" + source
@@ -89,7 +69,7 @@ def list_rows(operation: checked.List, admission: Admission, perspective: Perspe
         response=response,
         select=statement,
         paging=_paging(operation, perspective),
-        sorts=tuple(sorts),
+        sorts=sorts,
         filters=filter_parameters(operation),
         sort_parameter=operation.sorts.parameter,
         sort_trace=stated(perspective.checked.places, "endpoints", operation.key, "sort"),
@@ -101,6 +81,34 @@ def list_rows(operation: checked.List, admission: Admission, perspective: Perspe
         conditional=operation.is_conditional,
         choices=choices(operation),
     )
+
+
+def _sorted(
+    operation: checked.List, resource: Resource, columns: Columns, perspective: Perspective
+) -> tuple[tuple[Sort, ...], tuple[Piece, ...]]:
+    """The orders that may be asked for, and the pieces of the statement that put the rows into each, behind those that
+    begin after the last row of the page before."""
+    sorts, orders, after = list[Sort](), list[Piece](), list[Piece]()
+    for name, keys in _orders(operation, resource).items():
+        expressions = [(_field(resource, field), descending) for field, descending in keys]
+        fragments = [(perspective.shown(each, columns.rows), each, descending) for each, descending in expressions]
+        sorts.append(Sort(name, tuple(columns.add(each) for each, _ in expressions)))
+        order = _order(fragments, perspective.dialect)
+        orders.append(Piece(order.text, order.binds, f"sort {name}"))
+        if operation.pages.by == "cursor":
+            behind = " AND (" + _after(fragments, perspective.dialect) + ")"
+            after.append(Piece(behind.text, behind.binds, f"after {name}"))
+    return tuple(sorts), (*after, *orders)
+
+
+def _part(operation: checked.List) -> tuple[Piece, ...]:
+    """How many of the rows, and from where."""
+    if operation.pages.by == "none":
+        return ()
+    limit = " LIMIT " + bind(inputs.LIMIT)
+    if operation.pages.by in ("offset", "page"):
+        limit = limit + " OFFSET " + bind(inputs.OFFSET)
+    return (Piece(limit.text, limit.binds),)
 
 
 def _paging(operation: checked.List, perspective: Perspective) -> Paging:

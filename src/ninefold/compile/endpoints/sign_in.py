@@ -14,10 +14,10 @@ from ninefold.checked.service import Issued
 from ninefold.compile import inputs
 from ninefold.compile.before import as_it_was
 from ninefold.compile.credentials import endings, issue, only_granted
+from ninefold.compile.endpoints.changes import changes, values_computed, written_further
 from ninefold.compile.endpoints.held import can_be_made, made_columns, making
 from ninefold.compile.endpoints.read import requirements_of_row
 from ninefold.compile.endpoints.rows import acted_on, answer, outer_join, pieces, row_columns
-from ninefold.compile.endpoints.update import changes, values_computed, written_further
 from ninefold.compile.endpoints.writes import invariants, told_after, uniques
 from ninefold.compile.events import caused
 from ninefold.compile.judge import Made, judge
@@ -47,20 +47,15 @@ def sign_in(operation: stated.SignIn, admission: Admission, perspective: Perspec
     password = next(field for field in named if field.secret is not None)
     name = identifier(resource.name)
 
-    found = _found(operation, resource, [field for field in named if field is not password], perspective)
-    find = f"SELECT {column(resource.name, password.name).text} FROM {name} AS {name} WHERE " + all_of(found)
-    found.append(column(resource.name, password.name) + " = " + bind(inputs.VERIFIED_HASH))
+    before = _found(operation, resource, [field for field in named if field is not password], perspective)
+    found = [*before, column(resource.name, password.name) + " = " + bind(inputs.VERIFIED_HASH)]
 
-    required = parents(operation, perspective)
-    there = column(resource.name, resource.primary_key[0]) + " IS NOT NULL"
-    refused = Condition("sign in refused", subject=resource.name, trace=traced(operation.place))
-    required.append(Requirement(refused, there, Scope.PRESENCE))
+    required = [*parents(operation, perspective), _there("sign in refused", operation, resource)]
     required += permission(admission, resource, perspective)
     required += _granted(operation, resource, perspective)
     required += [guard(each, resource, perspective) for each in operation.guards]
     computed: dict[str, Fragment] = {}
-    held_values, held_to = list[Made](), dict[str, Held]()
-    assigns: tuple[Assign, ...] = ()
+    held_values, held_to, assigns = list[Made](), dict[str, Held](), tuple[Assign, ...]()
     if operation.sets:
         writes = replace(operation, takes=replace(operation.takes, body=()))  # that says which row it is
         changed = changes(writes, resource, perspective)
@@ -101,13 +96,23 @@ def sign_in(operation: stated.SignIn, admission: Admission, perspective: Perspec
         details=told.details,
         upholds=upheld(Change("update", resource, frozenset(written), found), operation, perspective),
         follows=told.follows,
-        password=PasswordCheck(
-            password.name,
-            Statement(pieces(find), (ResultColumn("hash", Digest(nullable=True)),))
-            if password.secret == "password"
-            else None,
-        ),
+        password=_password(password, before, resource),
     )
+
+
+def _there(otherwise: str, operation: Operation, resource: Resource) -> Requirement:
+    """There is a row at all."""
+    there = column(resource.name, resource.primary_key[0]) + " IS NOT NULL"
+    return Requirement(Condition(otherwise, resource.name, trace=traced(operation.place)), there, Scope.PRESENCE)
+
+
+def _password(field: Field, found: Sequence[Fragment], resource: Resource) -> PasswordCheck:
+    """Which hash the password is held to, where it is one; what is no password is compared as it is."""
+    if field.secret != "password":
+        return PasswordCheck(field.name, None)
+    name, hash_ = identifier(resource.name), column(resource.name, field.name)
+    find = f"SELECT {hash_.text} FROM {name} AS {name} WHERE " + all_of(found)
+    return PasswordCheck(field.name, Statement(pieces(find), (ResultColumn("hash", Digest(nullable=True)),)))
 
 
 def _changed(
@@ -157,9 +162,7 @@ def sign_out(operation: stated.SignOut, admission: Admission, perspective: Persp
     name = identifier(resource.name)
     if is_of_caller(operation):
         found = _callers_own(resource)
-        there = column(resource.name, resource.primary_key[0]) + " IS NOT NULL"
-        nobody = Condition("unauthenticated", subject=resource.name, trace=traced(operation.place))
-        required_ = [Requirement(nobody, there, Scope.PRESENCE), *permission(admission, resource, perspective)]
+        required_ = [_there("unauthenticated", operation, resource), *permission(admission, resource, perspective)]
         source = f"{perspective.dialect.nothing} LEFT JOIN {name} AS {name} ON " + all_of(found)
     else:
         found = says_which(operation, columns.rows, perspective)
@@ -172,12 +175,8 @@ def sign_out(operation: stated.SignOut, admission: Admission, perspective: Persp
         *endings(operation, resource, perspective.checked),
     )
     told = told_after(operation, resource, columns, [], perspective, *steps, by_key=True)
-    text = (
-        "SELECT "
-        + told.returning
-        + f" FROM {name} AS {name} WHERE "
-        + all_of([*found, *[each.holds for each in required_]])
-    )
+    which = " WHERE " + all_of([*found, *(each.holds for each in required_)])
+    text = "SELECT " + told.returning + f" FROM {name} AS {name}" + which
     return SignOut(
         resource=resource.name,
         response=response,
