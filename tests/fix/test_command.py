@@ -104,3 +104,16 @@ def test_a_file_that_is_changed_meanwhile_is_left(
     assert main(["fix", str(path)]) == 2
     assert "has been changed meanwhile" in capsys.readouterr().err
     assert path.read_text(encoding="utf-8") == SHORT
+
+
+def test_an_old_word_that_is_written_as_it_never_was_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A mapping where a list stood: there is no rewriting of it, and it is not passed over in silence."""
+    path = tmp_path / "note.yaml"
+    path.write_text(
+        SHORT + "    invariants:\n      short: {when: note.id < 5, otherwise: too_long}\n", encoding="utf-8"
+    )
+    for _ in range(2):
+        assert main(["fix", str(path)]) == 1
+        assert f"{path}:4: by hand: `invariants` is now `check`" in capsys.readouterr().err

@@ -13,6 +13,8 @@ from ninefold.cli.terminal import Unusable, remark, show
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.source import Source
+from ninefold.language.codes import UNKNOWN_KEY
+from ninefold.pipeline import compile_document
 from ninefold.syntax.parser import form_of, parse, read
 from ninefold.tools.fix.fix import fixed
 from ninefold.tools.fix.rewriting import Left
@@ -53,9 +55,22 @@ def fix(file: File, /, *, diff: Diff = False) -> int:
     shown = source.value if diff else Source(file, result.text)
     _tell(shown, "means something else now", result.changed, (lambda at: at) if diff else result.moved)
     _tell(shown, "by hand", result.left, (lambda at: at) if diff else result.moved)
-    if result.text == source.value.text and not result.left:
+    after = Source(file, result.text)
+    over = _over(after, {after.place(result.moved(each.span.start)).line for each in result.left})
+    _tell(after, "by hand", over, lambda at: at)
+    if result.text == source.value.text and not result.left and not over:
         remark(visible(f"{file} has the words of today"))
-    return 1 if result.left else 0
+    return 1 if result.left or over else 0
+
+
+def _over(after: Source, told: set[int]) -> tuple[Left, ...]:
+    """The keys of the first words that stand in what was rewritten all the same: they are written in a way that they
+    never had. `told`: lines of which something is said already."""
+    unknown = (
+        each for each in compile_document(after.name, after.text.encode()).diagnostics if each.code is UNKNOWN_KEY
+    )
+    found = ((each.span, next((help for help in each.help if " is now " in help), None)) for each in unknown)
+    return tuple(Left(at, help) for at, help in found if help and after.place(at.start).line not in told)
 
 
 def _tell(shown: Source, what: str, lines: Iterable[Left], moved: Callable[[int], int]) -> None:
