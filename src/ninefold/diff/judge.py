@@ -53,6 +53,7 @@ class Judge:
             return tuple(found)
         found += of_schemas(change, self.sights, self.shown, self.promise)
         declared = side_of(change.part, change.key.path)
+        found += self._more_words(change)
         if not alone.felt.routes and {*alone.felt.rest.values()} == {"runs"}:
             return (*found, *effects("runs", "unproved", self.promise, said="what rows have to be is checked"))
         if change.key.shape in BY_CALLER or (declared == "guards" and change.part == 5):
@@ -156,6 +157,12 @@ class Judge:
         for (_, key), others in alone.felt.elsewhere.items():
             by = _few([f"answered by `{each}`" if " " in each else each for each in others])
             yield from effects("takes", "less", self.promise, said=f"some requests to `{key}` are {by}")
+
+    def _more_words(self, change: Change) -> Iterator[Effect]:
+        """Of a state: whoever reads it may meet a word that is not known, by transitions that alone lead nowhere."""
+        if change.part == 3 and change.how == "added" and change.key.path.startswith("RESOURCE.states"):
+            said = "rows may be in a state that readers do not know"
+            yield from effects("gives", "more", self.promise, "add a state", said)
 
     def _known_by(self, change: Change) -> Iterator[Effect]:
         """Of a primary key: which rows may be there beside each other."""
