@@ -49,6 +49,39 @@ def by_forms(maker: Maker, endpoints: dict[str, Any]) -> None:
         endpoints[f"{key}/form"] = {**said, "requests": own}
 
 
+ANY: Final = {"type": ["string", "integer", "number", "boolean", "object", "array", "null"]}
+
+
+def by_wholes(maker: Maker, endpoints: dict[str, Any]) -> dict[str, Any]:
+    """Endpoints that do what another does, of which the body is a type that asks something of the whole; the types."""
+    throws, types = maker.wholes, dict[str, Any]()
+    for key, said in list(endpoints.items()):
+        body = said.get("body") if isinstance(said, dict) else None
+        does = str(said.get("does")) if isinstance(said, dict) else ""
+        if not isinstance(body, list) or not body or "cases" in said or "{" in key.rpartition("/")[0]:
+            continue
+        if not does.startswith(("create ", "update ", "put ")) or throws.random() < 0.6:
+            continue
+        one, other = throws.choice(body), throws.choice(body)
+        asked: dict[str, Any] = throws.choice(
+            [
+                {"minProperties": 1},
+                {"maxProperties": 2},
+                {"dependentRequired": {one: [other]}},
+                {"anyOf": [{"required": [one]}, {"required": [other]}]},
+                {"oneOf": [{"required": [one]}, {"minProperties": 2}]},
+                {"not": {"required": [*{one: None, other: None}]}},
+                {"if": {"required": [one]}, "then": {"required": [other]}, "else": {"maxProperties": 1}},
+                {"propertyNames": {"maxLength": 3}, "minProperties": 1},
+            ]
+        )
+        needed = {"required": [throws.choice(body)]} if throws.random() < 0.2 else {}
+        name = f"whole_{len(types) + 1}"
+        types[name] = {"type": "object", "properties": dict.fromkeys(body, ANY), **needed, **asked}
+        endpoints[f"{key}/whole"] = {**said, "body": {"$ref": f"#/types/{name}"}}
+    return types
+
+
 def by_path_values(maker: Maker, found: dict[str, Any]) -> None:
     """Endpoints with a name in braces that is no field; what is wrong with it may have a code, in three ways."""
     throws = maker.paths

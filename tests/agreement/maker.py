@@ -25,6 +25,7 @@ class Maker:
         self.paths = Random(f"paths {random.getstate()}")
         self.puts = Random(f"puts {random.getstate()}")
         self.cases = Random(f"cases {random.getstate()}")
+        self.wholes = Random(f"wholes {random.getstate()}")
         self.forms = Random(f"forms {random.getstate()}")
         self.effects = Random(f"effects {random.getstate()}")
         self.versions = Random(f"versions {random.getstate()}")

@@ -13,7 +13,7 @@ from tests.reference.expressions import Fails, Reading
 from tests.reference.failures import Broken, Failure
 from tests.reference.messages import Request
 from tests.reference.values import Broken as BrokenValue
-from tests.reference.values import Path, broken_rules, from_text, only_named, parsed, read
+from tests.reference.values import Path, broken_rules, from_text, of_whole, only_named, parsed, read
 
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.operations import BodyLeaf
@@ -142,11 +142,13 @@ def given(
         _normalise(document, leaf, fields[leaf.field])
     broken: list[Broken] = []
     result = Given()
+    asked = () if endpoint.takes.whole is None else tuple(of_whole(endpoint.takes.whole.schema, document))
     for leaf in endpoint.takes.body:
         field_ = fields[leaf.field]
         value = at(document, leaf.pointer)
         if value is ABSENT:
             of_type = leaf.beside is not None and leaf.beside.required
+            of_type = of_type or (leaf.pointer, "required") in asked
             if (of_type or _is_needed(field_, endpoint)) and isinstance(at(document, leaf.pointer[:-1]), dict):
                 broken.append(Broken("body", leaf.pointer, "required"))
             continue
@@ -177,6 +179,7 @@ def given(
             result.wrong.add(leaf.field)
         broken += [Broken("body", path, rule) for path, rule in rules]
     broken += _containers(document, endpoint, fields)
+    broken += [Broken("body", path, rule) for path, rule in asked if not path]
     broken = [*dict.fromkeys((*_constants(document, endpoint), *broken))]
     if checked.requests_of(endpoint).unknown_members == "refused":
         broken += [Broken("body", path, "unknown") for path in _unknown(document, _known(endpoint))]

@@ -169,6 +169,36 @@ def broken_rules(schema: Mapping[str, Any], value: Any, at: Path = ()) -> Iterat
                     yield (*at, name), "unknown"
 
 
+def of_whole(schema: Mapping[str, Any], document: Any) -> Iterator[tuple[Path, str]]:
+    """What an object does not keep of the rules about which members it has, and how many. What its members are, and
+    which others there are, is asked elsewhere."""
+    if not isinstance(document, dict):
+        return
+    if len(document) > schema.get("maxProperties", len(document)):
+        yield (), "maxProperties"
+        return
+    for keyword, said in schema.items():
+        match keyword:
+            case "minProperties" if len(document) < said:
+                yield (), keyword
+            case "propertyNames" if any([*broken_rules(said, name)] for name in document):
+                yield (), keyword
+            case "anyOf" | "oneOf":
+                kept = sum(not [*of_whole(each, document)] for each in said)
+                if kept == 0 or (keyword == "oneOf" and kept > 1):
+                    yield (), keyword
+            case "not" if not [*of_whole(said, document)]:
+                yield (), keyword
+            case "if":
+                holds = not [*of_whole(said, document)]
+                yield from of_whole(schema.get("then" if holds else "else", {}), document)
+            case "required":
+                yield from (((name,), keyword) for name in said if name not in document)
+            case "dependentRequired":
+                brought = (name for one, names in said.items() if one in document for name in names)
+                yield from (((name,), "required") for name in brought if name not in document)
+
+
 def only_named(schema: Mapping[str, Any], value: Any) -> Any:
     """A value without the members that nothing names, at every depth. Where no schema says which there are, all are."""
     if isinstance(value, list):
