@@ -67,16 +67,17 @@ def with_types(text: str, types: Sequence[Type]) -> str:
 _PLACE: Final = re.compile(r"\?(\d*)")
 
 
-def numbered(text: str, named: str = "$") -> str:
+def numbered(text: str, named: str = "${}") -> str:
     """A text with `$1`, `$2` … in the place of `?` or, where it names one twice, `?1`, `?2` … A `?` without a number
-    has the one after the greatest before it, as in SQLite. `named`: what stands in front of the number."""
+    has the one after the greatest before it, as in SQLite. `named`: what stands there, with the number for
+    the braces."""
     greatest = 0
 
     def number(found: re.Match[str]) -> str:
         nonlocal greatest
         own = int(found[1]) if found[1] else greatest + 1
         greatest = max(greatest, own)
-        return f"{named}{own}"
+        return named.format(own)
 
     return _PLACE.sub(number, text)
 

@@ -147,6 +147,7 @@ class Invariants:
         self._details = write.details if isinstance(write, plan.WithValues) else ()
         self.checks = write.checks if isinstance(write, plan.WithValues) else 0
         self._others = tuple(map(_Upheld, write.upholds))
+        self.none = not (self._own or self._others)
 
     def before(self, session: Session, env: Environment) -> None:
         """Keep the keys of other rows as they are before the write, by name: the root `$affected`. Where several rows

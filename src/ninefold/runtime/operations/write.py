@@ -34,7 +34,7 @@ from ninefold.runtime.operations.events import arise
 from ninefold.runtime.operations.flow import Next, Select, Transact, Wait
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.values import Values, hash_all, lacks_of
-from ninefold.runtime.store.protocol import Conflicting, Row, Session, Stored
+from ninefold.runtime.store.protocol import Conflicting, Row, Session, Single, Stored
 from ninefold.runtime.store.statements import Prepared, RowReader
 from ninefold.values import Value
 
@@ -94,6 +94,8 @@ class Write:
         self._is_read_back = read_back is not None
         self._read_back = None if read_back is None else ReadBack(read_back)
         issue, subscription = operation.step(plan.Issue), operation.step(plan.Subscription)
+        asks = self._judge.holds or was is not None or represented is not None or not self._invariants.none
+        self._is_single = not (asks or operation.follows)
         self._issues = None if issue is None else credentials.Issue(issue)
         self._signs = subscription is not None and subscription.signed
 
@@ -195,10 +197,15 @@ class Write:
         return self._transact(call)
 
     def _transact(self, call: Call) -> Next:
-        return Wait(
-            Transact(partial(self._work, call), self._again),
-            lambda done: done[1].filled(done[0], (), call.env, done[2]),
-        )
+        work: Callable[[Session], Any] = partial(self._work, call)
+        if self._is_single and not call.unfit:
+            work = Single(partial(self._bound, call), partial(self._wrote, call), work)
+        return Wait(Transact(work, self._again), lambda done: done[1].filled(done[0], (), call.env, done[2]))
+
+    def _wrote(self, call: Call, row: Row) -> tuple[Row, Shape, None]:
+        if self._is_new:
+            call.env[BEFORE] = {**call.env[BEFORE], self._row: None}
+        return row, self._shape, None
 
     def _work(self, call: Call, session: Session) -> tuple[Row, Shape, str | None]:
         """The columns of the row as it has become, how they are shown, and their entity tag where that is of more."""
@@ -243,13 +250,10 @@ class Write:
     def _touch(self, session: Session, call: Call) -> tuple[Row, bool] | _Other:
         """The row that is written, or that is there as it is wanted, or that is there and is to be changed instead.
         What is made at random is made again where it is taken. Raises what refuses it."""
-        env, tries, switches = call.env, 0, self._statement.switches
-        if switches:
-            on = {f"new {name}" for name in env[environment.NEW]}
-            switches &= on | {AS_IT_WAS} if call.on_current else on
+        env, tries = call.env, 0
         while True:
             try:
-                rows = [] if call.unfit else session.run(*self._statement.bound(env, switches))
+                rows = [] if call.unfit else session.run(*self._bound(call))
             except Conflicting:
                 rows = []
             if rows:
@@ -267,6 +271,13 @@ class Write:
             if not isinstance(refusal, Taken) or refusal.anew <= (call.body or {}).keys() or tries == MOST_ANEW:
                 raise refusal or NothingFound
             self._make_anew(call)
+
+    def _bound(self, call: Call) -> tuple[str, list[Stored]]:
+        switches = self._statement.switches
+        if switches:
+            on = {f"new {name}" for name in call.env[environment.NEW]}
+            switches &= on | {AS_IT_WAS} if call.on_current else on
+        return self._statement.bound(call.env, switches)
 
     def _unfit(self, unfit: Sequence[Failure], refusal: Refusal | None) -> Refusal:
         """What refuses it beside what it would lack; the latter of no row that is not there, and that none may make."""

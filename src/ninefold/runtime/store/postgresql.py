@@ -22,6 +22,7 @@ from typing import Any, Final, TypeVar
 
 from asyncpg.exceptions import LockNotAvailableError
 
+from ninefold.runtime.store import postgresql_series as series
 from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_link import LOST, PASSING, Broken, Link, Transaction, meaning, words
 from ninefold.runtime.store.postgresql_nodes import CHANNEL, Nodes
@@ -195,9 +196,12 @@ class Writer:
     def _committed(self, batch: list[Waiting]) -> list[Result]:
         """The results, in the order of the works. If the commit fails, none of them was done."""
         try:
+            works = series.alike(batch, self.longest)
+            if works:
+                self._await(series.made(self._connected(), works))
             link, number = self.begun()
             try:
-                results = self._done(link, batch)
+                results = self._done(link, batch, works)
                 if results is None:
                     self._await(link.connection.execute("ROLLBACK"))
                     link, number = self.begun()
@@ -244,16 +248,20 @@ class Writer:
             log.error("it is not known whether transaction %s was committed", number)
             raise
 
-    def _done(self, link: Link, batch: list[Waiting]) -> list[Result] | None:
-        """The results, in the order of the works, which nobody else has: those that can be done once more are done
-        first, and without savepoints. None: what they did has to be undone."""
+    def _done(self, link: Link, batch: list[Waiting], works: series.Alike) -> list[Result] | None:
+        """The results, in the order of the works, which nobody else has: those that are alike are done first, then what
+        else can be done once more, without savepoints. None: what they did has to be undone."""
         if len(batch) == 1 and batch[0].again:
             return self._by_itself(link, batch[0])
-        first = self._together(link, [each for each in batch if each.again])
-        if first is None:
+        done = self._await(series.done(link, works)) if works else {}
+        if done is None:
             return None
-        results = iter(first)
-        return [next(results) if each.again else self._alone(link, each) for each in batch]
+        left = [number for number, each in enumerate(batch) if each.again and number not in done]
+        together = self._together(link, [batch[number] for number in left])
+        if together is None:
+            return None
+        done |= zip(left, together, strict=True)
+        return [done[number] if number in done else self._alone(link, each) for number, each in enumerate(batch)]
 
     def _note_due(self, link: Link, batch: list[Waiting], results: list[Result]) -> None:
         """Other nodes read from when on something may be due of what was written."""

@@ -79,6 +79,8 @@ class Link:
     def __init__(self, connection: Any) -> None:
         self.connection = connection
         self._prepared: dict[str, tuple[Any, tuple[str, ...]]] = {}
+        self.series: dict[str, Any] = {}
+        """What its session does one after another in one call, by the statement (`postgresql_series.py`)."""
 
     @classmethod
     async def open(cls, url: str, bounds: Mapping[str, str] = MappingProxyType({})) -> Link:

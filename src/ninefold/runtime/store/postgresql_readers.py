@@ -214,7 +214,7 @@ async def joined(link: Link, texts: tuple[str, ...]) -> Joined:
             place = '"$asked".place'
             source = f'unnest({given}) WITH ORDINALITY AS "$asked" ({names}, place) CROSS JOIN LATERAL '
         columns = ", ".join((str(number), place, *before, '"$found".*', *after))
-        inner = numbered(FORMS.get(text, text), '"$asked".v')
+        inner = numbered(FORMS.get(text, text), '"$asked".v{}')
         written.append(f'SELECT {columns} FROM {source}({inner}) AS "$found"')
         arms.append(Arm(forms, slice(width, width + len(types[number]))))
         width += len(types[number])

@@ -41,6 +41,19 @@ class Session(Protocol):
         """Run one statement. Raises Conflicting, NoValue or TooLong."""
 
 
+@dataclass(frozen=True, slots=True)
+class Single:
+    """A work that is one statement where that gives a row, of which `of` says what comes; where it gives none, or is
+    not done together with its like, it is done as `work`."""
+
+    statement: Callable[[], tuple[str, Sequence[Stored]]]
+    of: Callable[[Row], Any]
+    work: Callable[[Session], Any]
+
+    def __call__(self, session: Session) -> Any:
+        return self.work(session)
+
+
 class Guest(Session, Protocol):
     """A transaction beside those who serve a database, to be used in a `with`; undone where the block raises."""
 

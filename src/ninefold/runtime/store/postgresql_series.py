@@ -1,0 +1,94 @@
+"""Works that are one statement each, done as one: what waits with the same statement is a call of a function that does
+it for each, in their order, each of which sees what those before it did.
+
+The function is the session's own (`pg_temp`), made when a statement is first wanted twice, so that PostgreSQL plans it
+once. Where it cannot be made, or fails, each work is done as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from asyncpg.exceptions import PostgresError
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.runtime.store.postgresql_link import Link
+from ninefold.runtime.store.protocol import Single, Stored
+from ninefold.runtime.store.writer import Result, Waiting
+from ninefold.sql.fragment import identifier, literal
+from ninefold.sql.postgresql import fitted, numbered
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A call of the function for one statement, and the forms of its binds."""
+
+    call: str
+    forms: tuple[str, ...]
+
+
+Alike: TypeAlias = Mapping[str, list[tuple[int, Single, Sequence[Stored]]]]
+"""Works of a batch that are of one statement, by its text: the number of each in the batch, the work, and its binds."""
+
+
+def alike(batch: Sequence[Waiting], longest: int) -> Alike:
+    """Where there are several of one statement, of which no value is longer than so much."""
+    found: dict[str, list[tuple[int, Single, Sequence[Stored]]]] = {}
+    for number, waiting in enumerate(batch):
+        if isinstance(waiting.work, Single) and waiting.again:
+            text, binds = waiting.work.statement()
+            if not any(isinstance(each, str | bytes) and len(each) > longest for each in binds):
+                found.setdefault(text, []).append((number, waiting.work, binds))
+    return {text: works for text, works in found.items() if len(works) > 1}
+
+
+async def made(link: Link, texts: Iterable[str]) -> None:
+    """Make the functions of statements. Not to be called in a transaction, which could take them along."""
+    for text in texts:
+        if text in link.series:
+            continue
+        try:
+            link.series[text] = await _made(link, text, f'pg_temp."$series {len(link.series)}"')
+        except PostgresError:
+            link.series[text] = None
+
+
+async def _made(link: Link, text: str, name: str) -> Series | None:
+    statement, forms = await link.prepare(text)
+    if not forms:
+        return None
+    types = [f"{identifier(each.type.schema)}.{identifier(each.type.name)}" for each in statement.get_attributes()]
+    columns = [f'"$column {number}"' for number in range(len(types))]
+    gives = ", ".join(f"{column} {form}" for column, form in zip(columns, types, strict=True))
+    inner = numbered(text, '${}["$number"]')
+    body = (
+        'BEGIN FOR "$number" IN 1 .. cardinality($1) LOOP'
+        f" {inner} INTO {', '.join(columns)};"
+        ' IF FOUND THEN "$place" := "$number"; RETURN NEXT; END IF; END LOOP; END'
+    )
+    await link.connection.execute(
+        f"CREATE FUNCTION {name}({', '.join(f'{form}[]' for form in forms)})"
+        f' RETURNS TABLE ("$place" int8, {gives}) LANGUAGE plpgsql AS {literal(body)}'
+    )
+    places = ", ".join(f"${number}" for number in range(1, len(forms) + 1))
+    return Series(f"SELECT * FROM {name}({places})", forms)
+
+
+async def done(link: Link, works: Alike) -> dict[int, Result] | None:
+    """What came of those that gave a row, by their numbers. None: what was done has to be undone."""
+    results: dict[int, Result] = {}
+    for text, some in works.items():
+        series = link.series.get(text)
+        if series is None:
+            continue
+        fit = [fitted(binds, series.forms) for _, _, binds in some]
+        arrays: list[Any] = [list(each) for each in zip(*fit, strict=True)]
+        try:
+            rows, _ = await link.run(series.call, arrays)
+        except PostgresError:
+            return None
+        for place, *row in rows:
+            number, work, _ = some[int(str(place)) - 1]
+            results[number] = work.of(tuple(row)), None
+    return results

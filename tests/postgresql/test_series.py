@@ -1,0 +1,103 @@
+"""Works of one statement that wait together are one call; what comes of each is what would have come of it alone."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import Future
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import Any, Final
+
+import pytest
+from tests.contracts import compiled
+from tests.postgresql import server
+from tests.postgresql.test_trips import asked
+
+from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.protocol import Conflicting, Opened, Row, Session, Single, Store, Stored, settling
+
+INSERT: Final = "INSERT INTO t VALUES (CAST(? AS bigint), CAST(? AS bigint)) ON CONFLICT DO NOTHING RETURNING id, 't'"
+ADD: Final = "UPDATE t SET n = n + CAST(?2 AS bigint) WHERE id = CAST(?1 AS bigint) RETURNING n"
+
+
+class Refused(Exception):
+    pass
+
+
+def single(text: str, *binds: Stored) -> Single:
+    """Gives the row, or is refused where there is none."""
+
+    def work(session: Session) -> Row:
+        rows = session.run(text, binds)
+        if not rows:
+            raise Refused
+        return rows[0]
+
+    return Single(lambda: (text, binds), lambda row: row, work)
+
+
+def together(database: Store, *works: Single) -> list[Any]:
+    """What came of works that the writer took in one batch."""
+
+    async def written() -> list[Any]:
+        begun, go_on = Event(), Event()
+
+        def holds_up(_: Session) -> None:
+            begun.set()
+            go_on.wait()
+
+        held = database.transact(holds_up)
+        await asyncio.to_thread(begun.wait)
+        futures: list[Future[Any]] = [asyncio.get_running_loop().create_future() for _ in works]
+        for work, future in zip(works, futures, strict=True):
+            database.write(work, settling(future), again=True)
+        go_on.set()
+        await held
+        return await asyncio.gather(*futures, return_exceptions=True)
+
+    return asyncio.run(written())
+
+
+@pytest.fixture(params=["", "without temporary tables"])
+def opened(request: pytest.FixtureRequest) -> Iterator[tuple[str, Store, bool]]:
+    """A database, and whether its user may have functions of the session."""
+    url, plan = server.database(), compiled(Path(__file__).parent / "contract.md").plan_for("postgresql")
+    assert plan is not None
+    name, ours = url.partition("?")[0].rpartition("/")[2], url
+    if request.param:
+        server.run(url, f"CREATE ROLE {name} LOGIN", f"REVOKE TEMPORARY ON DATABASE {name} FROM PUBLIC")
+        server.run(url, f"GRANT ALL ON SCHEMA public TO {name}")
+        ours = url.replace("//ninefold@", f"//{name}@")
+    server.run(url, f"ALTER DATABASE {name} SET log_statement = 'all'")
+    found = open_database(ours, plan)
+    assert isinstance(found, Opened), found
+    server.run(url, "CREATE TABLE t (id bigint PRIMARY KEY, n bigint REFERENCES t)", "GRANT ALL ON t TO PUBLIC")
+    yield url, found.database, not request.param
+    found.database.close()
+
+
+def test_works_that_are_alike_are_one_call(opened: tuple[str, Store, bool]) -> None:
+    url, database, has_series = opened
+    name = url.partition("?")[0].rpartition("/")[2]
+    insert, add = partial(single, INSERT), partial(single, ADD)
+    made = together(database, *(insert(number % 7, None) for number in range(20)))
+    assert made[:7] == [(number, "t") for number in range(7)], "each has its own row"
+    assert [type(each) for each in made[7:]] == [Refused] * 13, "who comes later finds it taken"
+    calls = [each for each in asked(name) if "pg_temp" in each and each.startswith("SELECT")]
+    assert len(calls) == has_series
+    # Each sees what those before it did, in the order in which they were asked for.
+    server.run(url, "ALTER TABLE t DROP CONSTRAINT t_n_fkey", "UPDATE t SET n = 0")
+    assert together(database, *(add(1, 1) for _ in range(5)), add(2, 3), add(99, 1))[:6] == [
+        *((number,) for number in range(1, 6)),
+        (3,),
+    ]
+    assert server.run(url, "SELECT n FROM t WHERE id = 1") == [(5,)]
+
+
+def test_one_that_fails_does_not_fail_its_neighbours(opened: tuple[str, Store, bool]) -> None:
+    url, database, _ = opened
+    made = together(database, *(single(INSERT, number, 7 if number == 3 else None) for number in range(6)))
+    assert [type(each) for each in made] == [tuple] * 3 + [Conflicting] + [tuple] * 2, "there is no 7 to refer to"
+    assert [each[0] for each in server.run(url, "SELECT id FROM t ORDER BY id")] == [0, 1, 2, 4, 5]
