@@ -117,9 +117,9 @@ def test_who_only_reads_knows_of_each_commit(path: Path, connection: apsw.Connec
     try:
         before = beside.state({"child"})
         assert beside.state({"child"}) == before
-        connection.execute("INSERT INTO parent (id, name) VALUES (1, 'a')")
+        connection.execute("INSERT INTO parent VALUES (3, 'c')")
         assert beside.state({"child"}) != before
-        assert beside.select("SELECT name FROM parent", ()) == [("a",)]
+        assert beside.select("SELECT name FROM parent WHERE id = 3", ()) == [("c",)]
         with pytest.raises(Unavailable):
             beside.write(lambda session: None, lambda value, error: None)
     finally:
