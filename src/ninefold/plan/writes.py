@@ -32,7 +32,7 @@ class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
     if `kept` in a replacement too. `again`: on update, evaluated (instead of kept) when one of these fields changes.
     `secret`: what is stored is a digest, and the value itself is in `issued`. `reads`: the fields of the row, as it is
     being made, that `otherwise` reads. `in_statement`: where the body does not give it, the statement makes it.
-    `held`: what `otherwise` gives is held to the field."""
+    `held`: what `otherwise` gives is held to the field. `compared`: a row that is there is asked for the same value."""
 
     field: str
     type: Type
@@ -44,6 +44,7 @@ class Assign(msgspec.Struct, frozen=True, omit_defaults=True):
     in_statement: bool = False
     held: Held | None = None
     kept: bool = False
+    compared: bool = False
 
 
 class Untouched(msgspec.Struct, frozen=True):

@@ -146,7 +146,7 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
 def _there(
     the_one: Fragment, operation: stated.Ensure, resource: Resource, assigns: Sequence[Assign]
 ) -> Statement | None:
-    made = (each.otherwise for each in assigns if each.otherwise is not None)
+    made = (each.otherwise for each in assigns if each.otherwise is not None and not each.compared)
     may_fail = any(free_variables(each) - {"now"} for each in made)
     if not (operation.kind.compares and "created" in operation.outcomes and may_fail):
         return None
@@ -257,9 +257,11 @@ def _requirements(
 
 def _asked_of_new_row(assign: Assign, operation: stated.Ensure) -> Assign:
     """A value that the contract alone gives is of the row that is made: one that is there, and is only compared, lacks
-    nothing without it."""
+    nothing without it. What `sets` gives is compared."""
     made, is_known_by = assign.otherwise, assign.field in operation.known_by
     is_other = not operation.kind.compares or "created" not in operation.outcomes
+    if not is_other and assign.field in dict(operation.sets):
+        assign = structs.replace(assign, compared=True)
     if is_other or is_known_by or assign.given or not (made is None or made.type.nullable):
         return assign
     return structs.replace(assign, type=optional(assign.type))

@@ -51,6 +51,7 @@ class Values:
             or (assign.otherwise is not None and write.resource in free_variables(assign.otherwise))
         )
         self._secret = frozenset(assign.field for assign in assigns if assign.secret is not None)
+        self._compared = frozenset(assign.field for assign in assigns if assign.compared)
         self._always = frozenset(
             assign.field
             for assign in assigns
@@ -76,9 +77,9 @@ class Values:
                 return True
         return False
 
-    def make(self, env: Environment, body: Mapping[str, Any], made: dict[str, Value]) -> list[Failure]:
-        """Make them: `$new`, and `issued` where what is stored is a digest; what cannot be stored as it is. `made`:
-        the row as it is; what becomes of it goes there."""
+    def make(self, env: Environment, body: Mapping[str, Any], made: dict[str, Value]) -> tuple[list[Failure], bool]:
+        """Make them: `$new`, and `issued` where what is stored is a digest; what cannot be stored as it is, and whether
+        a row that is there could not have it either. `made`: the row as it is; what becomes of it goes there."""
         new, issued = env[environment.NEW], env["issued"]
         unfit: list[Failure] = []
         told: set[str] = set()
@@ -116,7 +117,7 @@ class Values:
                     made[assign.field] = value
         absent = None if self._is_new else KEPT
         lacks = [self._lacks[name] for name in self._required if new.get(name, absent) is None and name not in told]
-        return unfit + lacks
+        return unfit + lacks, not told.isdisjoint(self._compared)
 
     def _changes(self, field: str, new: Mapping[str, Any], made: Mapping[str, Value], was: Mapping[str, Value]) -> bool:
         """Whether a field becomes another than it was. A secret does where it is given."""

@@ -144,7 +144,7 @@ class Write:
         if self._grants:
             env[environment.ASKED] = credentials.asked(body)
         env |= {environment.NEW: {}, environment.GIVEN: dict.fromkeys(body, True), environment.ANEW: {}, "issued": {}}
-        unfit = self._values.make(env, body, made)
+        unfit, of_any = self._values.make(env, body, made)
         if self._lacks == "none":
             unfit = []
         if self._signs:
@@ -153,7 +153,7 @@ class Write:
         # What is made of a row that is not there says nothing; the judge says that it is not there.
         is_read = call.on_current and call.current is None
         is_sought = self._instead is not None or self._there is not None or self._lacks == "there" or is_read
-        if unfit and not is_sought:
+        if unfit and (of_any or not is_sought):
             raise Refusal(unfit)
         call.unfit = unfit
         if self._issues is not None:
