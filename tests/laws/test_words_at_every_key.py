@@ -27,7 +27,7 @@ import pytest
 from tests.contracts import compiled
 
 from ninefold.ablate.facts import row_of_entry, row_of_item
-from ninefold.diagnostics.diagnostic import Severity, has_errors
+from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.source import Span
 from ninefold.language import shapes
 from ninefold.language.json_schema import KEYWORDS
@@ -158,16 +158,12 @@ def _questions(loaded: Loaded) -> frozenset[tuple[str, str, str]]:
 
 
 def _is_asked_there(loaded: Loaded, place: Place) -> bool:
-    entry = _standing_at(loaded, place)
-    return entry is not None and any(each.span.meets(entry.value.span) for each in loaded.open_questions)
-
-
-def _standing_at(loaded: Loaded, place: Place) -> Entry | None:
     node: Node = loaded.document.parts[place.part - 1].facts
     for step in place.route:
         assert not isinstance(node, Scalar)
         node = node.entries[step].value if isinstance(node, Mapping) else node.items[step]
-    return node.get(place.key.name) if isinstance(node, Mapping) else None
+    entry = node.get(place.key.name) if isinstance(node, Mapping) else None
+    return entry is not None and any(each.span.meets(entry.value.span) for each in loaded.open_questions)
 
 
 def _without_places(value: Any) -> Any:
@@ -244,21 +240,6 @@ def test_what_is_no_value_is_taken_for_nothing_else() -> None:
             if why is not None:
                 name = place.contract.parent.name
                 wrong.append(f"{place.part} {place.key.path}: {written} (in {name}, at {place.route}): {why}")
-    assert not wrong, "\n".join(wrong)
-
-
-def test_what_is_only_proposed_is_no_error() -> None:
-    """A proposal that stands at a key is a gap there: what needs it waits for it, and is told so, and nothing else is
-    wrong because of it."""
-    wrong = []
-    for place in [each for each in _places().values() if each.is_there][::EVERY]:
-        before = _contracts()[place.contract]
-        entry = _standing_at(before, place)
-        assert entry is not None
-        candidate = replace(entry.value, proposed=True)
-        loaded = _with(before, place, lambda _, candidate=candidate: candidate)  # type: ignore[misc]
-        errors = [each.message for each in loaded.diagnostics if each.code.severity is Severity.ERROR]
-        wrong += [f"{place.part} {place.key.path} (in {place.contract.parent.name}): {each}" for each in errors]
     assert not wrong, "\n".join(wrong)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.contracts import ALL, EXAMPLES, compiled, title
+from tests.contracts import ALL, compiled, title
 from tests.mutations.trees import Members, places, plain_form, tree_of
 from tests.slices import LONG, some
 
@@ -38,9 +38,21 @@ def test_a_proposal_makes_no_error(path: Path) -> None:
         assert made_by_proposing(path, number) == []
 
 
-def test_a_credential_that_may_be_issued_may_be_told() -> None:
-    (path,) = (each for each in EXAMPLES if title(each) == "conduit")
+@pytest.mark.parametrize(
+    ("of", "key"),
+    [
+        ("conduit", "issues"),
+        ("a-total-that-judges-by-more-than-it-shows", "inverse"),
+        ("a-station-with-one-row-of-settings", "states"),
+        ("links-that-repeat-the-request", "at"),
+        ("reports-of-a-month", "endpoints"),
+    ],
+)
+def test_what_is_read_of_it_elsewhere_waits_for_it(of: str, key: str) -> None:
+    """A credential that may be issued may be told; rows that refer back, the states in which rows begin, where pages
+    begin, and what the endpoints that a rate counts declare are read by others."""
+    (path,) = (each for each in ALL if title(each) == of)
     named = [each.names for each in places(tree_of(path.name, path.read_bytes()))]
-    issuing = [number for number, names in enumerate(named) if names[-1] == "issues"]
-    assert issuing
-    assert [each for number in issuing for each in made_by_proposing(path, number)] == []
+    proposed = [number for number, names in enumerate(named) if names[-1] == key]
+    assert proposed
+    assert [each for number in proposed for each in made_by_proposing(path, number)] == []
