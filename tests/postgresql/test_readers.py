@@ -7,7 +7,7 @@ from asyncio import Future
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeAlias
 
-from asyncpg.exceptions import DivisionByZeroError
+from asyncpg.exceptions import DivisionByZeroError, PostgresSyntaxError
 from tests.postgresql import server
 
 from ninefold.runtime.store.postgresql_readers import TOGETHER, Readers
@@ -69,6 +69,10 @@ def test_one_that_fails_does_not_fail_its_neighbours() -> None:
         found = await asyncio.gather(*asked, return_exceptions=True)
         assert [each for each in found if isinstance(each, list)] == [[(6,)], [(3,)], [(2,)]]
         assert [type(found[1]), type(found[3])] == [DivisionByZeroError] * 2
+        one = ("SELECT 6 / CAST(? AS bigint)", (0,))
+        assert await readers.read_as_one([one, one]) == [], "who asks for each of them is told"
+        [none] = await asyncio.gather(readers.read("SELECT to_tsquery(?)", ("a b",)), return_exceptions=True)
+        assert type(none) is PostgresSyntaxError
 
     run(reading)
 

@@ -151,19 +151,19 @@ class Readers:
                 found = await found_together(link, statement, [each.binds for each in asked])
                 for each, own in zip(asked, found, strict=True):
                     each.give(own)
-        except PostgresSyntaxError:
-            self._apart.add(first.texts)
-            await self._each(link, asked)
         except Exception as error:
-            if len(asked) == 1 or isinstance(meaning(error), Unavailable):
+            if isinstance(error, PostgresSyntaxError):
+                self._apart.add(first.texts)
+            if isinstance(meaning(error), Unavailable):
                 for each in asked:
                     each.fail(error)
+            elif len(asked) > 1:
+                for each in asked:
+                    await self._answer(link, [each])
+            elif first.as_one:
+                first.give([])
             else:
-                await self._each(link, asked)
-
-    async def _each(self, link: Link, asked: Sequence[Asked]) -> None:
-        for each in asked:
-            await self._answer(link, [each])
+                first.fail(error)
 
     def close(self) -> None:
         """To be called where nobody waits any more. The loop may have ended."""
