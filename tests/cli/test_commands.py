@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import msgspec
@@ -92,10 +94,25 @@ def test_check_as_json_is_an_object_a_line(broken: str, capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("command", ["check", "gaps", "plan", "serve"])
 def test_a_file_that_cannot_be_read(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for file in (tmp_path, tmp_path / "nothing.md", tmp_path / ("long" * 100), "", "a\0b"):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    held = os.open(pipe, os.O_RDWR)
+    gives_up = Timer(60, os.close, [held])  # whoever waits for what is written reads on, and the test fails
+    gives_up.start()
+    for file in (tmp_path, tmp_path / "nothing.md", tmp_path / ("long" * 100), "", "a\0b", pipe):
         assert main([command, str(file)]) == 2
         said = capsys.readouterr()
         assert "cannot be read" in said.err and said.out == ""
+    gives_up.cancel()
+    os.close(held)
+
+
+def test_a_pipe_that_is_handed_over_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "w") as filled:
+        filled.write("# Nothing\n")
+    assert main(["gaps", f"/dev/fd/{reading}"]) == 1 and "no endpoint to serve" in capsys.readouterr().out
+    os.close(reading)
 
 
 def test_a_contract_from_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -252,6 +252,11 @@ def test_a_broken_contract_is_waited_for(tmp_path: Path) -> None:
         dev.save(lambda text: CONTRACT)
         dev.until("# key: person ")
         assert httpx.get(dev.url + "/notes").status_code == 401
+        # What would be waited for holds up neither what comes after it nor the stop.
+        os.mkfifo(tmp_path / "pipe")
+        os.replace(tmp_path / "pipe", dev.path)
+        dev.until("cannot be read: it is a pipe, and no file")
+        dev.until("the last good service goes on")
 
 
 def test_two_of_them_do_not_share_a_file(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -18,6 +17,7 @@ from rich.progress import Progress
 from ninefold.cli.commands import AcceptProposals, Database, File, Parameter, Secrets, Settings
 from ninefold.cli.document import plan_beside, planned
 from ninefold.cli.failures import failures_in_words
+from ninefold.cli.files import opened
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.rows import given, masked, operations_of, pairs, rows_as_text
 from ninefold.cli.terminal import Unusable, complain, reason, remark, say
@@ -373,8 +373,8 @@ def _data(path: str) -> bytes:
         if path == "-":
             data = sys.stdin.buffer.read(LARGEST + 1)
         else:
-            with Path(path).open("rb") as opened:
-                data = opened.read(LARGEST + 1)
+            with opened(path) as file:
+                data = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
         raise NotRows(f"it cannot be read: {reason(error)}") from None
     if len(data) > LARGEST:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from ninefold.cli.files import opened
 from ninefold.cli.terminal import HasErrors, Unusable, reason, remark, show
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
 from ninefold.language.fact import value_of
@@ -30,8 +31,8 @@ def read_bytes(file: str) -> bytes:
     try:
         if file == "-":
             return sys.stdin.buffer.read(LARGEST)
-        with Path(file).open("rb") as opened:
-            return opened.read(LARGEST)
+        with opened(file) as found:
+            return found.read(LARGEST)
     except (OSError, ValueError) as error:
         raise Unusable(f"{file or 'a file without a name'} cannot be read: {reason(error)}") from None
 

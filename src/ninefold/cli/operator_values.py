@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ninefold.cli.files import opened
 from ninefold.cli.terminal import Unusable
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.plan.service import ServicePlan
@@ -82,7 +83,7 @@ def _lines(path: Path) -> list[str]:
     Who else may read it is asked of the opened file, so that it cannot be exchanged in between.
     """
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             status = os.fstat(file.fileno())
             if stat.S_ISREG(status.st_mode) and os.name == "posix" and status.st_mode & 0o077:
                 raise Unusable(f"{path} may be read by others, and holds secrets", f"chmod 600 {path}")

@@ -24,6 +24,7 @@ from ninefold.cli.commands import (
     Settings,
 )
 from ninefold.cli.document import database_of, load
+from ninefold.cli.files import opened
 from ninefold.cli.served import over
 from ninefold.cli.service import Serving
 from ninefold.cli.sockets import bound, guard_of, tls_context
@@ -171,7 +172,8 @@ def _address(broker: str | None) -> str | None:
     if broker is None or not broker.startswith("@"):
         return broker
     try:
-        return Path(broker[1:]).read_text(encoding="utf-8").strip()
+        with opened(broker[1:]) as file:
+            return file.read().decode().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise Unusable(f"--broker {broker}: {error}") from None
 

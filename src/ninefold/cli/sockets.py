@@ -10,6 +10,7 @@ import ssl
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ninefold.cli.files import opened
 from ninefold.cli.terminal import Unusable
 from ninefold.operator.port import Guard, guard
 
@@ -100,7 +101,7 @@ def tls_context(certificate: Path | None, key: Path | None, client_ca: Path | No
 
 def _readable(path: Path) -> None:
     try:
-        with path.open("rb"):
+        with opened(path):
             pass
     except OSError as error:
         raise Unusable(f"{path} cannot be read: {(error.strerror or 'it is no file').lower()}") from None
