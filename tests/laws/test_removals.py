@@ -175,7 +175,7 @@ EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
     ("9 *.CHANGE.was.*", _ASKS, "it is said in the words of part 4, of which some are asked for"),
     # Adds or restricts, and something is asked in its stead.
     ("2 RESOURCE.fields.FIELD.on create", _ASKS, "of a primary key: who makes it is asked"),
-    ("2 RESOURCE.fields.FIELD.enum", _ASKS, "where there is no `type`, it says which values there are"),
+    ("2 *.enum", _ASKS, "where there is no `type`, it says which values there are"),
     *(
         (f"4 ENDPOINT.query.PARAMETER.{effect}", _ASKS, "where there is no `type`, it says which values there are")
         for effect in EFFECTS
@@ -184,6 +184,8 @@ EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
     ("2 *.format", _USED, "it makes a time of a text, which expressions compare with times"),
     ("2 *.items", _USED, "it says what the items are that expressions read"),
     ("2 *.oneOf", _USED, "it says of which types the members are that expressions read"),
+    ("2 *.if", _USED, "without it `then` does not count, whose members expressions read"),
+    ("2 *.then", _USED, "it says which further members there are that expressions read"),
     ("4 ENDPOINT.grant", _USED, "a token or a narrowed condition is of what clients sign in by"),
     ("4 ENDPOINT.issues", _USED, "the response shows the credential, and where `anyone` calls there is no other"),
     ("4 ENDPOINT.query*", _USED, "expressions read the parameters, if only those of part 5"),

@@ -18,7 +18,7 @@ def pages_beyond_their_bounds(a: Asking) -> Iterator[Finding]:
             path = a.path(endpoint, next(iter(a.rows(endpoint)), None))
             if path is None or not a.admits(endpoint, person, None):
                 continue
-            for size in (pages.maximum + 1, 10**9, 2**63, 0, -1):
+            for size in (pages.maximum + 1, 10**9, 2**63, pages.minimum - 1, -1):
                 response = a.ask(endpoint.key, person, path, query={pages.size: str(size)})
                 if response.status_code not in a.statuses("invalid", endpoint):
                     yield Finding("API4", endpoint.key, str(person), f"a page of {size}: {response.status_code}")

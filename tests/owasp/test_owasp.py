@@ -185,7 +185,7 @@ def test_rates_hold(path: Path, tmp_path: Path) -> None:
 
 def reaches_out(plan: ServicePlan) -> bool:
     """Whether a service asks others for anything: for keys, or to take events."""
-    return any(each.signed is not None for each in plan.schemes) or plan.delivery is not None
+    return any(each.signed is not None for each in plan.schemes) or plan.schema.subscriptions
 
 
 @pytest.mark.long
@@ -207,7 +207,7 @@ def test_nobody_is_asked_for_what_a_client_names(path: Path, tmp_path: Path) -> 
             found = list(credentials.issuers_that_misbehave(a, provider, url))
             found += credentials.keys_that_a_token_names(a, url)
             found += credentials.webhooks_to_this_machine(a, int(url.rpartition(":")[2]))
-            if plan.delivery is not None:
+            if plan.schema.subscriptions:
                 until(lambda: not rows(world.path, 'SELECT 1 FROM "$delivery" WHERE attempts = 0 AND dead IS NULL'))
     assert not found, told(found)
     assert not asked_for

@@ -224,7 +224,7 @@ def _algorithms(scheme: stated.Scheme, findings: Findings) -> tuple[str, ...] | 
 def _matches(scheme: stated.Scheme, resources: Mapping[str, Resource], findings: Findings) -> LookedUp | None:
     """The secret that a credential is looked up by; None where this build cannot look it up."""
     matches, kind = value_of(scheme.matches), value_of(scheme.type)
-    if matches is None or kind is None or kind.text not in ("http", "apiKey") or scheme.is_basic:
+    if matches is None or kind is None or kind.text not in ("http", "apiKey") or scheme.may_be_basic:
         return None
     resource, _, field = matches.text.partition(".")
     if resource not in resources or field not in resources[resource].fields:

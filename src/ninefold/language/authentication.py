@@ -176,6 +176,11 @@ class Scheme:
         name = value_of(self.scheme)
         return self._is("http") and name is not None and name.text.lower() == "basic"
 
+    @property
+    def may_be_basic(self) -> bool:
+        """Whether it is that one, or of HTTP's and which one is open."""
+        return self.is_basic or (self._is("http") and not isinstance(self.scheme, Shown))
+
 
 def is_no_word(r: Reading, entry: Entry, _: Level) -> None:
     """What stands for every scheme, and who needs none, are words of the language."""

@@ -122,7 +122,7 @@ def _unreadable(survey: Survey, subject: str, field: Field) -> At | None:
     looked_up = any(
         (m := value_of(scheme.matches)) is not None and m.text == subject
         for scheme in survey.schemes
-        if not scheme.is_basic  # whose user-ids are no secret, and nor are certificates
+        if not scheme.may_be_basic  # whose user-ids are no secret, and nor are certificates
         and ((kind := value_of(scheme.type)) is None or kind.text != "mutualTLS")
     )
     if field.secret is None and not looked_up:
