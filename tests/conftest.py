@@ -19,15 +19,20 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from tests import hashes, refusals_met
 from tests.slices import LONG, SLICES, TAKEN, examples
 
+from ninefold.runtime.http import protocol
+
 settings.register_profile(
     "default", deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
-# A client may keep a connection for less time than the service does (5 seconds, which is httpx's own, too): who sends
-# over one in the moment in which it ends has no answer, on a machine that has much to do.
+# A client keeps a connection for less time than the service does (5 seconds, which is httpx's own, too): who sends over
+# one in the moment in which it ends has no answer, on a machine that has much to do. Services that run in the process
+# of the tests keep it for longer than any machine is held up.
 httpx._config.DEFAULT_LIMITS.keepalive_expiry = 1.0
+(httpx.Limits.__init__.__kwdefaults__ or {})["keepalive_expiry"] = 1.0
+protocol.IDLE_SECONDS = 120.0
 
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)

@@ -7,6 +7,8 @@ import json
 import signal
 import subprocess
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -96,6 +98,24 @@ def asked(connection: HTTPConnection, method: str, path: str, body: Any = None) 
     return answer.status, json.loads(read) if read else None
 
 
+@contextmanager
+def in_use(connection: HTTPConnection) -> Iterator[None]:
+    """However long something takes meanwhile, the connection is not idle for so long that it is ended."""
+    ended = threading.Event()
+
+    def ask() -> None:
+        while not ended.wait(0.5):
+            assert asked(connection, "GET", "/notes/a")[0] == 200
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        asking.join()
+
+
 def test_it_takes_what_needs_no_decision_and_goes_on_with_the_old_otherwise(tmp_path: Path) -> None:
     with Service(tmp_path) as service:
         goes_on(service)
@@ -107,18 +127,22 @@ def goes_on(service: Service) -> None:
     assert asked(connection, "POST", "/notes", {"id": "a", "text": "one"})[0] == 201
     through = connection.sock
 
-    taken = service.takes(SECOND, "served anew")
+    def takes(contract: str, word: str) -> list[str]:
+        with in_use(connection):
+            return service.takes(contract, word)
+
+    taken = takes(SECOND, "served anew")
     assert any("note.more" in line and "added" in line for line in taken), taken
     assert asked(connection, "POST", "/notes", {"id": "b", "text": "two", "more": "x"})[0] == 201
     for contract, why in ((OF_ERRORS, "the contract has errors"), (ASKED, "over which has to be decided")):
-        told = service.takes(contract, "error: what was served goes on")
+        told = takes(contract, "error: what was served goes on")
         assert any(why in line for line in told), told
         assert asked(connection, "GET", "/notes/b") == (200, {"id": "b", "more": "x", "text": "two"})
     assert service.renewed() == {"taken": 1, "refused": 2, "put off": 0, "not taken": 1}
     # The contract of before hides what the other added, and a later one has it again.
-    service.takes(FIRST, "served anew")
+    takes(FIRST, "served anew")
     assert asked(connection, "GET", "/notes/b") == (200, {"id": "b", "text": "two"})
-    service.takes(SECOND, "served anew")
+    takes(SECOND, "served anew")
     assert asked(connection, "GET", "/notes/b")[1]["more"] == "x"
     assert service.renewed() == {"taken": 3, "refused": 2, "put off": 0, "not taken": 0}
     assert connection.sock is through and through is not None, "the connection is the same"

@@ -25,8 +25,11 @@ pytestmark = pytest.mark.serves
 CLIENTS = 20
 
 
-def test_no_client_is_cut(tmp_path: Path) -> None:
+def test_no_client_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Clients that ask again and again over connections that they keep, some with a pause between."""
+    # None is given up that does not get to its next request in a second.
+    monkeypatch.setattr(protocol, "STOPPING_IDLE_SECONDS", 60.0)
+    monkeypatch.setattr("ninefold.runtime.http.run.STOPPING_SECONDS", 60)
     service = ninefold.application(CONTRACT, database=str(tmp_path / "a.db"))
     listening = socket.create_server(("127.0.0.1", 0), backlog=100)
     address = listening.getsockname()

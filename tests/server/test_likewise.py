@@ -27,7 +27,6 @@ from ninefold.ablate.fixed import Asked, Whole, rehearse, scripts
 from ninefold.ablate.rehearsal import ADDRESS, Moment, Rehearsal, Told
 from ninefold.cli.plan import listing
 from ninefold.operator.metrics import Metrics
-from ninefold.runtime.http import protocol
 from ninefold.runtime.http.access_log import Record, lines
 from ninefold.runtime.http.app import SAFE, Application
 from ninefold.runtime.http.asking import Asking, Settled
@@ -108,10 +107,7 @@ def _asked_both_ways(contract: Path, paths: list[Path], given: Mapping[str, str]
     asked = [each for each in whole.asked if _ends(each) and (writes or each.told.method in SAFE)]
     moments = [each.moment for each in whole.asked]
     try:
-        with pytest.MonkeyPatch.context() as patch:
-            # However long the others take meanwhile, no connection is closed for it.
-            patch.setattr(protocol, "IDLE_SECONDS", 3600.0)
-            return asyncio.run(_at_doors(rehearsal, asked, moments[-1:]))
+        return asyncio.run(_at_doors(rehearsal, asked, moments[-1:]))
     finally:
         rehearsal.close()
 
