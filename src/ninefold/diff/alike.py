@@ -7,9 +7,12 @@ from ninefold.diff.sight import Address, Sight
 
 def endpoints(was: Sight, now: Sight, one: Address, other: Address) -> bool:
     """Whether two endpoints do the same, in each case."""
-    before, after = ({at: said for at, said in below(*each).items() if at[-1:] == ("does",)}
-                     for each in ((was, one), (now, other)))  # fmt: skip
+    before, after = _done(was, one), _done(now, other)
     return bool(before) and before == after
+
+
+def _done(of: Sight, at: Address) -> dict[tuple[str, ...], object]:
+    return {each: said for each, said in below(of, at).items() if each[-1:] == ("does",)}
 
 
 def codes(was: Sight, now: Sight, one: Address, other: Address) -> bool:
