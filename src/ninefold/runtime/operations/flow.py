@@ -16,7 +16,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.operations.audience import Concerns
-from ninefold.runtime.store.protocol import Nodes, Row, Session, Stored
+from ninefold.runtime.store.protocol import BoundStatement, Nodes, Row, Session, Stored
 from ninefold.runtime.store.statements import Kept
 
 
@@ -40,7 +40,7 @@ class Select(Struct, frozen=True):
 class SelectAsOne(Struct, frozen=True):
     """Several reads of one row at most each, of one snapshot; gives the rows of each, or none where that cannot be."""
 
-    reads: tuple[tuple[str, Sequence[Stored]], ...]
+    reads: tuple[BoundStatement, ...]
 
 
 class Recall(Struct, frozen=True):
@@ -49,7 +49,7 @@ class Recall(Struct, frozen=True):
 
     kept: Kept | None
     key: Hashable
-    read: Callable[[], tuple[str, Sequence[Stored]]]
+    read: Callable[[], BoundStatement]
     make: Callable[[list[Row]], object]
 
 

@@ -18,17 +18,15 @@ from ninefold.runtime.operations.flow import Next, Recall, Select, SelectAsOne, 
 from ninefold.runtime.operations.read import Read
 from ninefold.runtime.request.exchange import Exchange, call_of
 from ninefold.runtime.request.precedents import Precedent
-from ninefold.runtime.store.protocol import Row, Stored
+from ninefold.runtime.store.protocol import BoundStatement, Row
 from ninefold.sql import nodes
-
-Reading = tuple[str, Sequence[Stored]]
 
 
 def foresee(x: Exchange, precedent: Precedent, then: Callable[[], Next]) -> Next:
     """The step `then`, once it is read what it will wait for; where reading does not wait, at once."""
     if not x.service.together:
         return then()
-    reads: list[Reading] = [] if x.service.timers is None else [(nodes.DUE, ())]
+    reads: list[BoundStatement] = [] if x.service.timers is None else [(nodes.DUE, ())]
     if precedent.recall is not None:
         reads.append(precedent.recall(x.env).read())
     operation = precedent.admission.operation
@@ -44,7 +42,7 @@ def foresee(x: Exchange, precedent: Precedent, then: Callable[[], Next]) -> Next
     return Wait(SelectAsOne(tuple(reads)), found)
 
 
-def _of_row(x: Exchange, precedent: Precedent, operation: Read) -> list[Reading]:
+def _of_row(x: Exchange, precedent: Precedent, operation: Read) -> list[BoundStatement]:
     env: Environment = {**x.env, "caller": precedent.caller.root, environment.CREDENTIAL: precedent.caller.proof}
     env.update(precedent.env)  # type: ignore[typeddict-item]  # its roots are those of an environment
     try:

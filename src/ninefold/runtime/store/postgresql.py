@@ -27,7 +27,7 @@ from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_link import LOST, PASSING, Broken, Link, Transaction, meaning, words
 from ninefold.runtime.store.postgresql_nodes import CHANNEL, Nodes
 from ninefold.runtime.store.postgresql_readers import Readers
-from ninefold.runtime.store.protocol import Answered, Row, Session, Statistics, Stored, Unavailable
+from ninefold.runtime.store.protocol import Answered, BoundStatement, Row, Session, Statistics, Stored, Unavailable
 from ninefold.runtime.store.writer import Queue, Result, Waiting, answer, transacted
 from ninefold.sql import nodes
 from ninefold.values import LONGEST_SUM
@@ -335,7 +335,7 @@ class PostgreSQL:
         """Rows of what is committed. To be called on an event loop. Raises Unavailable."""
         return self._reading().read(text, binds)
 
-    def select_as_one(self, reads: Sequence[tuple[str, Sequence[Stored]]]) -> Future[list[list[Row]]]:
+    def select_as_one(self, reads: Sequence[BoundStatement]) -> Future[list[list[Row]]]:
         return self._reading().read_as_one(reads)
 
     def _reading(self) -> Readers:

@@ -12,6 +12,7 @@ import asyncpg
 from asyncpg import exceptions
 
 from ninefold.runtime.store.protocol import Conflicting, NoValue, Row, Stored, TooLong, Unavailable
+from ninefold.sql.fragment import identifier
 from ninefold.sql.postgresql import fitted, numbered
 from ninefold.sql.postgresql_events import FORMS
 
@@ -123,6 +124,12 @@ class Link:
             await self.connection.close(timeout=CONNECTING_SECONDS)
         except LOST:
             self.connection.terminate()
+
+
+def column_types(statement: Any) -> list[str]:
+    """The types of the columns of what was prepared, as they are written."""
+    types = [each.type for each in statement.get_attributes()]
+    return [f"{identifier(each.schema)}.{identifier(each.name)}" for each in types]
 
 
 def _has_changed(status: str) -> bool:

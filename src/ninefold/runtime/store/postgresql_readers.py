@@ -16,9 +16,8 @@ from typing import Any, Final, TypeAlias
 from asyncpg.exceptions import PostgresSyntaxError
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.runtime.store.postgresql_link import Link, meaning
-from ninefold.runtime.store.protocol import Row, Stored, Unavailable
-from ninefold.sql.fragment import identifier
+from ninefold.runtime.store.postgresql_link import Link, column_types, meaning
+from ninefold.runtime.store.protocol import BoundStatement, Row, Stored, Unavailable
 from ninefold.sql.postgresql import fitted, numbered
 from ninefold.sql.postgresql_events import FORMS
 
@@ -30,9 +29,6 @@ WAITING: Final = 1_000
 
 TOGETHER: Final = 64
 """Reads that go as one statement: bounds how long the first of them waits for the last."""
-
-Read: TypeAlias = tuple[str, Sequence[Stored]]
-"""A statement, and its binds."""
 
 Found: TypeAlias = list[list[Row]]
 """The rows of each of several reads."""
@@ -85,7 +81,7 @@ class Readers:
         """Raises Unavailable."""
         return self._put((text,), (binds,), False)
 
-    def read_as_one(self, reads: Sequence[Read]) -> Future[Found]:
+    def read_as_one(self, reads: Sequence[BoundStatement]) -> Future[Found]:
         """Each of them gives one row at most, of one snapshot. Nothing is found where that cannot be. Raises
         Unavailable."""
         texts, binds = zip(*reads, strict=True)
@@ -201,7 +197,7 @@ class Joined:
 
 async def joined(link: Link, texts: tuple[str, ...]) -> Joined:
     prepared = [await link.prepare(text) for text in texts]
-    types = [[_type(each) for each in statement.get_attributes()] for statement, _ in prepared]
+    types = [column_types(statement) for statement, _ in prepared]
     arms, written, arrays, width = list[Arm](), list[str](), count(1), 2
     for number, (text, (_, forms)) in enumerate(zip(texts, prepared, strict=True)):
         before, after = (
@@ -219,10 +215,6 @@ async def joined(link: Link, texts: tuple[str, ...]) -> Joined:
         arms.append(Arm(forms, slice(width, width + len(types[number]))))
         width += len(types[number])
     return Joined(" UNION ALL ".join(written), tuple(arms))
-
-
-def _type(attribute: Any) -> str:
-    return f"{identifier(attribute.type.schema)}.{identifier(attribute.type.name)}"
 
 
 async def found_together(link: Link, statement: Joined, binds: Sequence[tuple[Sequence[Stored], ...]]) -> list[Found]:

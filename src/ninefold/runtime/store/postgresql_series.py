@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 from asyncpg.exceptions import PostgresError
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.runtime.store.postgresql_link import Link
+from ninefold.runtime.store.postgresql_link import Link, column_types
 from ninefold.runtime.store.protocol import Single, Stored
 from ninefold.runtime.store.writer import Result, Waiting
-from ninefold.sql.fragment import identifier, literal
+from ninefold.sql.fragment import literal
 from ninefold.sql.postgresql import fitted, numbered
 
 
@@ -58,7 +58,7 @@ async def _made(link: Link, text: str, name: str) -> Series | None:
     statement, forms = await link.prepare(text)
     if not forms:
         return None
-    types = [f"{identifier(each.type.schema)}.{identifier(each.type.name)}" for each in statement.get_attributes()]
+    types = column_types(statement)
     columns = [f'"$column {number}"' for number in range(len(types))]
     gives = ", ".join(f"{column} {form}" for column, form in zip(columns, types, strict=True))
     inner = numbered(text, '${}["$number"]')

@@ -14,6 +14,9 @@ Stored: TypeAlias = None | int | float | str | bytes
 
 Row: TypeAlias = tuple[Stored, ...]
 
+BoundStatement: TypeAlias = tuple[str, Sequence[Stored]]
+"""Its text, and its binds."""
+
 T = TypeVar("T")
 
 
@@ -46,7 +49,7 @@ class Single:
     """A work that is one statement where that gives a row, of which `of` says what comes; where it gives none, or is
     not done together with its like, it is done as `work`."""
 
-    statement: Callable[[], tuple[str, Sequence[Stored]]]
+    statement: Callable[[], BoundStatement]
     of: Callable[[Row], Any]
     work: Callable[[Session], Any]
 
@@ -132,7 +135,7 @@ class Database(Protocol):
         """Read in a snapshot of what is committed. Gives the rows at once where reading does not wait; a future that is
         cancelled ends the read. Raises Unavailable, as the future does."""
 
-    def select_as_one(self, reads: Sequence[tuple[str, Sequence[Stored]]]) -> Future[list[list[Row]]] | None:
+    def select_as_one(self, reads: Sequence[BoundStatement]) -> Future[list[list[Row]]] | None:
         """Read several, each of which gives one row at most, in one snapshot. Gives nothing for any of them where that
         cannot be done; None where reading does not wait, so that nothing comes of it. Raises Unavailable, as the future
         does."""

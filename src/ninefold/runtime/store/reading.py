@@ -14,7 +14,7 @@ import apsw
 
 from ninefold.runtime.store.connections import LogIndex, bound, connect, connect_to_read, tables_read
 from ninefold.runtime.store.file import database_path
-from ninefold.runtime.store.protocol import Answered, Row, Session, Stored, Unavailable
+from ninefold.runtime.store.protocol import Answered, BoundStatement, Row, Session, Stored, Unavailable
 from ninefold.runtime.store.reads import Brief, Long, TooLong
 from ninefold.values import LONGEST_SUM
 
@@ -57,7 +57,7 @@ class Reading:
         """The same where nobody waits, before anything is served. Raises Unavailable."""
         return self._brief.run(text, binds, to_its_end=True)
 
-    def select_as_one(self, reads: Sequence[tuple[str, Sequence[Stored]]]) -> None:
+    def select_as_one(self, reads: Sequence[BoundStatement]) -> None:
         return None
 
     def tables(self, text: str, binds: Sequence[Stored]) -> frozenset[str]:
