@@ -9,10 +9,12 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
+from tests.waiting import comes
 
 from ninefold.cli.reader import Offer
 from ninefold.cli.readers import Readers
@@ -96,6 +98,43 @@ class Among:
             self._application.close()
             self._database.close()
             self._database = None
+
+    def processes(self) -> set[int]:
+        assert self.readers is not None
+        return {each.process.pid for each in self.readers._all}
+
+    def answers(self, client: httpx.Client, path: str) -> bool:
+        """Whether a request is answered well; a process that ends takes its connections with it."""
+        try:
+            return client.get(path).is_success
+        except httpx.TransportError:
+            return False
+
+    def tell_once(self, path: str) -> None:
+        """Have those that read serve another file, and those that are begun after them the one that is served."""
+
+        async def tell(readers: Readers) -> None:
+            good, readers.offer = readers.offer, lambda: pickle.dumps(replace(self._offer, path=path))
+            async with readers.paused() as others:
+                assert others
+            readers.offer = good
+
+        assert self.readers is not None
+        asyncio.run_coroutine_threadsafe(tell(self.readers), self._loop).result()
+
+    def end_while_another_is_begun(self) -> None:
+        """Where what is served is exchanged, so that it is not told what it is to serve."""
+
+        async def end(readers: Readers) -> None:
+            before = self.processes()
+            async with readers.paused():
+                for each in readers._all:
+                    each.process.kill()
+                await comes(lambda: self.processes() - before)
+                readers.end()
+
+        assert self.readers is not None
+        asyncio.run_coroutine_threadsafe(end(self.readers), self._loop).result()
 
     def close(self) -> None:
         async def ended() -> None:

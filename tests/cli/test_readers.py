@@ -136,6 +136,26 @@ def test_it_is_refused_where_it_makes_no_sense(refused: Refused) -> None:
     assert "from 0 to 64" in refused("--readers", "65")
 
 
+def test_who_cannot_serve_what_it_is_told_gives_way_to_another(tmp_path: Path) -> None:
+    plan = compiled(CONTRACT).plan
+    assert plan is not None
+    with among(1) as one, one.serving(patient(plan), tmp_path / "a.db", {}) as client:
+        until(lambda: one.answers(client, "/limited"))
+        before = one.processes()
+        one.tell_once(str(tmp_path / "nothing.db"))
+        until(lambda: one.processes() and one.processes() != before)
+        until(lambda: one.answers(client, "/limited"))
+
+
+def test_who_is_begun_while_all_end_is_not_waited_for(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    plan = compiled(CONTRACT).plan
+    assert plan is not None
+    with among(1) as one, one.serving(patient(plan), tmp_path / "a.db", {}) as client:
+        until(lambda: one.answers(client, "/limited"))
+        one.end_while_another_is_begun()
+    assert "did not end by themselves" not in caplog.text
+
+
 @pytest.mark.long
 def test_processes_that_read_answer_as_one_does(tmp_path: Path) -> None:
     """Each contract is taken in the place of the one before, over another file."""

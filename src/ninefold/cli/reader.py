@@ -32,6 +32,8 @@ from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.page import Page
 from ninefold.runtime.store.reading import Beside
 
+log = logging.getLogger("ninefold.server")
+
 LOG_FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -83,6 +85,7 @@ class Process:
         assert isinstance(first, said.Serve), "what is to be served is told first"
         offer = self._serve(first)
         following = asyncio.create_task(self._follow())
+        following.add_done_callback(_followed)
         self._channel.write(said.Ready())
         accepted = max(1, run.ACCEPTED // offer.processes)
         tls = tls_context(*offer.pem)
@@ -159,6 +162,13 @@ class Process:
         begun, running = (self._database.long.begun, self._database.long.running) if self._database else (0, 0)
         self._channel.write(said.Noted(lines, self._counted.taken(), begun - self._long_reads, running))
         self._long_reads = begun
+
+
+def _followed(following: asyncio.Task[None]) -> None:
+    """Whoever cannot serve what it is told to ends, so that another is begun; it would refuse all that comes."""
+    if not following.cancelled() and (error := following.exception()) is not None:
+        log.error("what is to be served now cannot be", exc_info=error)
+        os._exit(1)
 
 
 class _Telling:

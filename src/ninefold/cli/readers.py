@@ -107,7 +107,8 @@ class Readers:
         if not self._ending.is_set():
             self._ending.set()
             for each in self._all:
-                each.passed.channel.write(said.End())
+                if each.is_told:
+                    each.passed.channel.write(said.End())
 
     async def ended(self) -> None:
         """Wait until all have ended; who takes too long is killed."""
@@ -158,7 +159,9 @@ class Readers:
         self._all.append(one)
         try:
             async with self._exchanging:
-                one.passed.channel.write(said.End() if self._ending.is_set() else said.Serve(self.offer()))
+                if self._ending.is_set():
+                    return "it served nothing"
+                one.passed.channel.write(said.Serve(self.offer()))
                 one.is_told = True
             await one.ended.wait()
             return await asyncio.to_thread(_left, one.process)
