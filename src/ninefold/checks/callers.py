@@ -132,8 +132,9 @@ def members_of(scheme: Scheme, resources: Collection[str]) -> Mapping[str, Type]
     for fact in (scheme.matches, scheme.issued_to):
         name = value_of(fact)
         resource = None if name is None else name.text.partition(".")[0]
-        if resource is not None and resource in resources:
-            members[resource] = Row(resource=resource)
+        if resource is not None:
+            # Of a row whose resource is not all shown, nobody can say yet what it has.
+            members[resource] = Row(resource=resource) if resource in resources else Anything()
     if scheme.scopes is not None:
         members[SCOPES] = Array(items=Text())
     return members | {added.name: Anything() for added in value_of(scheme.caller) or ()}

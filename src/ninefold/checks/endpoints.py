@@ -220,8 +220,8 @@ def _begins_nowhere(found: Endpoint, resources: Mapping[str, Resource]) -> bool:
 
 def _needs_what_is_none(endpoint: stated.Endpoint, findings: Findings) -> None:
     """Nothing that it needs is open, and it cannot be served: something is stated not to be there. Where something else
-    is wrong, that may be why."""
-    if has_errors(findings.diagnostics) or _is_unread(endpoint):
+    is wrong, or of a resource nothing is known, that may be why."""
+    if has_errors(findings.diagnostics) or findings.unknown or _is_unread(endpoint):
         return
     own, others = (
         tuple(stated_none(endpoint)),

@@ -16,7 +16,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.language import authentication as stated
 from ninefold.language.endpoints import Endpoint
-from ninefold.language.fact import Shown, StatedNone, value_of
+from ninefold.language.fact import Gap, Proposal, Shown, StatedNone, value_of
 from ninefold.language.routes import WITHOUT_CONTENT
 from ninefold.plan.authentication import CLIENT, SECRET
 from ninefold.values import Text
@@ -34,6 +34,8 @@ def check_password(scheme: stated.Scheme, resources: Mapping[str, Resource], fin
     resource = resources.get(name)
     field = None if resource is None else resource.fields.get(user)
     if resource is None or field is None:
+        return None
+    if not _is_unique((user,), resource) and _may_be_unique(user, name, findings):
         return None
     passwords = [each for each in resource.fields.values() if each.secret == "password"]
     if field.secret is not None or not field.stored or not _is_unique((user,), resource):
@@ -60,6 +62,13 @@ def check_password(scheme: stated.Scheme, resources: Mapping[str, Resource], fin
 def _is_unique(named: Collection[str], resource: Resource) -> bool:
     """Whether values of these fields are those of one row at most."""
     return any(set(group) <= set(named) for group in resource.keys)
+
+
+def _may_be_unique(user: str, of: str, findings: Findings) -> bool:
+    """Whether what would say that values of a field are those of one row is a gap."""
+    (declared,) = (each for each in findings.resources if each.name == of)
+    own = (each.unique for each in value_of(declared.fields) or () if each.name == user)
+    return any(isinstance(fact, Gap | Proposal) for fact in (declared.unique, *own))
 
 
 def known_by_these(named: Collection[str], segments: Sequence[Segment], resource: Resource) -> bool:
