@@ -180,10 +180,13 @@ EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
         (f"4 ENDPOINT.query.PARAMETER.{effect}", _ASKS, "where there is no `type`, it says which values there are")
         for effect in EFFECTS
     ),
+    ("4 ENDPOINT.query.PARAMETER.selects", ("question and error",), "what is `always` shown says nothing without it"),
+    ("4 ENDPOINT.where", _ASKS, "of a path that identifies nothing: which row is meant is asked"),
     # Adds or restricts, and something relies on it.
     ("2 *.format", _USED, "it makes a time of a text, which expressions compare with times"),
     ("2 *.items", _USED, "it says what the items are that expressions read"),
     ("2 *.oneOf", _USED, "it says of which types the members are that expressions read"),
+    ("2 *.properties", _USED, "it says what the members are that expressions read"),
     ("2 *.if", _USED, "without it `then` does not count, whose members expressions read"),
     ("2 *.then", _USED, "it says which further members there are that expressions read"),
     ("4 ENDPOINT.grant", _USED, "a token or a narrowed condition is of what clients sign in by"),
