@@ -216,3 +216,55 @@ def test_what_is_stored_is_as_its_schema_says(service: httpx.Client, way: str) -
         if name in row and not validator.is_valid(row[name]):
             found.append(f"{name} of {row['id']} is {row[name]!r}")
     assert not found, "\n".join(found)
+
+
+GIVES = {
+    "what the request leaves out": "request.body.v",
+    "what is made of it": "request.body.v + 1",
+    "what a row lacks": "has(request.body.v) ? request.body.v : all(w).exists(x, x.note == 1) ? 1 : null",
+    "what no row has": "has(request.body.v) ? request.body.v : 10 / all(w).filter(x, x.note == 1).size()",
+}
+"""What gives no value, where a request has no `v` and no row a `note`."""
+
+
+def _gives(way: str) -> dict[str, str]:
+    """What is made of a request for a function, and no function takes, is `internal`; and it is called with no rows."""
+    return {what: gives for what, gives in GIVES.items() if gives == V or "with" not in WAYS[way][1]}
+
+
+def _needing() -> str:
+    endpoints = []
+    for (way, (method, facts)), (what, gives) in product(WAYS.items(), GIVES.items()):
+        stated = {**facts, "body": {"$ref": "#/types/any"}}
+        if what not in _gives(way):
+            continue
+        if "also" in facts:
+            stated["sets"] = {"F": "5"}
+        text = json.dumps(_filled(stated, "need")).replace('"none"', "none")
+        endpoints.append(f"{method} {_path(way, what)}: {text.replace(V, f'({gives})')}")
+    text = CONTRACT.replace("body: none, resp", "body: [need], resp").replace("ANY", "{type: integer}")
+    text = text.replace(
+        "FIELDS", "    need: {type: integer, maximum: 9}\n    note: {type: integer}\n  required: [need]"
+    )
+    text = text.replace("{v: {type: [string, number, boolean, array, object]}}, required: [v]", "{v: {type: integer}}")
+    return text.replace("LOOSE\n", "").replace("ENDPOINTS", "\n".join(endpoints)) + LIMITS_AND_VERSIONS
+
+
+@pytest.fixture(scope="module")
+def needing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    loaded = compile_document("contract.md", _needing().encode())
+    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    path: Path = tmp_path_factory.mktemp("needing") / "db"
+    with serving(loaded.plan, path, {}, functions={"same": lambda v: v}) as client:
+        for _ in range(2):
+            assert client.post("/w", json={"need": 5}).status_code == 201
+        yield client
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_gives_no_value_is_refused_where_a_row_needs_one(needing: httpx.Client, way: str) -> None:
+    before = needing.get("/w").json()
+    for what in _gives(way):
+        response = needing.request(WAYS[way][0], _path(way, what), json={})
+        assert response.status_code in (409, 422), (what, response.text)
+    assert needing.get("/w").json() == before
