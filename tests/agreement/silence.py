@@ -110,7 +110,6 @@ SILENT: Final[Mapping[str, str]] = {
     "2 RESOURCE.records": "rows that are there at the start, which the scenario gives",
     "2 terms": _NOT_YET,
     "3 RESOURCE.transitions.TRANSITION.after": "a transition takes itself at a time, which tests/server waits for",
-    "4 ENDPOINT.body.$ref": _NOT_YET,
     "4 ENDPOINT.does: stream event": _NOT_YET,
     "4 ENDPOINT.error shape": _NOT_YET,
     GIVEN: "of a value that is still to come the interpreter does not know that nobody can judge it",

@@ -37,6 +37,7 @@ resources:
       due:    {type: string, format: date-time}
       after:  {references: note, on delete: set null}
     required: [text]
+  types: {said: {type: object, properties: {text: {type: string}, after: {type: [integer, string]}}, minProperties: 2}}
 states: none
 endpoints:
   requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
@@ -45,6 +46,11 @@ endpoints:
     does: create note
     requests: {media type: application/x-www-form-urlencoded}
     body: [text, stars, open, weight, tags, sizes, due, after]
+    responses: {201: note}
+  POST /said:
+    does: create note
+    requests: {media type: application/x-www-form-urlencoded}
+    body: {$ref: "#/types/said"}
     responses: {201: note}
   POST /json: {does: create note, body: [text, stars, open, weight, tags, sizes, due, after], responses: {201: note}}
   PATCH /notes/{id}:
@@ -111,8 +117,9 @@ def test_members_become_what_the_same_json_gives(http: httpx.Client) -> None:
     assert sent.status_code == other.status_code == 201
     assert {**sent.json(), "id": 0} == {**other.json(), "id": 0}
     assert sent.json()["text"] == "a b&é"
-    referring = post(http, f"text=b&after={sent.json()['id']}".encode())
-    assert referring.json()["after"] == sent.json()["id"]
+    for path in ("/notes", "/said"):
+        referring = post(http, f"text=b&after={sent.json()['id']}".encode(), path)
+        assert referring.json().get("after") == sent.json()["id"], path
 
 
 @pytest.mark.serves

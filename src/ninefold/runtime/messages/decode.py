@@ -63,13 +63,8 @@ class Body:
         self._given_at = tuple((each.field, json_pointer(each.pointer)) for each in body.fields)
         self._texts = body.texts
         self._meant = tuple((each.pointer, _written_type(each, body.schema)) for each in body.fields)
-        # What a reference is written as, the schema of the identifier says that it is.
         schemas = body.schema.get("properties", {})
-        self._written = tuple(
-            (name, from_schema(schemas.get(name, {})) if isinstance(each.type, Row) else each.type)
-            for each in body.fields
-            for name in each.pointer[:1]
-        ) + tuple(body.members.items())
+        self._written = tuple((pointer[0], type_) for pointer, type_ in self._meant) + tuple(body.members.items())
         self._written += tuple((each[0], from_schema(schemas.get(each[0], {}))) for each in body.constants)
         self.edits = body.edits
         self._edits = Schemas(JSON_PATCH) if body.edits else None
@@ -373,9 +368,10 @@ def _written_type(field: plan.BodyField, schema: Any) -> Type:
     """What a field is written as: of a reference, the schema of the identifier says it."""
     if not isinstance(field.type, Row):
         return field.type
-    for name in field.pointer:
-        schema = schema.get("properties", {}).get(name, {})
-    return from_schema(schema)
+    found: Any = _schema_at(field.pointer, schema)
+    while "type" not in found and "allOf" in found:
+        found = found["allOf"][0]  # what else is asked of it stands behind
+    return from_schema(found)
 
 
 def _schema_at(pointer: tuple[str, ...], schema: Any) -> Node:
