@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import pytest
 from tests.contracts import ROOT
+from tests.parts import contract
 
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
@@ -337,3 +338,25 @@ def test_a_grant_that_is_not_shown_blocks_its_endpoint_alone(asked: Asked) -> No
     (only,) = asked(instead(text, "grant: client_credentials", "grant: not shown"))
     assert only.text == "by which grant clients sign in by `POST /oauth/token`"
     assert only.blocks == ("POST /oauth/token",)
+
+
+@pytest.mark.parametrize("inside", ["additionalProperties: {}", "properties: {a: {}}", "properties: {a: {pattern: x}}"])
+def test_what_a_value_inside_a_filter_is_is_asked(inside: str, asked: Asked) -> None:
+    """Its own type may follow from what it is compared with; that of what it holds is stated."""
+    filtered = f"{{content: application/json, type: object, {inside}, where: thing.tags == value}}"
+    written = contract(
+        """
+        thing:
+          primary key: id
+          fields: {id: {type: integer}, tags: {type: object, additionalProperties: {type: string}}}
+        """,
+        f"""
+        GET /things:
+          does: list thing
+          query: {{tags: {filtered}}}
+          sort: [id]
+          pages: {{by: none}}
+          responses: {{200: page.items}}
+        """,
+    )
+    assert "the type of the parameter `tags` of `GET /things`" in [each.text for each in asked(written)]

@@ -219,15 +219,25 @@ class _Case:
                         yield f"no gap says that it is missing, and something changes: {change.words}"
                         return
             case Kind.FALLS_BACK:
-                line = None if self._key is None else self._key.line
-                stands = any((each.part, each.path) == line for each in written(self.loaded.document))
-                if not stands and (self.changes or (self._key is not None and self._key.is_asked)):
+                key = self._key
+                if key is None or (key.is_asked and not self._stands(key)):
                     yield "no gap says that it is missing, and no line holds in its place"
 
     @property
     def _key(self) -> Key | None:
-        """The row of the fact; None: it has none of its own."""
-        return key_named(self.fact.part, *_parent_and_name(self.fact.path)) if self.fact.is_named else None
+        """The row of the fact; None: it has none of its own. Where it would fall back to a line that is not there, and
+        is not asked for, it is a line like that one."""
+        if not self.fact.is_named:
+            return None
+        key = key_named(self.fact.part, *_parent_and_name(self.fact.path))
+        if key is None or key.line is None or key.is_asked or self._stands(key):
+            return key
+        part, path = key.line
+        return key_named(part, *_parent_and_name(path))
+
+    def _stands(self, key: Key) -> bool:
+        """Whether the line is there that a key falls back to."""
+        return any((each.part, each.path) == key.line for each in written(self.loaded.document))
 
     def _changed(self, change: Change) -> Iterator[str]:
         new, old, fact = change.new, change.old, self.fact
@@ -272,15 +282,20 @@ class _Case:
             # Its own refusals: of requests, or of rows that a list leaves out. What narrows a restriction gives that
             # one more to refuse when it goes.
             own = self._is_named(change.asked.refused_for) if refuses(old) else shows_more(new, old)
-            return own or Kind.RESTRICTS in self.fact.within or self._named_members(change)
+            is_type = self.fact.names[-1] == "format"  # by which values are compared, as times or as text
+            return own or is_type or Kind.RESTRICTS in self.fact.within or self._named_members(change)
         return True
 
     def _named_members(self, change: Change) -> bool:
-        """Whether the fact named members, which `unknown members` refuses now that nothing names them (meaning
-        "unknown members")."""
-        if self.fact.names[-1] not in _NAMING or self.loaded.plan is None:
+        """Whether the fact named members (meaning "unknown members"): what it no longer names is unknown, and where
+        nothing names any, none is unknown or left out."""
+        if self.fact.names[-1] not in _NAMING or self.loaded.plan is None or self.whole.loaded.plan is None:
             return False
-        return any(each.rule == "unknown" for each in attributed(self.loaded.plan, change.new).refusals)
+        told = (
+            *attributed(self.loaded.plan, change.new).refusals,
+            *attributed(self.whole.loaded.plan, change.old).refusals,
+        )
+        return any(each.rule in ("unknown", "required") for each in told)
 
     def _is_wider_code(self, change: Change) -> bool:
         """Whether one refusal came for another of the same condition: `forbidden` for `forbidden lot`."""

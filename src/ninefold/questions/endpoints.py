@@ -108,7 +108,7 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
         for effect in parameter.effects:
             if at := unanswered(getattr(parameter, effect), parameter.span):
                 yield blocking(DOES, key, at, own, f"what {called} does")
-        if not parameter.effects and (at := unsaid(parameter.schema, At(parameter.span))):
+        if (parameter.says_type or not parameter.effects) and (at := unsaid(parameter.schema, At(parameter.span))):
             yield blocking(DOES, key, at, own, f"the type of {called}")
         if (open_ := missing(parameter, parameter.span, DOES)) is not None and not _is_of_the_path(endpoint, parameter):
             yield blocking(DOES, key, open_[1], own, f"how several values of {called} are given")
