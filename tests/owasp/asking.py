@@ -138,7 +138,8 @@ class Asking:
                     value = marked(schemas[segment.text], schemas[segment.text], "path", segment.text, 0)
             if value is None:
                 return None
-            found.append(quote(str(value), safe=""))
+            word = f":{segment.after}" if segment.after else ""
+            found.append(quote(str(value), safe="") + word)
         return "/" + "/".join(found)
 
     def value(self, name: PathName, row: Row | None) -> Any:
