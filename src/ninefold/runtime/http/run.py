@@ -183,6 +183,11 @@ class _Server(uvicorn.Server):
         super().__init__(_config(application, self._door, lifespan, tls))
         self._application = application
 
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        # Who connects while the first moment of the loop is still to come is told the date too (RFC 9110, 6.6.1).
+        await self.on_tick(0)
+        await super().startup(sockets)
+
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         self._door.stopping = True
         if isinstance(self._application, Ending):
