@@ -14,7 +14,6 @@ from __future__ import annotations
 import atexit
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from os import PathLike, fspath
 from types import MappingProxyType
 from typing import Any
@@ -23,6 +22,7 @@ from urllib.parse import quote, unquote
 from ninefold import pipeline
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.render import render
 from ninefold.operator.audit import Audit, Kept
 from ninefold.operator.rows import Caller, stated_rows

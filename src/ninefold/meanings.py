@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.pages import text_of
 
 

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from multiprocessing import get_context
 from typing import Any, TypeAlias
@@ -18,6 +18,7 @@ from ninefold.ablate.facts import REMOVALS, Removal, Written, without, written
 from ninefold.ablate.fixed import Asked, Whole, rehearse, scripts
 from ninefold.ablate.law import Change, Found, failing, judge
 from ninefold.ablate.rehearsal import Rehearsal, Seen, Told
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.pipeline import Loaded, compile_document, compile_tree
 from ninefold.plan.service import ServicePlan
 from ninefold.syntax.nodes import Document

@@ -4,9 +4,10 @@ its absence costs; and a document with one of them taken away."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.json_schema import HOLDING, NARROWING
 from ninefold.language.key import Key, Kind

@@ -4,7 +4,6 @@ came, so that every contract with a fact less is asked the same at the same mome
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +12,7 @@ from ninefold.ablate.provenance import attributed, refused_for, shown
 from ninefold.ablate.rehearsal import BEGINNING, BETWEEN, Moment, Rehearsal, Seen, Told
 from ninefold.ablate.requests import Exchange, Known, Token, Unreadable, filled, learn, read_exchanges
 from ninefold.development.identity import Identity
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.pipeline import Loaded
 from ninefold.plan.places import Place
 from ninefold.plan.service import ServicePlan

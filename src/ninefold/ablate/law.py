@@ -17,7 +17,6 @@ one asks for it is an answer only where the table says so.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ninefold.ablate.compare import is_blocked, is_less, refuses, says_the_same, shows_more
@@ -27,6 +26,7 @@ from ninefold.ablate.provenance import Words, attributed, inside, named, without
 from ninefold.ablate.rehearsal import Seen
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import STATUSES
 from ninefold.language.fact import value_of

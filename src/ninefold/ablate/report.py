@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
 from ninefold.ablate.facts import REMOVALS, Written
 from ninefold.ablate.law import OUTCOMES, Found
 from ninefold.ablate.requests import Excuse
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
 from ninefold.language.key import Kind
 

@@ -30,9 +30,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.values import Invalid, duration
 
 Known: TypeAlias = dict[str, Any]

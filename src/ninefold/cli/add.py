@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -21,6 +20,7 @@ from ninefold.cli.files import opened
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.rows import given, masked, operations_of, pairs, rows_as_text
 from ninefold.cli.terminal import Unusable, complain, reason, remark, say
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.render import visible
 from ninefold.operator.audit import Audit, Kept
 from ninefold.operator.rows import Adding, Caller, ShownRow, stated_rows

@@ -9,13 +9,13 @@ import os
 import pickle
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from socket import socket
 from typing import Any, Literal
 
 from ninefold.cli.sockets import tls_context
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.operator.metrics import Requests
 from ninefold.operator.trouble import Causes
 from ninefold.plan.service import ServicePlan

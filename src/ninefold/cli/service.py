@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from ssl import SSLContext
@@ -15,6 +14,7 @@ from ninefold.cli import announcement, try_it
 from ninefold.cli.operator_values import functions_of, issuers_usable, operator_values
 from ninefold.cli.terminal import Unusable, is_coloured, say
 from ninefold.development import reload
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.render import visible
 from ninefold.operator.audit import Audit, Counted, Kept
 from ninefold.operator.rows import Caller, stated_rows

@@ -6,12 +6,13 @@ import json
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ninefold.cli.announcement import blocked_by
 from ninefold.development.claims import kinds
 from ninefold.development.samples import sample
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.tree import Select, Variable
 from ninefold.language.shapes import FORM
 from ninefold.plan.authentication import Discovered, Issued, LookedUp, Password, Scheme, Signed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from math import inf
 from pathlib import Path
@@ -15,6 +15,7 @@ from ninefold.cli.commands import AcceptProposals, Database, File, Flag, Paramet
 from ninefold.cli.document import plan_beside, planned, read_bytes
 from ninefold.cli.terminal import Unusable, reason, remark, say, say_json, show
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.source import Source
 from ninefold.operator.audit import Audit, Kept

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ninefold.checked.operations import Operation
 from ninefold.checked.resources import Resource
 from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.requirements import THERE, Requirement, Scope
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.reads import of_request
 from ninefold.expressions.rows import rows_read, unwritten
 from ninefold.expressions.tree import Typed

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from ninefold.checked.operations import Operation
@@ -20,6 +19,7 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import traced
 from ninefold.compile.requirements import Requirement, Scope
 from ninefold.compile.which_rows import WRITTEN, among, keys_of
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.rows import Dependency, Step, dependencies, unwritten
 from ninefold.expressions.tree import Typed

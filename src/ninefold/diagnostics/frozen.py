@@ -27,6 +27,7 @@ else:
 
         def made(cls: type) -> type:
             own = vars(cls)
+            cls.__doc__ = cls.__doc__ or cls.__name__  # else the signature is written there, after a long look for it
             cls = dataclasses.dataclass(cls, init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)
             methods = {"__setattr__": _cannot_set, "__delattr__": _cannot_delete, "__repr__": _repr}
             if eq:

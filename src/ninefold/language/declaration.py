@@ -160,10 +160,13 @@ def _row(
     question: Question | None = None,
     when: When | None = None,
     says_none: bool = False,
+    side: Side | None = None,
+    order: Order | None = None,
+    promise: str | None = None,
 ) -> Key:
     words = when.words if when is not None and kind is Kind.ASKED_WHEN else None
     asks = None if question is None else question.id
-    return Key(0, name, kind, shape, meaning, absent, asks, words, says_none=says_none)
+    return Key(0, name, kind, shape, meaning, absent, asks, words, None, says_none, side, order, promise)
 
 
 def _declared(key: Key, shape: Shape | Holding, *, default: object = None, **also: Any) -> Any:
@@ -190,9 +193,8 @@ def _member(
 ) -> Any:
     own = shape.shape if isinstance(shape, Holding) else shape
     asks = None if kind in (Kind.RESTRICTS, Kind.ADDS, Kind.NAMES) else question
-    key = _row(kind, name, own, meaning, absent, asks, when, says_none)
-    key = replace(key if line is None else falling_back(key, *line), side=side, order=order, promise=promise)
-    return _declared(key, shape, question=question, when=when, **also)
+    key = _row(kind, name, own, meaning, absent, asks, when, says_none, side, order, promise)
+    return _declared(key if line is None else falling_back(key, *line), shape, question=question, when=when, **also)
 
 
 restricts = partial(_member, Kind.RESTRICTS)
@@ -225,8 +227,7 @@ def named(
     promise: str | None = None,
 ) -> Key:
     """The row of a placeholder, for the names of records if it has no shape of its own."""
-    row = _row(kind, placeholder, shape or Members(), meaning, absent, asks, when)
-    return replace(row, side=side, promise=promise)
+    return _row(kind, placeholder, shape or Members(), meaning, absent, asks, when, False, side, None, promise)
 
 
 def together(rows: tuple[Key, ...], whole: Callable[[Level], Any]) -> Any:
@@ -258,7 +259,7 @@ def rows(record: type, part: int, at: str = "") -> tuple[Key, ...]:
 
 def _rows(record: type, part: int, at: str) -> Iterator[Key]:
     def placed(key: Key, *before: str) -> Key:
-        return replace(key, part=part, path=join(at, *before, key.path))
+        return key.at(part, join(at, *before, key.path))
 
     for each in members(record):
         yield from map(placed, each.beside)
@@ -280,7 +281,7 @@ def _below(key: Key, holding: Holding) -> Iterator[Key]:
     question asks for it there, none does for them."""
     path = key.path if holding.row is None else join(key.path, holding.row.path)
     if holding.row is not None:
-        yield replace(holding.row, part=key.part, path=path)
+        yield holding.row.at(key.part, path)
     for each in _rows(holding.record, key.part, path):
         if key.line is not None:
             part, line = key.line

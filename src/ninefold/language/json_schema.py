@@ -154,7 +154,7 @@ KEYS: tuple[Key, ...] = (
 
 def keywords(part: int, under: str) -> tuple[Key, ...]:
     """The rows for a schema that stands at `under` (a path of the table)."""
-    return tuple(replace(key, part=part, path=f"{under}.{key.path}") for key in KEYS)
+    return tuple(key.at(part, f"{under}.{key.path}") for key in KEYS)
 
 
 TELLING = frozenset(row[0] for row in _TELLING)

@@ -70,6 +70,11 @@ class Key:
     order: Order | None = None
     promise: str | None = None
 
+    def at(self, part: int, path: str) -> Key:
+        """The same key where it stands elsewhere; a thousand rows are placed whenever the program starts."""
+        own = (self.kind, self.shape, self.meaning, self.absence, self.question, self.when, self.line, self.says_none)
+        return Key(part, path, *own, self.side, self.order, self.promise)
+
     @property
     def none_is_absence(self) -> bool:
         """Whether `none` says what leaving the key out does."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
@@ -40,9 +39,16 @@ def _by_path() -> dict[tuple[int, str], Key]:
 
 
 @cache
+def _by_parent() -> dict[tuple[int, str], tuple[Key, ...]]:
+    found: dict[tuple[int, str], list[Key]] = {}
+    for key in VOCABULARY:
+        found.setdefault((key.part, key.parent), []).append(key)
+    return {place: tuple(keys) for place, keys in found.items()}
+
+
 def keys_under(part: int, path: str) -> tuple[Key, ...]:
     """The keys of the mapping at `path`, in the table's order (`""` is the part itself). Placeholders included."""
-    return tuple(key for key in VOCABULARY if key.part == part and key.parent == path)
+    return _by_parent().get((part, path), ())
 
 
 def key_at(part: int, path: str) -> Key:
@@ -82,7 +88,7 @@ def _row_within_schema(part: int, path: str, name: str) -> Key | None:
         return Key(part, f"{path}{WITHIN}", Kind.RESTRICTS, JSONSchema(), "A schema.", "It says nothing.")
     if found is None or not (is_of_several or shape == JSONSchema()):
         return None
-    return replace(found, part=part, path=f"{root}.{name}")
+    return found.at(part, f"{root}.{name}")
 
 
 @cache

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.sarif import Level, Result, Rule
 from ninefold.diagnostics.source import Place, Source, Span
 from ninefold.language.fact import value_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.conditions import CONDITIONS, Condition
 from ninefold.language.key import Key
 from ninefold.language.question import Question

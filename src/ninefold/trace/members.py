@@ -4,10 +4,11 @@ give them."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import msgspec
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.functions import AT_RANDOM, NEW_EACH_TIME
 from ninefold.expressions.tree import Call, Select, Typed, Variable, parts
 from ninefold.plan import environment

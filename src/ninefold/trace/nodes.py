@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.events import RESUME
 from ninefold.plan.limits import Rate
 from ninefold.plan.operations import List, Operation, Stream

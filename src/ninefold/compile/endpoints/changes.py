@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -18,6 +17,7 @@ from ninefold.compile.endpoints.writes import (
 )
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.which_rows import taking
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.reads import in_statement, is_new_each_time, needs_database
 from ninefold.expressions.tree import Constant, Select, Typed, Variable, walk
 from ninefold.plan.writes import Assign

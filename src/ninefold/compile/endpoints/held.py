@@ -4,7 +4,6 @@ where a request gives what it is made of."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +17,7 @@ from ninefold.compile.endpoints.assignments import giver
 from ninefold.compile.judge import Made
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import traced
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.reads import computed_of, fields_read, may_fail
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable, parts
 from ninefold.language.conditions import of_parameter

@@ -7,7 +7,7 @@ stages know (the conditions of a judge, the statements) is added where there is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar, assert_never
 
@@ -15,6 +15,7 @@ from ninefold.checked.endpoints import Stopped
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place, Span
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression, expressions_in

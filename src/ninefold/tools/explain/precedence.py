@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.conditions import STATUSES, precedence
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import ErrorCode

@@ -6,9 +6,9 @@ that what moves takes its changes along. What cannot be said by rewriting is lef
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.former import only_gone
 from ninefold.language.successors import issuing, scalars_of

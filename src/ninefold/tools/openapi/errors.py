@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checked.endpoints import ErrorShape
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.tree import Select, Typed, Variable, free_variables
 from ninefold.plan.limits import Rate

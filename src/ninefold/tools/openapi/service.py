@@ -3,7 +3,6 @@ transitions, and the kinds of event."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -14,6 +13,7 @@ from ninefold.checked import endpoints
 from ninefold.checked.endpoints import ErrorShape
 from ninefold.checked.service import Checked
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import states as stated
 from ninefold.language.cases import Case

@@ -7,7 +7,6 @@ contract is as good as the contract."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 from ninefold.checked import endpoints as checked
@@ -15,6 +14,7 @@ from ninefold.checked.endpoints import Endpoint as CheckedEndpoint
 from ninefold.checked.service import Checked
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey, actions
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.evaluate import holds
 from ninefold.expressions.tree import Call, Select, Typed, Variable, parts

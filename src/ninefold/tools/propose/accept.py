@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span, Spans
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Document, Part, Word

@@ -9,10 +9,10 @@ versions. These questions stay open.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ninefold.contract.survey import Survey, actions
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.authentication import UNSEEN_ROWS
 from ninefold.language.endpoints import ENDPOINTS, PATCH, PRODUCES
 from ninefold.language.errors import CODES, SHAPE, STATUS

@@ -4,8 +4,9 @@ in the comment beside the proposal."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from ninefold.diagnostics.frozen import dataclass
 
 UUID = "RFC 9562: UUIDs, which the service makes"
 JSON = "RFC 8259: JSON"

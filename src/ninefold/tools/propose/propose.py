@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Severity
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.pipeline import Loaded, compile_document, compile_tree
 from ninefold.questions.question import OpenQuestion
 from ninefold.tools.propose.conventions import CONVENTIONS, Convention

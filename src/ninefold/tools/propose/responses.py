@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Final
 
 from ninefold.contract.survey import Survey, actions
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import ast
 from ninefold.language import conditions
 from ninefold.language.actions import Action
