@@ -20,6 +20,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ninefold.cli import announcement
+from ninefold.cli.behind import written_behind
 from ninefold.cli.commands import (
     AcceptProposals,
     File,
@@ -120,7 +121,8 @@ def dev(
         say(f"service   {url(service_socket)}")
         say(f"operator  {url(operator_socket)}/health/live  /health/ready  /metrics")
         say(f"database  {database} (dev's own)")
-        run.run(lambda: developing.run((service_socket, operator_socket)))
+        with written_behind():
+            run.run(lambda: developing.run((service_socket, operator_socket)))
     return 0
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from socket import socket
 from typing import Any, Literal
 
+from ninefold.cli.behind import written_behind
 from ninefold.cli.sockets import tls_context
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.operator.metrics import Requests
@@ -185,6 +186,7 @@ def _elsewhere(**arguments: Any) -> None:
     raise RuntimeError("functions are called by the process that writes")
 
 
+@written_behind()
 def main() -> None:
     """Arguments: descriptors of the channel, of the socket for handles, of the page, and of what listens."""
     channel, handles, page, *listening = map(int, sys.argv[1:])

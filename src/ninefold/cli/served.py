@@ -17,6 +17,7 @@ from socket import socket
 from typing import TYPE_CHECKING, Final
 
 from ninefold.cli import reader
+from ninefold.cli.behind import written_behind
 from ninefold.cli.document import load
 from ninefold.cli.readers import Readers
 from ninefold.cli.service import Offer, Serving, say_rows
@@ -56,6 +57,7 @@ class PutOff(Unusable):
     """Requests that are on their way take too long for an exchange: it is tried again."""
 
 
+@written_behind()
 def over(serving: Serving, offer: Offer, path: str, sockets: tuple[socket, socket], door: Guard) -> None:
     """Serve over a database until a signal ends it. `sockets`: of the service and of the operator's port. Raises
     Unusable where the database cannot be used."""
