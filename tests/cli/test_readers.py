@@ -18,7 +18,7 @@ from tests.cli.test_serving import Refused, Serving, refused, serving
 from tests.contracts import SERVED, compiled, contract_of, operator_of
 from tests.http_cases import patient, tell
 from tests.postgresql.nodes import CONTRACT, Load, hall, person
-from tests.slices import LONG, some
+from tests.slices import some
 from tests.waiting import until
 
 from ninefold.ablate.requests import Known, read_exchanges
@@ -29,9 +29,6 @@ __all__ = ["refused"]
 pytestmark = [
     pytest.mark.serves,
     pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no sockets that can be handed over"),
-    # Once in three whole runs the first process stopped answering: until that is found, they are of the long run.
-    pytest.mark.long,
-    pytest.mark.skipif(not LONG, reason="of the long run until why the first process may stop is found"),
 ]
 
 

@@ -16,12 +16,11 @@ from tests.events.stream import listening
 from tests.http_cases import patient, serving
 from tests.postgresql import server
 from tests.postgresql.nodes import CONTRACT, hall, numbers, person
-from tests.slices import LONG
 
 pytestmark = pytest.mark.serves
 
 
-@pytest.fixture(scope="module", params=["nodes", *(["readers"] if LONG else [])])
+@pytest.fixture(scope="module", params=["nodes", "readers"])
 def both(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[httpx.Client, httpx.Client]]:
