@@ -89,6 +89,13 @@ class Running:
             connection.close()
 
 
+def bound(connection: socket.socket, buffer: int) -> None:
+    """Let the machine keep no more than so many bytes in either direction, or some times as many: how many it keeps by
+    itself is its own affair, up to tens of MiB. To be said before it is connected."""
+    for direction in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+        connection.setsockopt(socket.SOL_SOCKET, direction, buffer)
+
+
 @contextmanager
 def running(
     path: Path,
@@ -97,11 +104,11 @@ def running(
     allowed: Sequence[str] = ("127.0.0.0/8",),
     given: Mapping[str, str] = MappingProxyType({}),
     name: str = "contract.md",
-    send_buffer: int | None = None,
+    buffer: int | None = None,
     broker: str | None = None,
 ) -> Iterator[Running]:
-    """`name`: of the document, which says how it is written. `send_buffer`: bytes that the machine takes of what a
-    client does not read."""
+    """`name`: of the document, which says how it is written. `buffer`: bytes, about, that the machine takes of
+    what this side has said, and of what it does not read."""
     plan = plan_of(contract, name)
     if broker is not None:
         sent = to_broker(plan, ("note.written", "note.finished", "note.deleted"), broker)
@@ -110,8 +117,8 @@ def running(
     opened = open_sqlite(str(path), plan.schema, stated_rows(plan, Caller(given)))
     assert isinstance(opened, Opened), opened
     listening = socket.create_server(("127.0.0.1", 0))
-    if send_buffer is not None:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
+    if buffer is not None:
+        bound(listening, buffer)
     host, port = listening.getsockname()
     service = ready(plan, opened.database.key("cursors"), given, sources)
     networks = [ip_network(each) for each in allowed]
