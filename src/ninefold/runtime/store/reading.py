@@ -35,7 +35,8 @@ class Reading:
         self._reader.pragma("query_only", True)
         # The event loop does not wait for others; in write-ahead mode a reader hardly ever has to.
         self._reader.set_busy_timeout(100)
-        self._brief = Brief(self._reader)
+        self._index = LogIndex(path)
+        self._brief = Brief(self._reader, self._index.commits)
         self.long = Long(lambda: connect_to_read(path, READ_LONGER * self._longest))
 
     def admit(self, size: int) -> None:
@@ -84,7 +85,6 @@ class Beside(Reading):
         super().__init__(file)
         # Whoever writes brings the log into the file.
         self._reader.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-        self._index = LogIndex(file)
 
     def state(self, tables: Collection[str]) -> int | None:
         """Which tables the other process has changed is not known here, and how often it has committed is."""

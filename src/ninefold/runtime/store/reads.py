@@ -25,6 +25,7 @@ import apsw
 
 from ninefold.runtime.store.connections import meaning
 from ninefold.runtime.store.protocol import Row, Stored, Unavailable
+from ninefold.runtime.store.snapshot import Snapshot
 
 BUDGET = 0.005
 """Seconds that one read may hold the event loop."""
@@ -56,8 +57,11 @@ class TooLong(Exception):
 class Brief:
     """A connection on which no read takes longer than BUDGET, for the thread of the event loop."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, commits: Callable[[], int]) -> None:
+        """`commits`: how many there were, by whatever program."""
         self._connection = connection
+        self._cursor = connection.cursor()
+        self._snapshot = Snapshot(connection, commits)
         self._until: float | None = None
         connection.set_progress_handler(self._is_over, STEPS)
 
@@ -66,13 +70,19 @@ class Brief:
 
     def run(self, text: str, binds: Sequence[Stored], to_its_end: bool = False) -> list[Row]:
         """Raises TooLong, unless it may go on `to_its_end`, or Unavailable."""
-        self._until = None if to_its_end else perf_counter() + BUDGET
         try:
-            found = self._connection.execute(text, binds)
+            self._until = None
+            self._snapshot.hold()
+            if not to_its_end:
+                self._until = perf_counter() + BUDGET
+            found = self._cursor.execute(text, binds)
             rows: list[Row] = list(islice(found, ROWS))
             size = ROWS
             while len(rows) == size:
                 if self._is_over():
+                    # What it has begun is no longer open, and sees no longer what it saw.
+                    self._cursor.close(True)
+                    self._cursor = self._connection.cursor()
                     raise TooLong
                 rows += islice(found, ROWS)
                 size += ROWS

@@ -25,7 +25,6 @@ from ninefold.runtime.store.checkpoints import Checkpoints
 from ninefold.runtime.store.connections import (
     STATEMENTS,
     WAIT,
-    LogIndex,
     bound,
     configure,
     connect,
@@ -79,7 +78,6 @@ class SQLite(Reading):
         self._connections = (self._reader, background, writer)
         self._checkpoints = Checkpoints(background)
         self._checkpoints.watch(writer)
-        self._index = LogIndex(path)
         self._writer = Writer(writer, self._checkpoints, self._index)
         self._open = True
 

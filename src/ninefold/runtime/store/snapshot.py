@@ -1,0 +1,61 @@
+"""One snapshot for the reads of one turn of the event loop: to take the locks of one, and to give them back, costs as
+much as the row of a short read.
+
+Nobody can tell it from a snapshot for each read: before each it is asked whether anything was committed since, by
+whatever program, and if so this one is over. Where somebody writes, none is begun: of the log, no more is copied into
+the file than all who read have seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
+
+import apsw
+
+_UNKNOWN = -1
+
+
+class Snapshot:
+    """Of a connection that one thread alone uses. `held`: there is one, and its reads see what it has seen."""
+
+    def __init__(self, connection: apsw.Connection, commits: Callable[[], int]) -> None:
+        """`commits`: how many there were, ever."""
+        self.held = False
+        self._connection = connection
+        self._commits = commits
+        self._loop: AbstractEventLoop | None = None
+        self._before = self._at = _UNKNOWN
+
+    def hold(self) -> None:
+        """To be called before each read. From the second read of a turn on there is a snapshot, unless something was
+        committed in this turn, or since the last one."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.end()
+            return
+        commits = self._commits()
+        if loop is not self._loop:
+            self.end()
+            self._loop = loop
+            self._before, self._at = self._at, commits
+            loop.call_soon(self.end)
+        elif commits != self._at:
+            self._release()
+            self._at = _UNKNOWN
+        elif not self.held and commits == self._before:
+            self._connection.execute("BEGIN")
+            self.held = True
+
+    def end(self) -> None:
+        """The turn is over."""
+        self._loop = None
+        self._release()
+
+    def _release(self) -> None:
+        if self.held:
+            self.held = False
+            if self._connection.in_transaction:  # which an error may have ended
+                self._connection.execute("COMMIT")
