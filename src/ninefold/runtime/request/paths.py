@@ -1,11 +1,12 @@
 """The canonical form of a path, in which paths are compared: every segment decoded, then `/`, `%` and what came as
-`%3A` encoded again; and the path of an endpoint in another version."""
+`%3A` encoded again; paths with names, by their literal segments; and the path of an endpoint in another version."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TypeAlias
+from operator import itemgetter
+from typing import Generic, TypeAlias, TypeVar
 from urllib.parse import quote, unquote_to_bytes
 
 from ninefold.plan.routes import PathParameter, Segment
@@ -48,6 +49,45 @@ def encoded(segment: str) -> str:
 
 def decoded(segment: str) -> str:
     return segment.replace("%2F", "/").replace(COLON, ":").replace("%25", "%") if "%" in segment else segment
+
+
+LITERAL, AFTER, PLAIN = range(3)
+"""What a segment is: itself, a name with a literal behind it, a name. From the left, the first of these comes first."""
+
+
+def places_of(segments: Sequence[Segment]) -> tuple[int, ...]:
+    return tuple(LITERAL if isinstance(each, str) else AFTER if each.after else PLAIN for each in segments)
+
+
+T = TypeVar("T")
+
+Placed: TypeAlias = tuple[T, tuple[str, ...], tuple[int, ...]]
+"""What is found at a path, the texts of its names, and where they stand. A path without names has none."""
+
+
+class Named(Generic[T]):
+    """The paths in which names stand at the same places."""
+
+    def __init__(self, places: tuple[int, ...], paths: Sequence[tuple[Sequence[Segment], T]]) -> None:
+        """`places`: of their segments, where the names are."""
+        self._places = places
+        # What stands before the first slash is a segment of a text, and empty.
+        self._names = tuple(at + 1 for at, place in enumerate(places) if place != LITERAL)
+        self._literals = itemgetter(0, *(at + 1 for at, place in enumerate(places) if place == LITERAL))
+        self._paths = {
+            self._literals(
+                ["", *(each if isinstance(each, PathParameter) else encoded(each) for each in segments)]
+            ): path
+            for segments, path in paths
+        }
+
+    def path(self, segments: Sequence[str]) -> Placed[T] | None:
+        """Which it is, if it is one. `segments`: of a text, split at each slash."""
+        found = self._paths.get(self._literals(segments))
+        if found is None:
+            return None
+        values = tuple([decoded(segments[at]) for at in self._names])
+        return None if "" in values else (found, values, self._places)
 
 
 Link: TypeAlias = tuple[str | int, ...]

@@ -4,11 +4,12 @@ Each version has routes and problems of its own; what a request asks for is deci
 at. That one is retired, or unknown, is a condition like others: what it precedes, and what precedes it, the contract
 says.
 
-A path without names is looked up in a dictionary. The others are one alternation, tried at once, in which a literal
-segment comes before a name; only then is it asked for the method (meaning "paths"). Of a path with a name and a literal
-behind it (`{id}:retry`), it is asked before: it comes before a plain name for its own methods alone. A path is compared
-as its *canonical form*: every segment decoded, then `/`, `%` and what came as `%3A` encoded again, so that `%2F` stays
-inside its segment, `/%6Frders` is `/orders`, and no `%3A` is the colon before a literal."""
+A path without names is looked up in a dictionary. The others are looked up by their literal segments, in a dictionary
+for each way in which literals and names follow one another, where a literal segment comes before a name; only then is
+it asked for the method (meaning "paths"). However many paths there are, it takes as long. Of a path with a name and a
+literal behind it (`{id}:retry`), it is asked before: it comes before a plain name for its own methods alone. A path
+is compared as its *canonical form*: every segment decoded, then `/`, `%` and what came as `%3A` encoded again, so
+that `%2F` stays inside its segment, `/%6Frders` is `/orders`, and no `%3A` is the colon before a literal."""
 
 from __future__ import annotations
 
@@ -31,7 +32,18 @@ from ninefold.runtime.messages.message import HeaderFields, Request, header_valu
 from ninefold.runtime.messages.parameters import Query
 from ninefold.runtime.messages.problems import Problems
 from ninefold.runtime.request.endpoints import Endpoint
-from ninefold.runtime.request.paths import COLON, Link, beginning, canonical, decoded, encoded
+from ninefold.runtime.request.paths import (
+    AFTER,
+    COLON,
+    Link,
+    Named,
+    Placed,
+    beginning,
+    canonical,
+    decoded,
+    encoded,
+    places_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +280,7 @@ class Routes(Generic[E]):
         }
         self._after = sorted(
             (
-                (_places(segments), re.compile("".join(map(_pattern, segments))), path)
+                (places_of(segments), re.compile("".join(map(_pattern, segments))), path)
                 for segments, path in paths
                 if any(isinstance(each, PathParameter) and each.after for each in segments)
             ),
@@ -277,18 +289,11 @@ class Routes(Generic[E]):
         with_literals = {id(path) for _, _, path in self._after}
         named = [each for each in paths if any(isinstance(segment, PathParameter) for segment in each[0])]
         named = [each for each in named if id(each[1]) not in with_literals]
-        # From the left, a literal segment beats a name; the first alternative that matches is taken.
-        named.sort(key=lambda each: [isinstance(segment, PathParameter) for segment in each[0]])
-        # An empty group ends each alternative: its number, which is the last one matched, tells which it was.
-        self._alternatives: dict[int, tuple[tuple[int, ...], _Path[E], tuple[int, ...]]] = {}
-        patterns: list[str] = []
-        groups = 0
-        for segments, path in named:
-            names = sum(isinstance(segment, PathParameter) for segment in segments)
-            groups += names + 1
-            self._alternatives[groups] = (tuple(range(groups - names, groups)), path, _places(segments))
-            patterns.append("".join(map(_pattern, segments)) + "()")
-        self._pattern = re.compile("|".join(patterns)) if patterns else None
+        self._named: dict[int, list[Named[_Path[E]]]] = {}
+        # From the left, a literal segment beats a name; the first way in which there is a path is taken.
+        for places in sorted({places_of(segments) for segments, _ in named}):
+            alike = [each for each in named if places_of(each[0]) == places]
+            self._named.setdefault(len(places) + 1, []).append(Named(places, alike))
 
     def find(self, method: str, raw_path: bytes) -> Match[E]:
         text = canonical(raw_path)
@@ -307,10 +312,10 @@ class Routes(Generic[E]):
         endpoint = path.served.get(asked)
         return NotAllowed(path.allow) if endpoint is None else Found(endpoint, values)
 
-    def _at_any(self, method: str, text: str, plain: _Placed[E] | None) -> Match[E]:
+    def _at_any(self, method: str, text: str, plain: _Found[E] | None) -> Match[E]:
         """The same where a literal may stand behind a name: what has the method, from the left a literal segment before
         such a name, and this one before a plain name; a path without such a name has what is left."""
-        candidates: list[_Placed[E]] = [] if plain is None else [plain]
+        candidates: list[_Found[E]] = [] if plain is None else [plain]
         for places, pattern, path in self._after:
             match = pattern.fullmatch(text)
             if match is not None:
@@ -331,19 +336,18 @@ class Routes(Generic[E]):
         """Every method that the service has: the answer to `OPTIONS *` (RFC 9110 9.3.7)."""
         return self._allow
 
-    def _path(self, text: str) -> _Placed[E] | None:
+    def _path(self, text: str) -> _Found[E] | None:
         """The path that a text is of, but those with a literal behind a name; the texts of its names; and where they
         stand. A path without names has none."""
         literal = self._literal.get(text)
         if literal is not None:
             return literal, (), ()
-        match = None if self._pattern is None else self._pattern.fullmatch(text)
-        if match is None or match.lastindex is None:
-            return None
-        groups, path, places = self._alternatives[match.lastindex]
-        if "%" in text:
-            return path, tuple([decoded(match[group]) for group in groups]), places
-        return path, match.groups()[groups[0] - 1 : groups[-1]], places
+        segments = text.split("/")
+        for each in self._named.get(len(segments), ()):
+            found = each.path(segments)
+            if found is not None:
+                return found
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,14 +358,7 @@ class _Path(Generic[E]):
     allow: bytes
 
 
-_Placed: TypeAlias = tuple[_Path[E], tuple[str, ...], tuple[int, ...]]
-
-LITERAL, AFTER, PLAIN = range(3)
-"""What a segment is: itself, a name with a literal behind it, a name. From the left, the first of these comes first."""
-
-
-def _places(segments: Sequence[Segment]) -> tuple[int, ...]:
-    return tuple(LITERAL if isinstance(each, str) else AFTER if each.after else PLAIN for each in segments)
+_Found: TypeAlias = Placed[_Path[E]]
 
 
 def together(allowed: Iterable[bytes]) -> bytes:
