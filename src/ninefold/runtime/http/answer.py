@@ -157,18 +157,20 @@ class Works:
 
     def at_once(self, work: Work) -> Any:
         """What a read gives, where that is little and there at once. Raises TooLong where it is not, or Unavailable."""
-        match work:
-            case Select(text, binds):
-                began = perf_counter()
-                rows = self._database.select(text, binds)
-                if isinstance(rows, Future):
-                    rows.cancel()
-                elif not is_much(rows, perf_counter() - began):
-                    return rows
-            case Recall(kept, key, read, make):
-                found = make(self.at_once(Select(*read()))) if kept is None else kept.get(self._database, key)
-                if found is not None:
-                    return found
+        if isinstance(work, Select):
+            began = perf_counter()
+            rows = self._database.select(work.text, work.binds)
+            if isinstance(rows, Future):
+                rows.cancel()
+            elif not is_much(rows, perf_counter() - began):
+                return rows
+        elif isinstance(work, Recall):
+            kept = work.kept
+            found = (
+                work.make(self.at_once(Select(*work.read()))) if kept is None else kept.get(self._database, work.key)
+            )
+            if found is not None:
+                return found
         raise TooLong
 
 

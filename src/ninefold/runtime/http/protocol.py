@@ -232,7 +232,7 @@ class Protocol(asyncio.Protocol):
         if not (requests.ended or self._read_past()):
             return False
         try:
-            head = requests.head() if requests.ended else None
+            head = requests.head() if requests.ended and requests.waiting else None
         except Refused as refused:
             self._refuse(refused)
             return False

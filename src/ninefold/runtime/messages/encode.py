@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import starmap
 from operator import itemgetter
 from typing import Any, TypeAlias, assert_never
 
@@ -35,7 +36,7 @@ _decode = msgspec.json.Decoder(tuple[tuple[Any, ...], ...]).decode
 class Shape:
     """A plan's response made ready: status, headers and content."""
 
-    __slots__ = ("_content_type", "_headers", "_revision", "_show", "_status", "digested", "tag_prefix")
+    __slots__ = ("_content_type", "_headers", "_plain", "_revision", "_show", "_status", "digested", "tag_prefix")
 
     def __init__(
         self,
@@ -53,6 +54,8 @@ class Shape:
         self._revision = response.revision
         self.tag_prefix = response.tag_prefix
         self.digested = response.digested
+        # It has neither a tag nor headers of its own.
+        self._plain = not (self._headers or self.digested) and self._revision is None
 
     def body(self, row: Row, rows: Sequence[Row], env: Env) -> bytes | None:
         """The content for a row, or for the rows of a page; None: there is none."""
@@ -76,6 +79,8 @@ class Shape:
         """The response for a row, or for the rows of a page. `opaque`: of a tag that is not of this response's own
         content."""
         body = self.body(row, rows, env)
+        if self._plain and opaque is None and body is not None:
+            return Response(self._status, self._content_type, body)
         headers = self._own_headers(row, rows, env, self.opaque(row, body, env) if opaque is None else opaque)
         return (
             Response(self._status, headers)
@@ -115,6 +120,8 @@ def show(content: plan.Content, columns: Sequence[ResultColumn], of_rows: Sequen
         case plan.ArrayOf(items=items):
             return _array(items, columns, of_rows)
         case plan.EachRow(item=item):
+            if (made := _made(item, of_rows)) is not None:
+                return lambda row, rows, env: list(starmap(made[0], map(made[1], rows)))
             each = show(item, of_rows)
             return lambda row, rows, env: [each(one, rows, env) for one in rows]
         case plan.EachOf():
@@ -171,8 +178,9 @@ def _expression(typed: Typed) -> Show:
 def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:
     if content.optional or content.expanded:
         return _chosen_object(content, columns, of_rows)
-    if content.present is None and (plain := _struct(content, columns)) is not None:
-        return plain
+    if (made := _made(content, columns)) is not None:
+        struct, pick = made
+        return lambda row, rows, env: struct(*pick(row))
     members = tuple((name, show(value, columns, of_rows), _null_shown(value)) for name, value in content.members)
     present = content.present
 
@@ -189,9 +197,13 @@ def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Se
     return shown
 
 
-def _struct(content: plan.ObjectOf, columns: Sequence[ResultColumn]) -> Show | None:
-    """The same of an object whose members are columns as they stand: a type made for it, whose encoder leaves out what
-    has no value. None: it is of another kind."""
+def _made(
+    content: plan.Content, columns: Sequence[ResultColumn]
+) -> tuple[Callable[..., msgspec.Struct], Callable[[Row], Sequence[Stored]]] | None:
+    """Of an object whose members are columns as they stand: a type made for it, whose encoder leaves out what has no
+    value, and what picks its members of a row. None: it is of another kind."""
+    if not isinstance(content, plan.ObjectOf) or content.optional or content.expanded or content.present is not None:
+        return None
     indices, fields, names = list[int](), list[tuple[str, Any, Any]](), dict[str, str]()
     for name, value in content.members:
         if not isinstance(value, plan.FromColumn) or json_reader(columns[value.column].type) is not None:
@@ -204,8 +216,7 @@ def _struct(content: plan.ObjectOf, columns: Sequence[ResultColumn]) -> Show | N
     if len(indices) < 2:
         return None
     made = msgspec.defstruct("Shown", fields, rename=names, omit_defaults=True, gc=False)
-    pick = itemgetter(*indices)
-    return lambda row, rows, env: made(*pick(row))
+    return made, itemgetter(*indices)
 
 
 def _chosen_object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:

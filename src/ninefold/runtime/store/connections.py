@@ -178,10 +178,12 @@ class Changes:
     def state(self, tables: Collection[str]) -> int | None:
         """A number that is another one once one of these tables has changed. None: one of them is being changed, or
         another program has changed something, and the writer has not seen that yet."""
-        if not self._changing.isdisjoint(tables) or self._index.commits() != self._expected:
+        if (self._changing and not self._changing.isdisjoint(tables)) or self._index.commits() != self._expected:
             return None
-        counts = self._counts
-        return self._others + sum([counts.get(each, 0) for each in tables])
+        number, counts = self._others, self._counts
+        for each in tables:
+            number += counts.get(each, 0)
+        return number
 
 
 def tables_read(connection: apsw.Connection, text: str, binds: Sequence[Stored]) -> frozenset[str]:
