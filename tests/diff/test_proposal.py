@@ -141,6 +141,17 @@ def test_who_may_call_an_endpoint_that_is_gone_is_proposed_as_a_line_of_part_5(
     assert (f"# for part 5 of {tmp_path / 'new.md'}\npermissions:\n" in page) == bool(told)
 
 
+def written(older: str, newer: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """The newer document, once what is proposed is written into it."""
+    old, new = folder / "old.md", folder / "new.md"
+    old.write_text(older, encoding="utf-8")
+    new.write_text(newer, encoding="utf-8")
+    main(["diff", str(old), str(new), "--propose", "--write"])
+    told = capsys.readouterr()
+    assert f"{new} is written" in told.out, told
+    return new.read_text(encoding="utf-8")
+
+
 WRITTEN = {
     "block": 'versions:\n  "3": {}   # today\n  "2026-06-01": {}\n',
     "flow": 'versions: {"3": {}, "2026-06-01": {changes: none}}\n',
@@ -161,13 +172,7 @@ def test_it_is_written_in_its_place(layout: str, tmp_path: Path, capsys: pytest.
     older = stem.replace("VERSIONS", 'versions: {"2026-06-01": {}}\n').replace("DEFAULT", 'default: "2026-06-01"')
     newer = stem.replace("VERSIONS", WRITTEN[layout]).replace("DEFAULT", 'default: "3"')
     newer = newer.replace("wrong_state", "not_now").replace("maxLength: 500", "maxLength: 600")
-    old, new = tmp_path / "old.md", tmp_path / "new.md"
-    old.write_text(older, encoding="utf-8")
-    new.write_text(newer, encoding="utf-8")
-    main(["diff", str(old), str(new), "--propose", "--write"])
-    told = capsys.readouterr()
-    assert f"{new} is written" in told.out, told
-    text = new.read_text(encoding="utf-8")
+    text = written(older, newer, tmp_path, capsys)
     assert ("# today" in text) == ("# today" in newer) and text[:begin] == newer[:begin]
     derived = loaded(text).of("2026-06-01")
     assert derived is not None
@@ -198,18 +203,12 @@ compatible: [add an endpoint]
 ```
 """
     for old_part, names in ((stated, "2026-06-01"), (PART_9["said to be none"], "1")):
-        old, new = tmp_path / "old.md", tmp_path / "new.md"
-        old.write_text(ORDERS[:begin] + old_part, encoding="utf-8")
-        new.write_text(newer, encoding="utf-8")
-        main(["diff", str(old), str(new), "--propose", "--write"])
-        told = capsys.readouterr()
-        assert f"{new} is written" in told.out, told
-        text = new.read_text(encoding="utf-8")
+        text = written(ORDERS[:begin] + old_part, newer, tmp_path, capsys)
         kept = newer if part == "absent" else newer[: newer.index("## 9")]
         assert text.startswith(kept) and ("Nobody has asked." in text) == (part == "left open")
-        written = loaded(text)
-        assert [each.name for each in value_of(written.contract.versioning.versions) or ()] == ["next", names]
-        assert {each.question.part for each in written.open_questions} == (set() if old_part == stated else {9})
+        found = loaded(text)
+        assert [each.name for each in value_of(found.contract.versioning.versions) or ()] == ["next", names]
+        assert {each.question.part for each in found.open_questions} == (set() if old_part == stated else {9})
 
 
 def test_what_has_no_place_is_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -179,14 +180,20 @@ def _loose(schema: dict[str, Any]) -> dict[str, Any]:
     return stated | ({"items": {"type": schema["items"]["type"]}} if "items" in schema else {})
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    loaded = compile_document("contract.md", _contract().encode())
+@contextmanager
+def _with_two_rows(contract: str, path: Path, body: object = None) -> Iterator[httpx.Client]:
+    """A service of which each row `w` was made of a body."""
+    loaded = compile_document("contract.md", contract.encode())
     assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
-    path: Path = tmp_path_factory.mktemp("ways") / "db"
     with serving(loaded.plan, path, {}, functions={"same": lambda v: v}) as client:
         for _ in range(2):
-            assert client.post("/w").status_code == 201
+            assert client.post("/w", json=body).status_code == 201
+        yield client
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    with _with_two_rows(_contract(), tmp_path_factory.mktemp("ways") / "db") as client:
         yield client
 
 
@@ -252,12 +259,7 @@ def _needing() -> str:
 
 @pytest.fixture(scope="module")
 def needing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    loaded = compile_document("contract.md", _needing().encode())
-    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
-    path: Path = tmp_path_factory.mktemp("needing") / "db"
-    with serving(loaded.plan, path, {}, functions={"same": lambda v: v}) as client:
-        for _ in range(2):
-            assert client.post("/w", json={"need": 5}).status_code == 201
+    with _with_two_rows(_needing(), tmp_path_factory.mktemp("needing") / "db", {"need": 5}) as client:
         yield client
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.events.service import Running, running
-from tests.parts import LIMITS_AND_VERSIONS
+from tests.parts import CALLERS_AND_EVENTS, LIMITS_AND_VERSIONS
 
 from ninefold.pipeline import compile_document
 
@@ -131,19 +131,9 @@ POST /marks:
   responses: {201: none}
 ```
 
-## 5. Authentication
-
-```yaml
-schemes: none
-permissions: {all others: anyone}
-rows: all
-```
-
-## 6. Events
-
-Events: none.
-
-## 7. Errors
+"""
+    + CALLERS_AND_EVENTS
+    + """## 7. Errors
 
 ```yaml
 error shape: {media type: application/json, body: {code: error.code}}

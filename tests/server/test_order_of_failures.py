@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.events.service import running
-from tests.parts import LIMITS_AND_VERSIONS
+from tests.parts import CALLERS_AND_EVENTS, LIMITS_AND_VERSIONS
 
 pytestmark = pytest.mark.serves
 
@@ -47,19 +47,9 @@ POST /notes:
   responses: {201: none}
 ```
 
-## 5. Authentication
-
-```yaml
-schemes: none
-permissions: {all others: anyone}
-rows: all
-```
-
-## 6. Events
-
-Events: none.
-
-## 7. Errors
+"""
+    + CALLERS_AND_EVENTS
+    + """## 7. Errors
 
 ```yaml
 error shape:
