@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import signal
+import socket
 import subprocess
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -22,6 +24,7 @@ from tests.slices import some
 from tests.waiting import until
 
 from ninefold.ablate.requests import Known, read_exchanges
+from ninefold.runtime.http.passing import Link
 from ninefold.runtime.operations.timers import BATCH
 
 __all__ = ["refused"]
@@ -168,3 +171,23 @@ def test_processes_that_read_answer_as_one_does(tmp_path: Path) -> None:
                     known: Known = {}
                     for exchange in read_exchanges(path.read_text(encoding="utf-8")):
                         tell(client, exchange, known)
+
+
+def test_sockets_that_nobody_takes_hold_up_no_loop() -> None:
+    """Whoever hands one over waits alone until there is room for it."""
+    here, there = socket.socketpair()
+
+    async def hand_over() -> None:
+        link = Link(None, here)  # type: ignore[arg-type]
+        waiting = {asyncio.create_task(link.hand_over(here)) for _ in range(600)}
+        held: list[int] = []
+        while waiting:
+            done, waiting = await asyncio.wait(waiting, timeout=0)
+            if not done:
+                held += socket.recv_fds(there, 1, 1)[1]
+        for each in held:
+            os.close(each)
+        assert held
+
+    with here, there:
+        asyncio.run(hand_over())

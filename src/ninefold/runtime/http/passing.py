@@ -36,11 +36,15 @@ from ninefold.runtime.request.service import Service
 from ninefold.runtime.store.page import Page
 from ninefold.runtime.store.protocol import Database, Unavailable
 
+HANDLES_SECONDS = 0.01
+"""After how long a socket is handed over again that there was no room for."""
+
 
 class Link:
     """What a process that reads asks of the one that writes. `handles`: where sockets are handed over."""
 
     def __init__(self, channel: Channel[OfWriter], handles: socket.socket) -> None:
+        handles.setblocking(False)
         self._channel = channel
         self._handles = handles
         self._numbers = count()
@@ -87,9 +91,14 @@ class Link:
     def told(self, message: said.Answered | said.Counted | said.Settled) -> None:
         self._waiting.pop(message.number)(message)
 
-    def hand_over(self, end: socket.socket) -> None:
-        """Raises OSError where too many are on their way."""
-        socket.send_fds(self._handles, [b"\0"], [end.fileno()])
+    async def hand_over(self, end: socket.socket) -> None:
+        """Wait while too many are on their way. Raises OSError where nobody is there who takes them."""
+        while True:
+            try:
+                socket.send_fds(self._handles, [b"\0"], [end.fileno()])
+                return
+            except BlockingIOError:
+                await asyncio.sleep(HANDLES_SECONDS)
 
     def _number(self, told: Callable[[Any], None]) -> int:
         number = next(self._numbers)
@@ -193,8 +202,8 @@ class Reader(Application):
         own, theirs = socket.socketpair()
         with theirs:
             try:
-                self._link.hand_over(theirs)
-            except OSError:
+                await self._link.hand_over(theirs)
+            except BaseException:
                 own.close()
                 raise
         async with relay(own) as there:
