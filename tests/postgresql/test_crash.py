@@ -1,5 +1,5 @@
-"""PostgreSQL itself dies, or one of its processes, while two nodes write and deliver: who is answered 503 asks again,
-and of what was answered nothing is lost, and nothing is done twice."""
+"""PostgreSQL itself dies, or one of its processes, while nodes write and deliver: who is answered 503 asks again, and
+of what was answered nothing is lost, and nothing is done twice."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 from tests.events.receiver import receiving
 from tests.postgresql import server
 from tests.postgresql.nodes import Load, hall, judge, nodes, person
+from tests.postgresql.test_cut import Seats, relayed
 from tests.slices import many
 from tests.waiting import until
 
@@ -93,3 +94,25 @@ def _until_more(load: Load, more: int) -> None:
     """So many more were answered."""
     before = len(load.answered)
     until(lambda: len(load.answered) >= before + more, lambda: "writes go on once PostgreSQL is there")
+
+
+@pytest.mark.parametrize("others", [0, 50])
+def test_a_transaction_that_a_crash_took_is_not_taken_for_anothers(
+    postgresql: Server, tmp_path: Path, others: int
+) -> None:
+    """Of what was not committed PostgreSQL may know nothing after a crash, and give its number to another."""
+
+    def crash() -> None:
+        postgresql.crash()
+        postgresql.begin()
+        server.run(postgresql.url, *["SELECT pg_current_xact_id()"] * others)
+
+    with relayed(tmp_path, postgresql.url) as (relay, client):
+        seats = Seats(client, postgresql.url)
+        assert seats.make("warm").status_code == 201
+        relay.at_commit = crash
+        answer = seats.make("lost")
+        assert relay.at_commit is None
+        assert (answer.status_code, seats.there("lost")) == (503, 0), answer.text
+        until(lambda: seats.make("lost").status_code == 201, lambda: "the same is done once PostgreSQL is there")
+        assert seats.there("lost") == 1

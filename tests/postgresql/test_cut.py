@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from asyncio import StreamReader, StreamWriter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -24,16 +24,19 @@ from tests.slices import LONG
 
 CONTRACT = Path(__file__).parent / "contract.md"
 BEGIN = b"BEGIN ISOLATION"
+COMMIT = b"COMMIT\0"
 
 pytestmark = pytest.mark.serves
 
 
 class Relay:
-    """`left`: messages, in either direction and counted from a BEGIN on, after which the connection is cut; None: none
-    is. `last`: what came before the cut, by kind: a query of the client, or `<` and the kind of an answer."""
+    """`left`: messages, in either direction and counted from a BEGIN on, after which the connection is cut, once; None:
+    none is. `last`: what came before the cut, by kind: a query of the client, or `<` and the kind of an answer.
+    `at_commit`: what is done once in the place of a COMMIT, which is not let through."""
 
     def __init__(self, to: Path) -> None:
         self.left: int | None = None
+        self.at_commit: Callable[[], object] | None = None
         self.last: list[str] = []
         self._to = to / ".s.PGSQL.5432"
         self._tasks: set[asyncio.Task[None]] = set()
@@ -83,9 +86,14 @@ class Relay:
                     writing.append(True)
                 if writing and self.left is not None:
                     if self.left == 0:
+                        self.left = None
                         break
                     self.left -= 1
                     self.last.append(("" if asks else "<") + message[:1].decode() + (message[5:40].decode("latin-1")))
+                if asks and self.at_commit is not None and COMMIT in message:
+                    instead, self.at_commit = self.at_commit, None
+                    await asyncio.to_thread(instead)
+                    break
                 target.write(message)
                 await target.drain()
         except (OSError, asyncio.IncompleteReadError):
@@ -96,33 +104,43 @@ class Relay:
 
 
 @contextmanager
-def relayed(directory: Path) -> Iterator[tuple[Relay, httpx.Client, str]]:
-    """A relay, a service behind it, and the database as it is without. Seats do not lapse: nothing else is written."""
+def relayed(directory: Path, url: str) -> Iterator[tuple[Relay, httpx.Client]]:
+    """A relay before a database, and a service behind it. Seats do not lapse: nothing else is written."""
     contract = directory / "contract.md"
     contract.write_text(CONTRACT.read_text(encoding="utf-8").replace(", after: PT2S", ""), encoding="utf-8")
-    url, plan = server.database(), compiled(contract).plan_for("postgresql")
+    plan = compiled(contract).plan_for("postgresql")
     assert plan is not None
-    relay = Relay(server.directory())
-    name = url.rpartition("?")[0]
+    name, _, host = url.rpartition("?host=")
+    relay = Relay(Path(host))
     with relay.listening() as directory, serving(plan, f"{name}?host={directory}", {}) as client:
-        yield relay, client, url
+        yield relay, client
         relay.left = None
+
+
+class Seats:
+    """Who makes seats of their own name, each with that as its key."""
+
+    def __init__(self, client: httpx.Client, url: str) -> None:
+        self.client, self.url = client, url
+        made = client.post("/people", json={"name": "p"}).json()
+        self.who = {"Authorization": f"Bearer {made['token']}"}
+        self.hall: int = client.post("/halls", json={"most": 1000}).json()["id"]
+
+    def make(self, name: str) -> httpx.Response:
+        headers = {**self.who, "Idempotency-Key": name}
+        return self.client.post("/seats", json={"hall": self.hall, "name": name}, headers=headers)
+
+    def there(self, name: str) -> int:
+        [(found,)] = server.run(self.url, f"SELECT count(*) FROM seat WHERE name = '{name}'")
+        return int(found)
 
 
 def test_a_write_that_is_cut_anywhere_is_done_once_or_not_at_all(tmp_path: Path) -> None:
     """What the answer said is so; what it did not say is found out by the key, whichever of the two it was."""
-    with relayed(tmp_path) as (relay, client, url):
-        made = client.post("/people", json={"name": "p"}).json()
-        who = {"Authorization": f"Bearer {made['token']}"}
-        hall = client.post("/halls", json={"most": 1000}).json()["id"]
-
-        def seat(name: str) -> httpx.Response:
-            return client.post("/seats", json={"hall": hall, "name": name}, headers={**who, "Idempotency-Key": name})
-
-        def there(name: str) -> int:
-            [(found,)] = server.run(url, f"SELECT count(*) FROM seat WHERE name = '{name}'")
-            return int(found)
-
+    url = server.database()
+    with relayed(tmp_path, url) as (relay, client):
+        seats = Seats(client, url)
+        seat, there = seats.make, seats.there
         assert [seat(name).status_code for name in ("warm", "warmer")] == [201, 201]
         relay.left = most = 1000
         assert seat("whole").status_code == 201

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 from asyncpg.exceptions import DivisionByZeroError, PostgresSyntaxError
 from tests.postgresql import server
 
+from ninefold.runtime.store.postgresql_link import Lost
 from ninefold.runtime.store.postgresql_readers import TOGETHER, Readers
-from ninefold.runtime.store.protocol import Unavailable
 
 CAST = (
     'SELECT CAST(? AS bigint), (CAST(? AS text) COLLATE "C"), CAST(? AS double precision)::text, CAST(? AS bytea),'
@@ -102,6 +102,6 @@ def test_where_nobody_can_be_asked_all_who_wait_are_told() -> None:
         one = ("SELECT 1", ())
         asked: list[Future[Any]] = [readers.read(*one), readers.read(*one), readers.read_as_one([one, one])]
         found = await asyncio.gather(*asked, return_exceptions=True)
-        assert {type(each) for each in found} == {Unavailable}
+        assert {type(each) for each in found} == {Lost}
 
     run(reading, "postgresql://ninefold@127.0.0.1:1/nothing")

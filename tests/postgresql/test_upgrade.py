@@ -214,7 +214,7 @@ def test_cut_off_it_is_as_it_was(beside: str, at: int, monkeypatch: pytest.Monke
 
         def ended(text: str, *binds: object) -> list[object]:
             if next(asked) == at:
-                link.connection.terminate()
+                link.drop()
             return ask(text, *binds)
 
         return ended

@@ -54,7 +54,7 @@ _KEY: Final = (
 
 
 class Side:
-    """A connection, on a loop that runs while it is asked. Everything raises an error of asyncpg."""
+    """A connection, on a loop that runs while it is asked. Everything raises what a `Link` does."""
 
     def __init__(self, link: Link, loop: AbstractEventLoop, name: str) -> None:
         self.name = name
@@ -64,11 +64,11 @@ class Side:
         return self._loop.run_until_complete(waited)
 
     def ask(self, text: str, *binds: Any) -> list[Any]:
-        return list(self._await(self._link.connection.fetch(text, *binds)))
+        return list(self._await(self._link.fetch(text, *binds)))
 
     def do(self, *statements: str) -> None:
         """All of them, or none."""
-        self._await(self._link.connection.execute(";\n".join(("BEGIN", *statements, "COMMIT"))))
+        self._await(self._link.execute(";\n".join(("BEGIN", *statements, "COMMIT"))))
 
     def tables(self) -> tuple[Table, ...]:
         return tuple(self._table(name) for (name,) in self.ask(_TABLES) if name not in _OF_NODES)
@@ -127,8 +127,7 @@ class Target(Side):
         forms = dict(self.ask(_COLUMNS, identifier(table.name)))
         in_order = [forms[column] for column in table.columns]
         records = [fitted(row, in_order) for row in rows]
-        copied = self._link.connection.copy_records_to_table
-        self._await(copied(table.name, records=records, columns=list(table.columns)))
+        self._await(self._link.copy(table.name, table.columns, records))
 
     def finish(self, notes: Notes) -> None:
         self.ask("BEGIN")

@@ -9,14 +9,12 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Final
 
-from asyncpg import exceptions
-
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record
 from ninefold.runtime.store.guests import why_not
-from ninefold.runtime.store.postgresql import WRITE
-from ninefold.runtime.store.postgresql_link import Link, Transaction, meaning
+from ninefold.runtime.store.postgresql_link import FAILED, Link, Transaction, meaning
 from ninefold.runtime.store.postgresql_opening import NotServed, asking, examine, known, shown, why
+from ninefold.runtime.store.postgresql_writer import WRITE
 from ninefold.runtime.store.protocol import Refused, Row, Stored
 from ninefold.values import LONGEST_SUM
 
@@ -75,5 +73,5 @@ def open_guest(url: str, schema: Schema, writes: bool) -> Guest | Refused:
             return Guest(link, runner.get_loop(), found.key, undo.pop_all())
         except NotServed as error:
             return error.refused
-        except (exceptions.PostgresError, exceptions.InterfaceError, OSError, TimeoutError, ValueError) as error:
+        except FAILED as error:
             return Refused(f"the database {name} cannot be used: {why(error)}")

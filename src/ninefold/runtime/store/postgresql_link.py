@@ -1,43 +1,49 @@
-"""Connections to PostgreSQL: their statements, the session of a work, and what errors mean to a request."""
+"""Connections to PostgreSQL: their statements, the session of a work, and what errors mean to a request.
+
+Whatever is asked of PostgreSQL is asked through a `Link`, which alone knows when a connection is lost: no error of the
+driver says so reliably.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import os
 from asyncio import AbstractEventLoop
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import asyncpg
 from asyncpg import exceptions
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.protocol import Conflicting, NoValue, Row, Stored, TooLong, Unavailable
 from ninefold.sql.fragment import identifier
 from ninefold.sql.postgresql import fitted, numbered
 from ninefold.sql.postgresql_events import FORMS
 
-CONNECTING_SECONDS: Final = 5.0
-"""How long a connection may take to be made, or to end."""
+T = TypeVar("T")
 
-LOST = (
-    exceptions.PostgresConnectionError,
-    exceptions.InterfaceError,
-    exceptions.InternalClientError,  # of a connection that was cut off, and does not say so
-    OSError,
-    TimeoutError,
-)
-PASSING = (
-    *LOST,
-    exceptions.CannotConnectNowError,
-    exceptions.AdminShutdownError,
-    exceptions.CrashShutdownError,
+CONNECTING_SECONDS: Final = 5.0
+"""How long a connection may take to be made, to end, or to say whether it is there."""
+
+_PASSING = (
     exceptions.InsufficientResourcesError,
     exceptions.LockNotAvailableError,
     exceptions.OperatorInterventionError,
     exceptions.ReadOnlySQLTransactionError,
     exceptions.TransactionRollbackError,
 )
-"""Errors of the machine and not of the work: the same work may succeed later."""
+"""What PostgreSQL says of itself and not of the work: the same work may succeed later."""
+
+
+class Lost(Unavailable):
+    """There is no connection any more, or none could be made. Nobody knows whether what was asked last was done."""
+
+
+FAILED = (exceptions.PostgresError, Unavailable)
+"""What is raised where something could not be done, and is not our own fault."""
 
 
 class Broken(Exception):
@@ -55,7 +61,7 @@ def meaning(error: Exception) -> Exception:
             return NoValue("a field that has to have a value would have none")
         case exceptions.ProgramLimitExceededError():
             return TooLong()
-        case _ if isinstance(error, PASSING):
+        case _ if isinstance(error, _PASSING):
             return Unavailable(words(error))
         case _:
             return error
@@ -68,24 +74,43 @@ def words(error: Exception) -> str:
             return "PostgreSQL's disk is full"
         case exceptions.ReadOnlySQLTransactionError():
             return "PostgreSQL takes no writes: it is a standby"
-        case _ if isinstance(error, PASSING):
-            return f"PostgreSQL cannot be reached ({type(error).__name__})"
-        case _:
+        case exceptions.TargetServerAttributeNotMatched():
+            return "PostgreSQL takes no writes: it is a standby"
+        case Unavailable():
+            return str(error)
+        case _ if _is_answer(error) and not isinstance(error, _PASSING):
             return f"PostgreSQL reports {type(error).__name__}"
+        case _:
+            return f"PostgreSQL cannot be reached ({type(error).__name__})"
+
+
+def _is_answer(error: Exception) -> bool:
+    """Whether PostgreSQL gave it, and goes on. Errors of its classes are raised by the driver too."""
+    return getattr(error, "severity_en", None) == "ERROR"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A statement of asyncpg; the types of its binds; and those of its columns, as they are written."""
+
+    statement: Any
+    forms: tuple[str, ...]
+    columns: tuple[str, ...]
 
 
 class Link:
-    """A connection, and the statements that it has prepared."""
+    """A connection, and the statements that it has prepared. What is asked of it raises Lost, an error that PostgreSQL
+    gives it for an answer (`asyncpg.PostgresError`), or our own fault."""
 
     def __init__(self, connection: Any) -> None:
-        self.connection = connection
-        self._prepared: dict[str, tuple[Any, tuple[str, ...]]] = {}
+        self._connection = connection
+        self._prepared: dict[str, Prepared] = {}
         self.series: dict[str, Any] = {}
         """What its session does one after another in one call, by the statement (`postgresql_series.py`)."""
 
     @classmethod
     async def open(cls, url: str, bounds: Mapping[str, str] = MappingProxyType({})) -> Link:
-        """`bounds`: settings of its session."""
+        """`bounds`: settings of its session. Raises Lost, caused by what the driver raised."""
         settings = {
             "application_name": f"ninefold {os.getpid()}",
             "standard_conforming_strings": "on",
@@ -93,43 +118,118 @@ class Link:
             "default_transaction_isolation": "read committed",
             **bounds,
         }
-        connection = await asyncpg.connect(
-            url, timeout=CONNECTING_SECONDS, statement_cache_size=0, server_settings=settings
+        connecting = asyncpg.connect(
+            url,
+            timeout=CONNECTING_SECONDS,
+            statement_cache_size=0,
+            server_settings=settings,
+            target_session_attrs="primary",
         )
-        return cls(connection)
+        try:
+            return cls(await connecting)
+        except Exception as error:
+            raise Lost(words(error)) from error
 
-    async def prepare(self, text: str) -> tuple[Any, tuple[str, ...]]:
+    async def _told(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """What comes of what is asked. An error that is not PostgreSQL's answer may be of any type where a connection
+        is lost, raised before anything is awaited too, and ours where it is not: the connection is asked."""
+        try:
+            return await ask()
+        except Exception as error:
+            if _is_answer(error) or await self._answers():
+                raise
+            found = error
+        self.drop()
+        raise Lost(words(found)) from found
+
+    async def _answers(self) -> bool:
+        if self.is_lost:
+            return False
+        try:
+            async with self.within(CONNECTING_SECONDS):
+                await self._connection.execute("SELECT 1")
+        except Exception as error:
+            return _is_answer(error)
+        return True
+
+    async def prepare(self, text: str) -> Prepared:
         found = self._prepared.get(text)
         if found is None:
-            statement = await self.connection.prepare(numbered(FORMS.get(text, text)))
-            found = self._prepared[text] = statement, tuple(each.name for each in statement.get_parameters())
+            found = self._prepared[text] = await self.takes(numbered(FORMS.get(text, text)))
         return found
+
+    async def takes(self, text: str) -> Prepared:
+        """A statement that PostgreSQL has read, and that is not kept."""
+
+        async def ask() -> Prepared:
+            statement = await self._connection.prepare(text)
+            columns = [each.type for each in statement.get_attributes()]
+            return Prepared(
+                statement,
+                tuple(each.name for each in statement.get_parameters()),
+                tuple(f"{identifier(each.schema)}.{identifier(each.name)}" for each in columns),
+            )
+
+        return await self._told(ask)
 
     async def run(self, text: str, binds: Sequence[Stored]) -> tuple[list[Row], bool]:
         """The rows, and whether any was changed."""
+        prepared = await self.prepare(text)
+        fit = fitted(binds, prepared.forms)
+
+        async def ask() -> tuple[list[Row], bool]:
+            rows = await prepared.statement.fetch(*fit)
+            return [tuple(row) for row in rows], _has_changed(prepared.statement.get_statusmsg())
+
+        return await self._told(ask)
+
+    async def records(self, text: str, *binds: Any) -> list[Any]:
+        """The same of a statement whose binds have their forms already, with the names of columns."""
+        prepared = await self.prepare(text)
+        return list(await self._told(lambda: prepared.statement.fetch(*binds)))
+
+    async def fetch(self, text: str, *binds: Any) -> list[Any]:
+        """The same of a statement that is not kept."""
+        return list(await self._told(lambda: self._connection.fetch(text, *binds)))
+
+    async def value(self, text: str, *binds: Any) -> Any:
+        """The first of the first row."""
+        return await self._told(lambda: self._connection.fetchval(text, *binds))
+
+    async def execute(self, text: str, *binds: Any) -> None:
+        await self._told(lambda: self._connection.execute(text, *binds))
+
+    async def copy(self, table: str, columns: Sequence[str], records: Sequence[Any]) -> None:
+        copy = self._connection.copy_records_to_table
+        await self._told(lambda: copy(table, columns=list(columns), records=records))
+
+    async def listen(self, channel: str, told: Callable[[], None]) -> None:
+        await self._told(lambda: self._connection.add_listener(channel, lambda *_: told()))
+
+    @asynccontextmanager
+    async def within(self, seconds: float) -> AsyncIterator[None]:
+        """Where what is asked takes longer, the connection is lost."""
         try:
-            statement, forms = await self.prepare(text)
-            rows = [tuple(row) for row in await statement.fetch(*fitted(binds, forms))]
-            return rows, _has_changed(statement.get_statusmsg())
-        except exceptions.InternalClientError:
-            self.connection.terminate()
-            raise
+            async with asyncio.timeout(seconds):
+                yield
+        except TimeoutError as error:
+            self.drop()
+            raise Lost(words(error)) from error
 
     @property
     def is_lost(self) -> bool:
-        return bool(self.connection.is_closed())
+        return bool(self._connection.is_closed())
+
+    def drop(self) -> None:
+        """End it at once."""
+        self._connection.terminate()
 
     async def close(self) -> None:
         try:
-            await self.connection.close(timeout=CONNECTING_SECONDS)
-        except LOST:
-            self.connection.terminate()
-
-
-def column_types(statement: Any) -> list[str]:
-    """The types of the columns of what was prepared, as they are written."""
-    types = [each.type for each in statement.get_attributes()]
-    return [f"{identifier(each.schema)}.{identifier(each.name)}" for each in types]
+            await self._connection.close(timeout=CONNECTING_SECONDS)
+        except Exception:
+            # However it was lost, it is not there.
+            self.drop()
 
 
 def _has_changed(status: str) -> bool:
@@ -162,7 +262,7 @@ class Transaction:
     async def _run(self, text: str, binds: Sequence[Stored]) -> tuple[list[Row], bool]:
         if not self._guarded:
             return await self._link.run(text, binds)
-        execute, saved = self._link.connection.execute, self._saved
+        execute, saved = self._link.execute, self._saved
         if text.startswith(("SAVEPOINT", "ROLLBACK", "RELEASE")):
             # One within another: what is undone to the outer one takes the inner one along.
             self._saved = False

@@ -10,14 +10,13 @@ from __future__ import annotations
 import asyncio
 from asyncio import AbstractEventLoop, Future, Task
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from time import monotonic_ns
 from typing import Any, Final, Generic, TypeVar
 
 from ninefold.runtime.cache import Cache
-from ninefold.runtime.store.postgresql_link import LOST, Link, meaning
+from ninefold.runtime.store.postgresql_link import Link, meaning
 from ninefold.runtime.store.protocol import Changes, Unavailable
 
 T = TypeVar("T")
@@ -106,16 +105,14 @@ class _Rounds(Generic[T]):
                 try:
                     if link is None or link.is_lost:
                         link = await Link.open(self._url, _KEPT_ALIVE)
-                    async with asyncio.timeout(ANSWER_SECONDS):
+                    async with link.within(ANSWER_SECONDS):
                         await self._make(link, asked)
                 except Exception as error:
-                    if isinstance(error, LOST) and link is not None:
-                        link.connection.terminate()
                     for each in asked:
                         each.give(None, meaning(error))
         finally:
             if link is not None:
-                link.connection.terminate()
+                link.drop()
 
     def close(self) -> None:
         if not self.loop.is_closed():
@@ -163,13 +160,13 @@ class Nodes:
     async def _share(self, link: Link, ring: Callable[[], None], jobs: Mapping[str, Job]) -> None:
         running: dict[str, Task[None]] = {}
         try:
-            await link.connection.add_listener(CHANNEL, lambda *_: ring())
+            await link.listen(CHANNEL, ring)
             while True:
-                async with asyncio.timeout(ANSWER_SECONDS):
+                async with link.within(ANSWER_SECONDS):
                     for name in jobs.keys() - running.keys():
-                        if await link.connection.fetchval(_ALONE, name):
+                        if await link.value(_ALONE, name):
                             running[name] = asyncio.create_task(jobs[name]())
-                    await link.connection.fetchval("SELECT 1")
+                    await link.value("SELECT 1")
                 for task in running.values():
                     if task.done():
                         task.result()
@@ -180,8 +177,7 @@ class Nodes:
             for task in running.values():
                 task.cancel()
             await asyncio.gather(*running.values(), return_exceptions=True)
-            with suppress(Exception):
-                await link.close()
+            await link.close()
 
     # ── Names that one node holds ─────────────────────────────────────────────────────────────────────────────
 
@@ -214,10 +210,10 @@ class Nodes:
         freed = [each.of.key for each in asked if not each.of.takes and each.of.key in held]
         if freed:
             held.difference_update(freed)
-            await link.connection.execute(_FREE, freed)
+            await link.execute(_FREE, freed)
         wanted = [each for each in asked if each.of.takes]
         if wanted:
-            found = dict(await link.connection.fetch(_HOLD, [each.of.key for each in wanted]))
+            found = dict(await link.fetch(_HOLD, [each.of.key for each in wanted]))
             held.update(key for key, taken in found.items() if taken)
             for each in wanted:
                 each.give(found[each.of.key])
@@ -259,8 +255,7 @@ class Nodes:
     ) -> bool:
         """Write what was changed, where everything is as it was before. Else it is known how it is."""
         values, untils = [value for value, _ in changed.values()], [until // 1000 for _, until in changed.values()]
-        statement, _ = await link.prepare(_SWAP)
-        found = await statement.fetchrow(list(before), list(before.values()), list(changed), values, untils)
+        [found] = await link.records(_SWAP, list(before), list(before.values()), list(changed), values, untils)
         self._ahead = int(found["moment"]) * 1000 - monotonic_ns()
         if found["swapped"]:
             for name, (value, _) in changed.items():

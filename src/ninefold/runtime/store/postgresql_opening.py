@@ -13,7 +13,6 @@ from time import time
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import asyncpg
 import msgspec
 from asyncpg import exceptions
 
@@ -23,11 +22,12 @@ from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import Statement, statements
 from ninefold.runtime.store import record
 from ninefold.runtime.store.changing import NotUpgraded, adapt, differs
-from ninefold.runtime.store.postgresql import HeldElsewhere, PostgreSQL, Writer, served
-from ninefold.runtime.store.postgresql_link import Link, Transaction, words
+from ninefold.runtime.store.postgresql import PostgreSQL
+from ninefold.runtime.store.postgresql_link import FAILED, Link, Lost, Transaction, words
 from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.postgresql_steps import Changing
 from ninefold.runtime.store.postgresql_tables import OWN_FORM, create_schema, not_there_yet
+from ninefold.runtime.store.postgresql_writer import OLD_MARKS, HeldElsewhere, Writer, served
 from ninefold.runtime.store.protocol import Begin, Judge, NotBegun, Opened, Refused
 from ninefold.sql.fragment import identifier
 from ninefold.sql.postgresql import numbered
@@ -105,7 +105,7 @@ def open_postgresql(
             help=("stop that one, or name another database with --database",),
             held=True,
         )
-    except (exceptions.PostgresError, exceptions.InterfaceError, OSError, TimeoutError, ValueError) as error:
+    except FAILED as error:
         return Refused(f"the database {name} cannot be used: {why(error)}")
     return Opened(PostgreSQL(url, found.key, writer), name, found.created, found.told, found.began)
 
@@ -118,7 +118,7 @@ def shown(url: str) -> str:
 
 
 def why(error: Exception) -> str:
-    match error:
+    match error.__cause__ if isinstance(error, Lost) else error:
         case exceptions.InvalidCatalogNameError():
             return "there is no such database"
         case exceptions.InvalidAuthorizationSpecificationError():
@@ -139,7 +139,7 @@ def _opened(
 ) -> _Found:
     """On the writer's thread. Whoever else begins at the same time, or writes, waits."""
     begin, judge = work
-    link, _ = writer.begun()
+    link = writer.begun()
     ask = asking(link, loop)
     examine(ask, name)
     session = Transaction(link, loop, LONGEST_SUM, guarded=True)
@@ -155,6 +155,7 @@ def _opened(
             judge(session, ())
     else:
         key = found.key
+        ask(OLD_MARKS)
         try:
             adapted = adapt(found.shape, plan.schema, Changing(session, ask), judge)
         except NotUpgraded as error:
@@ -173,7 +174,7 @@ def asking(link: Link, loop: AbstractEventLoop) -> Ask:
     """What asks on a loop that runs while it does."""
 
     def ask(text: str, *binds: Any) -> list[Any]:
-        return list(loop.run_until_complete(link.connection.fetch(text, *binds)))
+        return list(loop.run_until_complete(link.fetch(text, *binds)))
 
     return ask
 
@@ -189,12 +190,12 @@ def alone(url: str) -> Iterator[tuple[Link, AbstractEventLoop, str]]:
             try:
                 if not loop.run_until_complete(served(link, _NODE)):
                     raise NotServed(Refused(f"the database {name} is served by a process", help=("stop it first",)))
-                if not loop.run_until_complete(link.connection.fetchval(_ALONE)):
+                if not loop.run_until_complete(link.value(_ALONE)):
                     raise NotServed(Refused(f"another process moves or upgrades the database {name}"))
                 yield link, loop, name
             finally:
                 loop.run_until_complete(link.close())
-        except (exceptions.PostgresError, exceptions.InterfaceError, OSError, TimeoutError, ValueError) as error:
+        except FAILED as error:
             raise NotServed(Refused(f"the database {name} cannot be used: {why(error)}")) from error
 
 
@@ -258,11 +259,11 @@ def prepared(link: Link, loop: AbstractEventLoop, plan: ServicePlan) -> None:
         if not text.startswith(_COMMANDS):
             continue  # values alone, which are bound and never asked of a database
         try:
-            loop.run_until_complete(link.connection.execute("SAVEPOINT reading"))
-            loop.run_until_complete(link.connection.prepare(numbered(text)))
-        except asyncpg.PostgresError as error:
+            loop.run_until_complete(link.execute("SAVEPOINT reading"))
+            loop.run_until_complete(link.takes(numbered(text)))
+        except exceptions.PostgresError as error:
             failing.append(f"{str(error).splitlines()[0]}: {text[:120]}")
-            loop.run_until_complete(link.connection.execute("ROLLBACK TO reading"))
+            loop.run_until_complete(link.execute("ROLLBACK TO reading"))
     if failing:
         raise NotServed(
             Refused(

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 from asyncpg.exceptions import PostgresSyntaxError
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.runtime.store.postgresql_link import Link, column_types, meaning
+from ninefold.runtime.store.postgresql_link import Link, meaning
 from ninefold.runtime.store.protocol import BoundStatement, Row, Stored, Unavailable
 from ninefold.sql.postgresql import fitted, numbered
 from ninefold.sql.postgresql_events import FORMS
@@ -74,7 +74,7 @@ class Readers:
             await self.loop.create_future()
         finally:
             for link in self._idle:
-                link.connection.terminate()
+                link.drop()
             self._idle.clear()
 
     def read(self, text: str, binds: Sequence[Stored]) -> Future[list[Row]]:
@@ -197,22 +197,22 @@ class Joined:
 
 async def joined(link: Link, texts: tuple[str, ...]) -> Joined:
     prepared = [await link.prepare(text) for text in texts]
-    types = [column_types(statement) for statement, _ in prepared]
+    types = [each.columns for each in prepared]
     arms, written, arrays, width = list[Arm](), list[str](), count(1), 2
-    for number, (text, (_, forms)) in enumerate(zip(texts, prepared, strict=True)):
+    for number, (text, statement) in enumerate(zip(texts, prepared, strict=True)):
         before, after = (
             [f"NULL::{each}" for some in others for each in some] for others in (types[:number], types[number + 1 :])
         )
         place, source = "0::bigint", ""
-        if forms:
-            given = ", ".join(f"${next(arrays)}::{form}[]" for form in forms)
-            names = ", ".join(f"v{index}" for index in range(1, len(forms) + 1))
+        if statement.forms:
+            given = ", ".join(f"${next(arrays)}::{form}[]" for form in statement.forms)
+            names = ", ".join(f"v{index}" for index in range(1, len(statement.forms) + 1))
             place = '"$asked".place'
             source = f'unnest({given}) WITH ORDINALITY AS "$asked" ({names}, place) CROSS JOIN LATERAL '
         columns = ", ".join((str(number), place, *before, '"$found".*', *after))
         inner = numbered(FORMS.get(text, text), '"$asked".v{}')
         written.append(f'SELECT {columns} FROM {source}({inner}) AS "$found"')
-        arms.append(Arm(forms, slice(width, width + len(types[number]))))
+        arms.append(Arm(statement.forms, slice(width, width + len(types[number]))))
         width += len(types[number])
     return Joined(" UNION ALL ".join(written), tuple(arms))
 

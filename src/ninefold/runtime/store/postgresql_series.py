@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from asyncpg.exceptions import PostgresError
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.runtime.store.postgresql_link import Link, column_types
+from ninefold.runtime.store.postgresql_link import Link
 from ninefold.runtime.store.protocol import Single, Stored
 from ninefold.runtime.store.writer import Result, Waiting
 from ninefold.sql.fragment import literal
@@ -55,10 +55,10 @@ async def made(link: Link, texts: Iterable[str]) -> None:
 
 
 async def _made(link: Link, text: str, name: str) -> Series | None:
-    statement, forms = await link.prepare(text)
+    statement = await link.prepare(text)
+    forms, types = statement.forms, statement.columns
     if not forms:
         return None
-    types = column_types(statement)
     columns = [f'"$column {number}"' for number in range(len(types))]
     gives = ", ".join(f"{column} {form}" for column, form in zip(columns, types, strict=True))
     inner = numbered(text, '${}["$number"]')
@@ -67,7 +67,7 @@ async def _made(link: Link, text: str, name: str) -> Series | None:
         f" {inner} INTO {', '.join(columns)};"
         ' IF FOUND THEN "$place" := "$number"; RETURN NEXT; END IF; END LOOP; END'
     )
-    await link.connection.execute(
+    await link.execute(
         f"CREATE FUNCTION {name}({', '.join(f'{form}[]' for form in forms)})"
         f' RETURNS TABLE ("$place" int8, {gives}) LANGUAGE plpgsql AS {literal(body)}'
     )

@@ -1,0 +1,341 @@
+"""The writer of a database in PostgreSQL: a thread with a connection of its own, which commits together what waits
+(`ninefold.runtime.store.writer`). Of several nodes one writes at a time: a transaction begins with a lock that all of
+them take.
+
+Each transaction leaves a mark. Where the connection is lost in the middle of a COMMIT, the mark says whether it was
+committed: the number of a transaction would not, since one that a crash took is given again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from asyncio import AbstractEventLoop
+from collections.abc import Awaitable, Callable
+from queue import SimpleQueue
+from secrets import token_hex
+from threading import Thread
+from time import monotonic, time
+from typing import Any, Final, TypeVar
+
+from ninefold.runtime.store import postgresql_series as series
+from ninefold.runtime.store import record
+from ninefold.runtime.store.postgresql_link import Broken, Link, Lost, Transaction, meaning, words
+from ninefold.runtime.store.postgresql_nodes import CHANNEL
+from ninefold.runtime.store.protocol import Unavailable
+from ninefold.runtime.store.writer import Queue, Result, Waiting, answer
+from ninefold.sql import nodes
+from ninefold.values import LONGEST_SUM
+
+log = logging.getLogger("ninefold.server")
+
+T = TypeVar("T")
+
+PINGS: Final = 5.0
+"""Seconds without work after which the writer asks whether its connection is there."""
+
+STALLED_SECONDS: Final = 10
+"""How long a node that has begun to write may say nothing, before others write."""
+
+PATIENCE_SECONDS: Final = 2 * STALLED_SECONDS
+"""How long a node waits until it may write."""
+
+ASKING: Final = 10
+ASKING_SECONDS: Final = 0.5
+"""How often, and after how many seconds, it is asked what became of a COMMIT that was not answered."""
+
+SETTLING_SECONDS: Final = 3.0
+"""How long a process that begins waits for one that served another contract, and has just ended."""
+
+WRITE: Final = "SELECT pg_advisory_xact_lock(hashtextextended('ninefold writes ' || current_schema(), 0))"
+"""Taken until the transaction ends, in the order in which it was asked for. What follows sees all that was committed
+before: each statement of a transaction that is READ COMMITTED has a snapshot of its own."""
+
+_MARKED: Final = (
+    f"WITH may AS MATERIALIZED ({WRITE}) INSERT INTO {record.TABLE} SELECT CAST(? AS text), CAST(? AS bytea) FROM may"
+    f" {record.ANEW}"
+)
+_MARK: Final = f"SELECT value FROM {record.TABLE} WHERE name = $1"
+_MARKS: Final = "committed by "
+OLD_MARKS: Final = (
+    f"DELETE FROM {record.TABLE} WHERE name LIKE '{_MARKS}%'"
+    " AND CAST(split_part(convert_from(value, 'UTF8'), ' ', 2) AS float8)"
+    " < extract(epoch FROM now() - interval '1 day')"
+)
+"""Of those who have written nothing for so long nobody is in the middle of a COMMIT."""
+
+_SERVED: Final = "hashtext('ninefold serves ' || current_schema())"
+_SERVE: Final = f"SELECT pg_advisory_lock_shared({_SERVED}, $1)"
+_OTHERS: Final = (
+    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2"
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    f" AND classid = {_SERVED}::oid AND objid <> $1::oid"
+)
+
+_BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+
+
+class HeldElsewhere(Exception):
+    """Another process serves the database, of another contract."""
+
+
+async def served(link: Link, serves: int) -> bool:
+    """Hold, as long as the connection lasts, what is served; False: something else is. Of two that begin at once with
+    different contracts at least one sees the other."""
+    await link.execute(_SERVE, serves)
+    return not await link.value(_OTHERS, serves)
+
+
+class Writer:
+    """The thread that writes, with an event loop that runs while a statement does. `failing`: why the last write
+    failed; None: it did not."""
+
+    def __init__(self, url: str, serves: int, tells: bool) -> None:
+        """`serves`: a number of 31 bits, of what is served. `tells`: that something was written is told to others."""
+        self.batches = 0
+        self.works = 0
+        self.failing: str | None = None
+        self.longest = LONGEST_SUM
+        self._url = url
+        self._serves = serves
+        self._commit = f"NOTIFY {CHANNEL}; COMMIT" if tells else "COMMIT"
+        self._loop = asyncio.new_event_loop()
+        self._link: Link | None = None
+        self._name = _MARKS + token_hex(8)
+        self._transactions = 0
+        self._mark = b""
+        self._asked = 0.0
+        self.queue = Queue()
+        self._thread: Thread | None = None
+
+    def begin(self, opening: Callable[[Link, AbstractEventLoop], T]) -> T:
+        """Connect, and do what opens the database, then live. Raises what that raises, and HeldElsewhere."""
+        # In a thread of its own, since the caller may be within an event loop.
+        found: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+
+        def live() -> None:
+            try:
+                made = opening(self._first_connected(), self._loop)
+            except BaseException as error:
+                self._end()
+                found.put((None, error))
+                return
+            found.put((made, None))
+            self._live()
+
+        self._thread = Thread(target=live, name="ninefold-writer", daemon=True)
+        self._thread.start()
+        made, error = found.get()
+        if error is not None:
+            raise error
+        return made  # type: ignore[no-any-return]
+
+    def stop(self) -> None:
+        """Do what was accepted, then end."""
+        self.queue.end()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _live(self) -> None:
+        while not self.queue.ended:
+            batch = self.queue.batch()
+            if batch is None:
+                self._look()
+            elif batch:
+                answer(batch, self._committed(batch))
+        self._end()
+
+    def _end(self) -> None:
+        if self._link is not None:
+            self._loop.run_until_complete(self._link.close())
+        self._loop.close()
+
+    def _look(self) -> None:
+        """Whether the connection is there, now and then."""
+        if monotonic() - self._asked < PINGS:
+            return
+        try:
+            self._await(self._connected().execute("SELECT 1"))
+        except Exception as error:
+            self.failing = words(error)
+        else:
+            self.failing = None
+        self._asked = monotonic()
+
+    def _await(self, waited: Awaitable[T]) -> T:
+        return self._loop.run_until_complete(waited)
+
+    def _first_connected(self) -> Link:
+        """The same, with some patience."""
+        end = monotonic() + SETTLING_SECONDS
+        while True:
+            try:
+                return self._connected()
+            except HeldElsewhere:
+                if monotonic() > end:
+                    raise
+            self._await(asyncio.sleep(0.1))
+
+    def _connected(self) -> Link:
+        """Raises HeldElsewhere, or what a `Link` does."""
+        if self._link is None or self._link.is_lost:
+            bounds = {
+                "idle_in_transaction_session_timeout": f"{STALLED_SECONDS}s",
+                "lock_timeout": f"{PATIENCE_SECONDS}s",
+            }
+            link = self._await(Link.open(self._url, bounds))
+            try:
+                if not self._await(served(link, self._serves)):
+                    raise HeldElsewhere
+            except BaseException:
+                self._await(link.close())
+                raise
+            self._link = link
+        return self._link
+
+    def begun(self, marked: bool = False) -> Link:
+        """A transaction that alone may write. `marked`: and that says so once it is committed. A connection that was
+        lost since the last one is made again, once. To be called on the writer's thread."""
+        for last in (False, True):
+            link = self._connected()
+            try:
+                self._await(link.execute(_BEGIN))
+                if marked:
+                    self._transactions += 1
+                    self._mark = f"{self._transactions} {time()}".encode()
+                    self._await(link.run(_MARKED, (self._name, self._mark)))
+                else:
+                    self._await(link.run(WRITE, ()))
+                return link
+            except Exception as error:
+                link.drop()
+                if last or not isinstance(error, Lost):
+                    raise
+        raise AssertionError("one of two attempts ends it")
+
+    def _committed(self, batch: list[Waiting]) -> list[Result]:
+        """The results, in the order of the works. If the commit fails, none of them was done."""
+        try:
+            works = series.alike(batch, self.longest)
+            if works:
+                self._await(series.made(self._connected(), works))
+            link = self.begun(marked=True)
+            try:
+                results = self._done(link, batch, works)
+                if results is None:
+                    self._await(link.execute("ROLLBACK"))
+                    link = self.begun(marked=True)
+                    results = [self._alone(link, each) for each in batch]
+                if all(error is not None for _, error in results):
+                    self._await(link.execute("ROLLBACK"))
+                else:
+                    self._note_due(link, batch, results)
+                    self._end_of(link)
+            except BaseException:
+                if not link.is_lost:
+                    self._await(link.execute("ROLLBACK"))
+                raise
+        except HeldElsewhere:
+            self.failing = "another process serves the database, of another contract"
+            return [(None, Unavailable(self.failing))] * len(batch)
+        except Exception as error:
+            found = meaning(error)
+            self.failing = str(found)
+            return [(None, found)] * len(batch)
+        self.batches += 1
+        self.works += len(batch)
+        self.failing = None
+        self._asked = monotonic()
+        return results
+
+    def _end_of(self, link: Link) -> None:
+        """Commit. Where the connection is lost meanwhile, what the transaction has left says whether it was."""
+        try:
+            self._await(link.execute(self._commit))
+        except Lost:
+            if not self._was_committed():
+                raise
+
+    def _was_committed(self) -> bool:
+        """Whether the last transaction was, as far as it can be found out."""
+        for _ in range(ASKING):
+            try:
+                link = self.begun()
+                # Another one may write, so that one has ended.
+                found = self._await(link.value(_MARK, self._name))
+                self._await(link.execute("ROLLBACK"))
+            except Exception as error:
+                if not isinstance(error, HeldElsewhere) and not isinstance(meaning(error), Unavailable):
+                    raise
+                self._await(asyncio.sleep(ASKING_SECONDS))
+            else:
+                return bool(found == self._mark)
+        log.error("it is not known whether what was written last was committed")
+        return False
+
+    def _done(self, link: Link, batch: list[Waiting], works: series.Alike) -> list[Result] | None:
+        """The results, in the order of the works, which nobody else has: those that are alike are done first, then what
+        else can be done once more, without savepoints. None: what they did has to be undone."""
+        if len(batch) == 1 and batch[0].again:
+            return self._by_itself(link, batch[0])
+        done = self._await(series.done(link, works)) if works else {}
+        if done is None:
+            return None
+        left = [number for number, each in enumerate(batch) if each.again and number not in done]
+        together = self._together(link, [batch[number] for number in left])
+        if together is None:
+            return None
+        done |= zip(left, together, strict=True)
+        return [done[number] if number in done else self._alone(link, each) for number, each in enumerate(batch)]
+
+    def _note_due(self, link: Link, batch: list[Waiting], results: list[Result]) -> None:
+        """Other nodes read from when on something may be due of what was written."""
+        due = [each.due for each, (_, error) in zip(batch, results, strict=True) if each.due and error is None]
+        if due:
+            self._await(link.run(nodes.WRITTEN, (min(due),)))
+
+    def _together(self, link: Link, batch: list[Waiting]) -> list[Result] | None:
+        """The results of works without savepoints. None: one that failed had changed something already, or left a
+        transaction that cannot go on."""
+        results: list[Result] = []
+        for waiting in batch:
+            session = Transaction(link, self._loop, self.longest, guarded=False)
+            result = self._tried(link, waiting, session)
+            if result is None or (result[1] is not None and session.changed):
+                return None
+            results.append(result)
+        return results
+
+    def _by_itself(self, link: Link, waiting: Waiting) -> list[Result] | None:
+        """The same of one that has the transaction alone: where it is refused, that is undone."""
+        result = self._tried(link, waiting, Transaction(link, self._loop, self.longest, guarded=False))
+        return None if result is None else [result]
+
+    def _tried(self, link: Link, waiting: Waiting, session: Transaction) -> Result | None:
+        """None: it left a transaction that cannot go on."""
+        try:
+            return waiting.work(session), None
+        except Broken:
+            return None
+        except BaseException as error:
+            if link.is_lost:
+                raise Lost("the connection was lost") from error
+            return None, error
+
+    def _alone(self, link: Link, waiting: Waiting) -> Result:
+        """One work in its savepoint; and where a statement of it fails, done once more with one for each of them."""
+        result: Result = None, None
+        self._await(link.execute("SAVEPOINT work"))
+        for guarded in (False, True) if waiting.again else (True,):
+            try:
+                result = waiting.work(Transaction(link, self._loop, self.longest, guarded)), None
+                break
+            except BaseException as error:
+                if link.is_lost:
+                    raise Lost("the connection was lost") from error
+                self._await(link.execute("ROLLBACK TO work"))
+                result = None, error
+                if not isinstance(error, Broken):
+                    break
+        self._await(link.execute("RELEASE work"))
+        return result
