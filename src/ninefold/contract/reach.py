@@ -75,6 +75,31 @@ class Graph:
                     found.setdefault(target.text, []).append((name, each))
         return {target: tuple(fields) for target, fields in found.items()}
 
+    def with_targets(self, resources: frozenset[str]) -> frozenset[str]:
+        """With the resources that their fields refer to or are computed from: rows cannot be kept without."""
+        if resources not in self._closures:
+            found, waiting = set(resources), list(resources)
+            while waiting:
+                more = self._targets.get(waiting.pop(), frozenset()) - found
+                found |= more
+                waiting += more
+            self._closures[resources] = frozenset(found)
+        return self._closures[resources]
+
+    @cached_property
+    def _closures(self) -> dict[frozenset[str], frozenset[str]]:
+        return {}
+
+    @cached_property
+    def _targets(self) -> Mapping[str, frozenset[str]]:
+        targets = {}
+        for resource, fields in self.fields.items():
+            walk = Walk(self)
+            for name in fields:
+                walk.step(resource, name)
+            targets[resource] = walk.finish()
+        return targets
+
     def same(self, resource: str) -> Mapping[str, str]:
         """What says of a row of the resource to which row a field of it refers, as the field does: the primary key of
         what it refers to (`room.id`), by the field."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from ninefold.contract.effects import each_alone
 from ninefold.contract.reach import TOLD, Graph, Reach, Walk, body_names, graph_of
@@ -23,10 +23,22 @@ from ninefold.language.routes import PathName
 from ninefold.language.states import Machine, Transition
 from ninefold.language.verbs import GRANT, kind_of
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Survey:
     contract: Contract
+
+    def once(self, find: Callable[[Survey], T]) -> T:
+        """What a function finds of this contract, which it is asked for once."""
+        if find not in self._found:
+            self._found[find] = find(self)
+        return self._found[find]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _found(self) -> dict[Callable[[Survey], Any], Any]:
+        return {}
 
     # What the contract has, where it is shown.
 
@@ -228,7 +240,7 @@ class Survey:
             for given in (*effect.reads, *(each.value for each in effect.sets)):
                 judged.read(given.ast, within)
         sees = seen.finish()
-        return Reach(self._with_targets(sees | judged.finish() | {*acted_on}), sees, dict(seen.why))
+        return Reach(self.graph.with_targets(sees | judged.finish() | {*acted_on}), sees, dict(seen.why))
 
     def _seen(self, endpoint: Endpoint, acted_on: tuple[str, ...], roots: Mapping[str, str]) -> Walk:
         """What row rules narrow."""
@@ -273,31 +285,6 @@ class Survey:
         self._show(walk, endpoint, acted_on, {name: name for name in acted_on})
         walk.finish()
         return tuple(walk.met)
-
-    def _with_targets(self, resources: frozenset[str]) -> frozenset[str]:
-        """With the resources that their fields refer to or are computed from: rows cannot be kept without."""
-        if resources not in self._closures:
-            found, waiting = set(resources), list(resources)
-            while waiting:
-                more = self._targets.get(waiting.pop(), frozenset()) - found
-                found |= more
-                waiting += more
-            self._closures[resources] = frozenset(found)
-        return self._closures[resources]
-
-    @cached_property
-    def _closures(self) -> dict[frozenset[str], frozenset[str]]:
-        return {}
-
-    @cached_property
-    def _targets(self) -> Mapping[str, frozenset[str]]:
-        targets = {}
-        for resource, fields in self.graph.fields.items():
-            walk = Walk(self.graph)
-            for name in fields:
-                walk.step(resource, name)
-            targets[resource] = walk.finish()
-        return targets
 
     def _show(self, walk: Walk, endpoint: Endpoint, acted_on: tuple[str, ...], roots: Mapping[str, str]) -> None:
         """What an endpoint finds, filters, sorts and shows: all that row rules narrow."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
@@ -63,11 +63,12 @@ def ask(contract: Contract) -> tuple[OpenQuestion, ...]:
         if shows_nothing(part, accepted=accepted) and part.number != 1:
             found.append(_of_part(survey, part))
         else:
-            written = {at.span for _, _, at in _unknown(part.number, "", (), part.facts)}
+            unknown = tuple(_unknown((), part.facts))
+            written = {at.span for _, at in unknown}
             own = (each for each in checks if each.question.part == part.number and each.span not in written)
             asked = (*asked_of(survey), *own)
             found += asked
-            found += _written(survey, part, asked, accepted=accepted)
+            found += _written(survey, part, unknown, asked, accepted=accepted)
     # The cases of an endpoint have in common what is stated beside them: that is asked once.
     return in_order(dict.fromkeys(found))
 
@@ -203,11 +204,23 @@ PARTS = (
 # `not shown` written for a key that no question asks for, and proposals for one.
 
 
-def _written(survey: Survey, part: Part, asked: tuple[OpenQuestion, ...], *, accepted: bool) -> Iterator[OpenQuestion]:
+Names: TypeAlias = tuple[str | int, ...]
+"""The keys from a part to what is written, and the numbers of items in lists."""
+
+
+def _written(
+    survey: Survey,
+    part: Part,
+    unknown: Iterable[tuple[Names, At]],
+    asked: tuple[OpenQuestion, ...],
+    *,
+    accepted: bool,
+) -> Iterator[OpenQuestion]:
     answered = {each.span for each in asked}
     candidates = Spans(each.span for each in asked if each.candidate)
     asks_codes = any(each.candidate and each.question is CODES for each in asked)
-    for path, names, at in _unknown(part.number, "", (), part.facts):
+    for steps, at in unknown:
+        path, names = _path(part.number, steps), tuple(map(str, steps))
         if at.span in answered or (at.candidate and (accepted or candidates.meet(at.span))):
             continue
         if at.candidate and path == "codes.CODE" and asks_codes:
@@ -235,27 +248,33 @@ def _is_stored(key: Key) -> bool:
     return key.name in STORED or ".also." in key.path
 
 
-def _unknown(part: int, path: str, names: tuple[str, ...], node: Node) -> Iterator[tuple[str, tuple[str, ...], At]]:
-    """Each place where `not shown` or a proposal is written: its path in the vocabulary, its names, the place."""
+def _unknown(names: Names, node: Node) -> Iterator[tuple[Names, At]]:
+    """Each place where `not shown` or a proposal is written."""
     match node:
         case Mapping(entries=entries):
             for entry in entries:
-                below, named = written_path(part, path, entry.name), (*names, entry.name)
-                if _proposed(entry):
-                    yield below, named, At(entry.value.span, candidate=True)
-                elif isinstance(entry.value, Scalar) and entry.value.says("not shown"):
-                    yield below, named, At(entry.value.span)
-                else:
-                    yield from _unknown(part, below, named, entry.value)
+                yield from _unknown_at((*names, entry.name), entry.value, candidate=_proposed(entry))
         case Sequence(items=items):
             for number, item in enumerate(items):
-                named = (*names, str(number))
-                if item.proposed:
-                    yield path, named, At(item.span, candidate=True)
-                elif isinstance(item, Scalar) and item.says("not shown"):
-                    yield path, named, At(item.span)
-                else:
-                    yield from _unknown(part, written_path(part, path, ""), named, item)
+                yield from _unknown_at((*names, number), item, candidate=item.proposed)
+
+
+def _unknown_at(names: Names, node: Node, *, candidate: bool) -> Iterator[tuple[Names, At]]:
+    if candidate or (isinstance(node, Scalar) and node.says("not shown")):
+        yield names, At(node.span, candidate=candidate)
+    else:
+        yield from _unknown(names, node)
+
+
+def _path(part: int, names: Names) -> str:
+    """The path in the vocabulary; an item of a list stands at that of the list."""
+    path = ""
+    for number, name in enumerate(names):
+        if isinstance(name, str):
+            path = written_path(part, path, name)
+        elif number + 1 < len(names):
+            path = written_path(part, path, "")
+    return path
 
 
 def written_path(part: int, path: str, name: str) -> str:

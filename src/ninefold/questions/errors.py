@@ -46,8 +46,8 @@ def checks(survey: Survey) -> Iterator[OpenQuestion]:
         return
     refused = {
         each.fact
-        for endpoint in survey.endpoints
-        for each in stated.of_case(survey, endpoint)
+        for _, found in survey.once(stated.of_cases)
+        for each in found
         if each.condition == CHECK and each.code is None
     }
     for part, subject, check in _checks(survey):
@@ -186,8 +186,8 @@ def arising(survey: Survey) -> tuple[Arising, ...]:
 def _found(survey: Survey) -> Iterator[Arising]:
     if survey.endpoints:
         yield from (Arising(each.condition) for each in stated.of_any(survey))
-    for endpoint in survey.endpoints:
-        for each in stated.of_case(survey, endpoint):
+    for endpoint, found in survey.once(stated.of_cases):
+        for each in found:
             if each.code is None and _is_asked(each):
                 of_all = each.step in (Step.RATES, Step.ANY)
                 yield Arising(each.condition, _about(each), None if of_all else endpoint.key)

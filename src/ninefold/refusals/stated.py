@@ -70,6 +70,11 @@ def of_case(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             yield Refusal(CHECK, Step.DONE, code=code.text, fact=code.span, words=words)
 
 
+def of_cases(survey: Survey) -> tuple[tuple[Endpoint, tuple[Refusal, ...]], ...]:
+    """Each endpoint in each of its cases, with what may refuse a request to it besides."""
+    return tuple((each, tuple(of_case(survey, each))) for each in survey.endpoints)
+
+
 def refusals(survey: Survey, key: str) -> tuple[Refusal, ...]:
     """Everything that may refuse a request to an endpoint, in each of its cases."""
     cases = (each for each in survey.endpoints if each.key == key)
