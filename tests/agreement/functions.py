@@ -34,8 +34,8 @@ def _weighed(n: int, refusal: Exception) -> Any:
     return {"n": "heavy"} if n == 7 else {"n": n * 7}
 
 
-SERVED: Final[dict[str, Any]] = {"weigh": lambda n: _weighed(n, Refused("too_heavy"))}
-KNOWN: Final[dict[str, Any]] = {"weigh": lambda n: _weighed(n, Refuses("too_heavy"))}
+SERVED: Final[dict[str, Any]] = {"weigh": lambda n: _weighed(n, Refused("too_heavy")), "f": lambda n: n}
+KNOWN: Final[dict[str, Any]] = {"weigh": lambda n: _weighed(n, Refuses("too_heavy")), "f": lambda n: n}
 
 
 def by_calls(random: Random, endpoints: dict[str, Any], made: Mapping[str, Made]) -> bool:

@@ -292,7 +292,8 @@ def an_unknown_version_is_the_default(patch: Patch) -> None:
 
 @mutant
 def a_function_is_called_with_whatever_there_is(patch: Patch) -> None:
-    patch.setattr(import_module("ninefold.runtime.operations.call"), "_broken", lambda *of: [])
+    held = import_module("ninefold.runtime.operations.constraints").Held
+    patch.setattr(held, "broken", lambda *of: [])
 
 
 @mutant

@@ -138,9 +138,8 @@ def given(
     for leaf in endpoint.takes.body:
         if endpoint.verb == "update" and isinstance(fields[leaf.field].type, Object | Anything):
             _merge(document, leaf, was)
-    for leaf in endpoint.takes.body:
-        _normalise(document, leaf, fields[leaf.field])
-    broken: list[Broken] = []
+    unmade = [leaf for leaf in endpoint.takes.body if not _normalise(document, leaf, fields[leaf.field])]
+    broken = [Broken("body", leaf.pointer, "stored") for leaf in unmade]
     result = Given()
     asked = () if endpoint.takes.whole is None else tuple(of_whole(endpoint.takes.whole.schema, document))
     for leaf in endpoint.takes.body:
@@ -281,18 +280,20 @@ def _unknown(document: Any, leaves: tuple[BodyLeaf, ...], path: tuple[str, ...] 
     return found
 
 
-def _normalise(document: Any, leaf: BodyLeaf, field_: Field) -> None:
-    """Before validation (part 2). What is not of the field's type stays as it is, to be refused."""
+def _normalise(document: Any, leaf: BodyLeaf, field_: Field) -> bool:
+    """Before validation (part 2); whether it could be made. What is not of the field's type stays as it is, to be
+    refused."""
     value = at(document, leaf.pointer)
-    if field_.normalise is None or value is ABSENT:
-        return
+    if field_.normalise is None or value is ABSENT or list(broken_rules({"type": field_.schema["type"]}, value)):
+        return True
     try:
-        if list(broken_rules({"type": field_.schema["type"]}, value)):
-            return
         value = read(_given_type(field_), value)
         at(document, leaf.pointer[:-1])[leaf.pointer[-1]] = _plain(field_, value)
-    except (Fails, BrokenValue):
-        return
+    except Fails:
+        return value is None
+    except BrokenValue:
+        pass
+    return True
 
 
 def _plain(field_: Field, value: Any) -> Any:

@@ -13,7 +13,7 @@ from tests.reference import (
     writes,
 )
 from tests.reference.asking import Asking
-from tests.reference.expressions import Reading, at_hand
+from tests.reference.expressions import Fails, Reading, at_hand
 from tests.reference.failures import Failure
 from tests.reference.rows import Row
 
@@ -56,7 +56,13 @@ def caused_by_each(
 def _effect(asking: Asking, effect: Effect, cause: Any, this: Row, was: Row | None) -> list[Failure]:
     before = {} if was is None else {this.resource.name: at_hand(was)}
     reading = asking.all().also(this=at_hand(this), before=before)
-    works = [*_works(asking, effect, cause, this, reading)]
+    try:
+        items = [{}] if effect.each is None else [{"each": each} for each in writes.alone(effect.each, reading) or ()]
+    except Fails:
+        assert effect.each is not None and asking.endpoint is not None
+        places = tuple(dict.fromkeys(writes.of_request(effect.each)))
+        return [writes.unmade(places, asking.endpoint, effect.resource, "stored")]
+    works = [*_works(asking, effect, cause, this, [reading.also(**item) for item in items])]
     keys = [work.row.key for work in works if work.row is not None]
     if len({*keys}) < len(keys):  # two items of one row
         return [Failure("conflict", effect.resource)]
@@ -103,17 +109,15 @@ def tells_of(asking: Asking, row: Row | None) -> None:
     asking.told_of = row if row is not None and asking.is_seen(row) and not row.is_gone else None
 
 
-def _works(asking: Asking, effect: Effect, cause: Any, this: Row, reading: Reading) -> Iterator[writes.Work]:
+def _works(asking: Asking, effect: Effect, cause: Any, this: Row, readings: Sequence[Reading]) -> Iterator[writes.Work]:
     """What an effect does, row by row, by an endpoint that everybody may call."""
     assert asking.endpoint is not None
     resource = asking.checked.resources[effect.resource]
     kind = KINDS.get(effect.verb, TRANSITION)
     stated: dict[str, Any] = {"key": cause.key, "place": cause.place, "kind": kind, "resource": resource.name}
     stated |= {"response": cause.response, "errors": cause.errors, "takes": replace(cause.takes, body=())}
-    items = [{}] if effect.each is None else [{"each": each} for each in reading.value_or_none(effect.each) or ()]
-    readings = [reading.also(**item) for item in items]
     if kind.makes:
-        own = replace(asking.endpoint, operation=Create(**stated, sets=effect.sets))
+        own = replace(asking.endpoint, operation=Create(**stated, each=effect.each, sets=effect.sets))
         for of_item in readings:
             if effect.where is None or of_item.holds(effect.where):
                 yield writes.Work(of_item, own, asking.checked, {}, lambda row: True)

@@ -454,6 +454,10 @@ def apply(function: str, values: list[Any], types: list[Type]) -> Any:
             return a if isinstance(a, str) else ("true" if a else "false") if isinstance(a, bool) else str(a)
         case "int", [str() as a] if kinds == (Timestamp,):
             return (moment(a) - datetime(1970, 1, 1)) // timedelta(seconds=1)
+        case "int", [str() as a]:
+            if re.fullmatch(r"-?(0|[1-9][0-9]*)", a, re.ASCII) is None:
+                raise Fails("no integer as JSON writes it")
+            return within(int(a))
         case "int", [float() as a]:
             return within(math.trunc(a))
         case "int" | "bool", [a] if not isinstance(a, str):

@@ -114,8 +114,8 @@ def _answer(asking: Asking) -> Response:
         return answers.refused(asking, *asking.failures)
     if endpoint.call is not None:
         result = calls.called(endpoint, given, asking.all(), asking.of.functions)
-        if isinstance(result, Failure):
-            return answers.refused(asking, result)
+        if isinstance(result, tuple):
+            return answers.refused(asking, *result)
         asking.names["result"] = result
         assert admission is not None
         failures = work.refusals(admission, given, asking.request)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -581,7 +581,7 @@ class Change:
         reading = self.work.reading.also(**{self.work.resource.name: at_hand(becomes)})
         rules: list[tuple[Path, str]] = []
         try:
-            value = _alone(source, reading)
+            value = alone(source, reading)
         except Fails:
             value, rules = None, [((), "stored")]
         value = value.key if isinstance(value, Reference) else value
@@ -594,31 +594,24 @@ class Change:
 
     def _unfit(self, each: Field, source: Typed, path: Path, rule: str) -> Failure:
         """A value that the field does not take: what the request gave of it is `invalid`, else the row would be."""
-        resource, endpoint = self.work.resource, self.endpoint
-        places = list(dict.fromkeys(self._of_request(source, (each.name,))))
-        if not places:
-            return Failure("check", resource.name, fields=(Broken("row", (each.name, *path), rule),))
-        if len(places) > 1:
-            of = "body" if any(place == "body" for place, _ in places) else places[0][0]
-            return Failure("invalid", resource.name, fields=(Broken(of, (), rule),))
-        place, way = places[0]
-        leaf = next((leaf.field for leaf in endpoint.takes.body or () if place == "body" and leaf.pointer == way), None)
-        named = f"{place}.{way[0]}" if place in ("query", "header") else None
-        subject = named if place != "body" else resource.name if leaf is None else f"{resource.name}.{leaf}"
-        return Failure("invalid", subject, fields=(Broken(place, way, rule),))
+        places = tuple(dict.fromkeys(self._of_request(source, (each.name,))))
+        field_ = Broken("row", (each.name, *path), rule)
+        return unmade(places, self.endpoint, self.work.resource.name, rule, field_)
 
     def _of_request(self, typed: Typed, beyond: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Where the request gives what an expression reads."""
         match typed:
-            case Select(operand=Select(operand=Variable(name="request"), name=part), name=name):
-                yield {"headers": "header"}.get(part, part), (name,)
+            case Select() if _root(typed) == "request":
+                yield from of_request(typed)
+            case Select() | Variable() if _root(typed) == "each" and self.endpoint.mutation is not None:
+                yield from of_items(self.endpoint.mutation.each, typed)
             case Select(operand=Variable(name=root), name=name) if root == self.work.resource.name:
                 if name not in beyond:
                     yield from self._through(name, beyond)
                 if self.work.before is not None and (name in beyond or name not in self._stated):
                     yield from self.work.before._through(name, ())
             case _:
-                for each in _within(typed):
+                for each in within(typed):
                     yield from self._of_request(each, beyond)
 
     def _through(self, name: str, beyond: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -682,15 +675,15 @@ def _is_new_each_time(typed: Typed) -> bool:
 
 
 def _calls(typed: Typed, names: tuple[str, ...]) -> bool:
-    return (isinstance(typed, Call) and typed.function in names) or any(_calls(each, names) for each in _within(typed))
+    return (isinstance(typed, Call) and typed.function in names) or any(_calls(each, names) for each in within(typed))
 
 
 def _reads(typed: Typed, name: str) -> bool:
     """Whether an expression reads a root."""
-    return (isinstance(typed, Variable) and typed.name == name) or any(_reads(each, name) for each in _within(typed))
+    return (isinstance(typed, Variable) and typed.name == name) or any(_reads(each, name) for each in within(typed))
 
 
-def _within(typed: Typed) -> list[Typed]:
+def within(typed: Typed) -> list[Typed]:
     """The expressions in one."""
     match typed:
         case Select(operand=operand):
@@ -707,7 +700,51 @@ def _within(typed: Typed) -> list[Typed]:
             return []
 
 
-def _alone(typed: Typed, reading: Reading) -> Any:
+def unmade(
+    places: Sequence[tuple[str, tuple[str, ...]]], endpoint: Endpoint, resource: str | None, rule: str, *own: Broken
+) -> Failure:
+    """What cannot be made of these `places` of the request, or does not fit: `invalid` at the one, or at the whole
+    body. Where there is none, it is as of a check without a code, of its `own`."""
+    if not places:
+        return Failure("check", resource, fields=own)
+    if len(places) > 1:
+        of = "body" if any(place == "body" for place, _ in places) else places[0][0]
+        return Failure("invalid", resource, fields=(Broken(of, (), rule),))
+    place, way = places[0]
+    leaf = next((leaf.field for leaf in endpoint.takes.body or () if place == "body" and leaf.pointer == way), None)
+    named = f"{place}.{way[0]}" if place in ("query", "header") else None
+    subject = named if place != "body" else resource if leaf is None else f"{resource}.{leaf}"
+    return Failure("invalid", subject, fields=(Broken(place, way, rule),))
+
+
+def of_request(typed: Typed) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Where the request gives what an expression reads of it, by itself."""
+    names = _names(typed)
+    if names is not None and names[0] == "request" and len(names) > 2:
+        yield {"headers": "header"}.get(names[1], names[1]), names[2:]
+        return
+    for each in within(typed):
+        yield from of_request(each)
+
+
+def of_items(items: Typed | None, typed: Typed) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The same of the item that a row is made of."""
+    array, names = None if items is None else _names(items), _names(typed) or ()
+    if array is not None and array[:2] == ("request", "body"):
+        yield "body", (*array[2:], "*", *names[1:])
+    elif items is not None:
+        yield from of_request(items)
+
+
+def _names(typed: Typed) -> tuple[str, ...] | None:
+    """`a.b.c`, as names."""
+    if isinstance(typed, Select):
+        names = _names(typed.operand)
+        return None if names is None else (*names, typed.name)
+    return (typed.name,) if isinstance(typed, Variable) else None
+
+
+def alone(typed: Typed, reading: Reading) -> Any:
     """What an expression gives. A member of the caller, or of what the request gives, that is left out is no value
     where it stands alone, and an error where something is made of it."""
     match typed:
@@ -715,7 +752,7 @@ def _alone(typed: Typed, reading: Reading) -> Any:
             chosen = reading.value(condition)
             if not isinstance(chosen, bool):
                 raise Fails("no condition")
-            return _alone(yes if chosen else no, reading)
+            return alone(yes if chosen else no, reading)
         case Select() if _root(typed) in ("caller", "request"):
             return reading.value_or_none(typed)
         case _:
@@ -733,7 +770,7 @@ def _reads_field(typed: Typed, resource: Resource, name: str) -> bool:
     if isinstance(typed, Select) and typed.operand == Variable(resource.name, typed.operand.type):
         computed = resource.fields[typed.name].computed if typed.name in resource.fields else None
         return typed.name == name or (computed is not None and _reads_field(computed, resource, name))
-    return any(_reads_field(each, resource, name) for each in _within(typed))
+    return any(_reads_field(each, resource, name) for each in within(typed))
 
 
 def _is_looked_up(typed: Typed, resource: str, changes: bool) -> bool:
@@ -746,4 +783,4 @@ def _is_looked_up(typed: Typed, resource: str, changes: bool) -> bool:
         case Select(operand=Variable(name=name), through=through) if name == resource:
             return changes or through == "computed"
         case _:
-            return any(_is_looked_up(each, resource, changes) for each in _within(typed))
+            return any(_is_looked_up(each, resource, changes) for each in within(typed))

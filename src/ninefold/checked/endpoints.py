@@ -65,14 +65,13 @@ class Case:
 
 @dataclass(frozen=True)
 class Argument:
-    """A value that a function is called with. `given`: where the request gives it; empty: it does not by itself."""
+    """A value that a function is called with."""
 
     name: str
     value: Typed
     type: Type
     schema: Mapping[str, Any]
     nullable: bool
-    given: tuple[str, ...]
     place: Place
 
 

@@ -47,21 +47,29 @@ from ninefold.values import Invalid, Object, Row, Type, optional, required, to_j
 def check_given(resource: str, field: Field, given: Typed, span: Span, findings: Findings) -> None:
     """Says of a constant that its field does not admit it. What reads anything is held to the field as it is written
     (meaning "who gives a value")."""
+    called = f"`{resource}.{field.name}`"
+    for broken in broken_by_constant(given, field.schema):
+        if broken is not None:
+            message = f"{called} is given a value that is not as its schema says"
+            findings.say(GIVEN_VALUE, message, Label(span, broken))
+        elif field.required:
+            findings.say(GIVEN_VALUE, f"{called} is required, and is given no value", Label(span, "is no value"))
+
+
+def broken_by_constant(given: Typed, schema: Mapping[str, Any]) -> Iterator[str | None]:
+    """What a schema finds wrong with a constant; None: it is no value. Nothing of what is no constant, or cannot be
+    made."""
     if not _is_constant(given):
         return
-    called = f"`{resource}.{field.name}`"
     try:
         value = to_json(given.type, compile(given)({}))
     except (EvaluationError, Invalid):
-        return  # no value can be made: the field has none (meaning "no value")
-    if value is None:
-        if field.required:
-            findings.say(GIVEN_VALUE, f"{called} is required, and is given no value", Label(span, "is no value"))
         return
-    validator = jsonschema_rs.Draft202012Validator(dict(field.schema), validate_formats=True)
-    for broken in validator.iter_errors(value):
-        message = f"{called} is given a value that is not as its schema says"
-        findings.say(GIVEN_VALUE, message, Label(span, broken.message))
+    if value is None:
+        yield None
+        return
+    validator = jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True)
+    yield from (each.message for each in validator.iter_errors(value))
 
 
 def _is_constant(given: Typed) -> bool:

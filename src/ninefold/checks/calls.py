@@ -8,6 +8,7 @@ from typing import Any
 from ninefold.checked.endpoints import Argument, Call, Case
 from ninefold.checked.operations import BodyLeaf, BodyMember
 from ninefold.checked.resources import Resource
+from ninefold.checks.assignments import broken_by_constant
 from ninefold.checks.codes import CALLED_WITH, CHOSEN_BY, SAYS_NOTHING
 from ninefold.checks.findings import Findings, reads_database, typed
 from ninefold.checks.model import Vocabulary, request_type
@@ -15,16 +16,12 @@ from ninefold.checks.schemas import admits_null
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions.ast import Ast, Member, Name
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Shown, value_of
 from ninefold.language.functions import Function
 from ninefold.values import Object, Text, Type, from_schema, optional
-
-ROOTS = {"body": "body", "query": "query", "headers": "header", "path": "path"}
-"""Where a request gives what it is called with: how expressions and errors call it."""
 
 
 def function_of(endpoint: Endpoint, contract: Contract) -> Function | None:
@@ -122,20 +119,13 @@ def _value(
         help = ("the request, the row that its caller is, `now` and `operator.NAME` can be read",)
         _say(message, given.value.span, "is known only to the database", help, findings)
         return None
-    return Argument(
-        name, value, type_, schema, admits_null(dict(schema)), _place(given.value.ast), findings.place(given.span)
-    )
-
-
-def _place(ast: Ast) -> tuple[str, ...]:
-    """Where the request gives it: `body`, and the names of members; empty: not by itself."""
-    names: list[str] = []
-    while isinstance(ast, Member):
-        names.insert(0, ast.name)
-        ast = ast.operand
-    if isinstance(ast, Name) and ast.name == "request" and len(names) > 1 and names[0] in ROOTS:
-        return (ROOTS[names[0]], *names[1:])
-    return ()
+    nullable = admits_null(dict(schema))
+    for broken in broken_by_constant(value, schema):
+        if broken is not None or not nullable:
+            message = f"`{function.name}` is called with what it does not take as `{name}`"
+            findings.say(CALLED_WITH, message, Label(given.value.span, broken or "is no value"))
+            return None
+    return Argument(name, value, type_, schema, nullable, findings.place(given.span))
 
 
 def _written(leaf: BodyLeaf, resource: Resource | None) -> tuple[str, ...]:

@@ -211,7 +211,7 @@ def _field(
     anew = tuple(Anew(names, made) for _, names, made in changes if names and made is not None)
     # What is normalised is of the field's type: what is not is left to its schema.
     value = Anything(nullable=True) if target is not None else optional(given) if null_shown else given
-    value_scope = replace(scope, variables={**scope.variables, "value": value}, request_only=True)
+    value_scope = replace(scope, variables={"value": value}, request_only=True)
     needed = {part.text for part in value_of(resource.required) or ()}
     on_delete = value_of(field.on_delete)
     if on_delete is not None and on_delete.text == "set null" and field.name in {*needed, *shape.primary_key}:

@@ -13,6 +13,7 @@ from ninefold.checked.operations import Parameter as CheckedParameter
 from ninefold.checked.service import Checked, Places
 from ninefold.compile import endpoints
 from ninefold.compile.bodies import body
+from ninefold.compile.calls import call
 from ninefold.compile.cases import chosen, common, read_first
 from ninefold.compile.effects import with_effects, with_further
 from ninefold.compile.errors import error_shape
@@ -21,31 +22,12 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import by_key, rules, traced
 from ninefold.compile.sweep import sweep
 from ninefold.language.authentication import ANYONE
-from ninefold.plan.calls import Argument, Call
 from ninefold.plan.events import SERVER_SENT_EVENTS
 from ninefold.plan.operations import Operation
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Case, Cors, Parameter, PathParameter, Rule, Segment, Served
 from ninefold.sql.dialect import Dialect
 from ninefold.values import Text
-
-
-def call(stated: checked_endpoints.Call | None) -> Call | None:
-    if stated is None:
-        return None
-    return Call(
-        function=stated.function,
-        arguments=tuple(
-            Argument(each.name, each.value, each.type, dict(each.schema), each.nullable, each.given, traced(each.place))
-            for each in stated.arguments
-        ),
-        gives=dict(stated.gives),
-        type=stated.type,
-        refuses=stated.refuses,
-        fields=stated.fields,
-        trace=traced(stated.place),
-    )
-
 
 EVENT_STREAM = "text/event-stream"
 """WHATWG HTML 9.2."""
@@ -118,7 +100,7 @@ def _admissions(endpoint: Endpoint, case: int, checked: Checked, dialect: Dialec
                 condition=admission.condition if admission.of_request else None,
                 scopes=admission.scopes,
                 trace=traced(admission.place),
-                call=call(endpoint.call),
+                call=call(endpoint, checked),
                 case=case,
             )
 

@@ -271,7 +271,7 @@ def _fits(survey: Survey, change: Change, field: Field, ast: Ast) -> bool:
     if isinstance(ast, Conditional):
         sides = _fits(survey, change, field, ast.yes) and _fits(survey, change, field, ast.no)
         return sides and _never_fails(survey, change, ast.condition)
-    if all(isinstance(node, Literal | Const | ListLiteral | MapLiteral) for node in every(ast)):
+    if is_constant(ast):
         return True  # it is held to the schema before anything is served
     schema = value_of(field.schema)
     result = _schema_of_result(survey, ast)
@@ -294,6 +294,11 @@ def _fits(survey: Survey, change: Change, field: Field, ast: Ast) -> bool:
     if isinstance(ast, Invocation) and ast.function == "uuid" and stated is not None:
         return said <= {"format"} and stated.get("format", "uuid") == "uuid"
     return not said
+
+
+def is_constant(ast: Ast) -> bool:
+    """Whether it is written out."""
+    return all(isinstance(node, Literal | Const | ListLiteral | MapLiteral) for node in every(ast))
 
 
 def _schema_of_result(survey: Survey, ast: Ast) -> Mapping[str, Any] | None:

@@ -7,22 +7,22 @@ from typing import Any
 import msgspec
 
 from ninefold.expressions.tree import Typed
+from ninefold.plan.held import Held
 from ninefold.plan.places import Place
 from ninefold.values import Type
 
 
 class Argument(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A value that a function is called with, by `name`, as JSON has it. It is held to `schema`; without `nullable` a
-    value has to be there. `given`: where the request gives it (`body`, then the names of members), which is where it is
-    wrong; empty: it is not the request that gives it."""
+    """A value that a function is called with, by `name`, as JSON has it. It is `held` to what the function takes, as a
+    field is; None: it always can be made, and is so. Without `nullable` a value has to be there. `copied`: it is as it
+    stands at its one origin, and what is wrong within it is wrong there."""
 
     name: str
     value: Typed
     type: Type
-    schema: dict[str, Any]
+    held: Held | None = None
     nullable: bool = False
-    given: tuple[str, ...] = ()
-    trace: tuple[Place, ...] = ()
+    copied: bool = False
 
 
 class Call(msgspec.Struct, frozen=True, omit_defaults=True):

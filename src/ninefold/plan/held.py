@@ -53,9 +53,9 @@ def refusals(held: Held) -> tuple[Condition, ...]:
         Condition("invalid", each.subject, None, each.location, CANNOT_BE_MADE, held.trace) for each in held.origins
     ]
     if len({each.location for each in held.origins}) > 1:
-        found.append(Condition("invalid", held.resource, trace=held.trace))
+        found.append(Condition("invalid", held.resource or None, trace=held.trace))
     if all(each.given is not None for each in held.origins):
-        found.append(Condition("check", held.resource, trace=held.trace))
+        found.append(Condition("check", held.resource or None, trace=held.trace))
     return tuple(found)
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from ninefold.contract.integrity import is_constant
 from ninefold.contract.reach import names_in
 from ninefold.contract.survey import Survey, actions, signs_out_caller
 from ninefold.contract.writes import acted_on, changes, given, is_whole, stored_of_path
 from ninefold.diagnostics.source import Span
 from ninefold.language.amounts import size
 from ninefold.language.authentication import ANYONE
-from ninefold.language.conditions import Step, of_parameter
+from ninefold.language.conditions import CHECK, Step, of_parameter
 from ninefold.language.endpoints import Endpoint, reads_content, shows_content
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Name, Shown, StatedNone, value_of
+from ninefold.language.functions import Function
 from ninefold.language.limits import narrowed, reached
 from ninefold.language.requests import Requests
 from ninefold.language.routes import PathName
@@ -251,6 +253,16 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         missing = "does not come along, or " if endpoint.idempotency_key.value.text == "required" else ""
         words = f"the header `Idempotency-Key` {missing}is no key"
         yield Refusal("invalid", Step.PARAMETERS, fact=at, words=words, meanings=("idempotency keys",))
+
+
+def of_arguments(endpoint: Endpoint, function: Function) -> Iterator[Refusal]:
+    """What a function is called with that it does not take."""
+    for one in value_of(endpoint.called_with) or ():
+        if is_constant(one.value.ast):
+            continue  # it is held to what the function takes before anything is served
+        words = f"what `{function.name}` is called with as `{one.name}` cannot be made, or is not as it takes it"
+        condition = "invalid" if "request" in names_in(one.value.ast) else CHECK
+        yield Refusal(condition, Step.DONE, fact=one.span, words=words, meanings=("functions",))
 
 
 def _of_pages(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:

@@ -9,6 +9,7 @@ from typing import assert_never
 from ninefold.expressions.tree import Call, Constant, MakeArray, MakeObject, Select, Typed, Variable
 from ninefold.language.conditions import CHECK, Step, of_parameter
 from ninefold.plan.authentication import GRANT_TYPE
+from ninefold.plan.held import refusals as of_held
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition
@@ -64,9 +65,17 @@ def of_case(
         yield Refusal("idempotency mismatch", Step.JUDGED)
         yield Refusal("idempotency in progress", Step.JUDGED)
     for admission in admissions:
-        yield from of_operation(admission.operation, admission.who)
-        if admission.call is not None:
-            yield from (Refusal(CHECK, Step.DONE, code=code) for code in admission.call.refuses)
+        yield from of_admission(admission)
+
+
+def of_admission(admission: Admission) -> Iterator[Refusal]:
+    """What an operation and the function that is called before it may refuse to whom they are admitted."""
+    yield from of_operation(admission.operation, admission.who)
+    call = admission.call
+    if call is not None:
+        held = (each.held for each in call.arguments if each.held is not None)
+        yield from _told((each for one in held for each in of_held(one)), Step.DONE)
+        yield from (Refusal(CHECK, Step.DONE, code=code) for code in call.refuses)
 
 
 def of_versions(plan: ServicePlan, name: str | None) -> Iterator[Refusal]:

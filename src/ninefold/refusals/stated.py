@@ -65,6 +65,8 @@ def of_case(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     yield from rows.of_writes(survey, endpoint)
     name = None if endpoint.call is None else endpoint.call.subject
     for function in value_of(survey.contract.endpoints.functions) or ():
+        if function.name == name:
+            yield from requests.of_arguments(endpoint, function)
         for code in (value_of(function.refuses) or ()) if function.name == name else ():
             words = f"the function `{function.name}` refuses"
             yield Refusal(CHECK, Step.DONE, code=code.text, fact=code.span, words=words)

@@ -14,7 +14,7 @@ from ninefold.plan.routes import Admission, BodyField, Route, Served, bodies
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Version
 from ninefold.plan.writes import Write
-from ninefold.refusals.served import of_operation
+from ninefold.refusals.served import of_admission
 
 OF_HTTP = {
     "date": "RFC 9110, section 6.6.1",
@@ -83,7 +83,7 @@ def editions(plan: ServicePlan) -> tuple[Edition, ...]:
 
 def conditions(admission: Admission) -> tuple[Condition, ...]:
     """The conditions that may refuse an operation to whom it is admitted, in the order in which they are derived."""
-    return tuple(each.of for each in of_operation(admission.operation, admission.who) if each.of is not None)
+    return tuple(each.of for each in of_admission(admission) if each.of is not None)
 
 
 def ends(operation: Operation) -> tuple[Response, ...]:

@@ -71,12 +71,12 @@ def left_out(typed: Typed) -> Typed:
             return typed
 
 
-def _may_fail(typed: Typed) -> bool:
+def may_be_unmade(typed: Typed) -> bool:
     match typed:
         case Call(function="?:", arguments=[Call(function="fails"), Constant(value=None), _]):
             return False  # what is left out is no value
         case Call(function="?:", arguments=[condition, yes, no]):
-            return condition.type.nullable or may_fail(condition) or _may_fail(yes) or _may_fail(no)
+            return condition.type.nullable or may_fail(condition) or may_be_unmade(yes) or may_be_unmade(no)
         case _:
             return may_fail(typed)
 
@@ -91,13 +91,13 @@ def _root(typed: Typed) -> str | None:
             return None
 
 
-def _way(typed: Typed) -> tuple[str, ...] | None:
+def way_of(typed: Typed) -> tuple[str, ...] | None:
     """`a.b.c`, as names."""
     match typed:
         case Variable(name=name):
             return (name,)
         case Select(operand=operand, name=name):
-            way = _way(operand)
+            way = way_of(operand)
             return None if way is None else (*way, name)
         case _:
             return None
@@ -116,7 +116,7 @@ class Making:
         """How a value is held to its field; None: it can always be made, and fits. `sure`: the field that the body
         gives where it is made."""
         schema = None if self._fits(field, typed) else dict(field.schema)
-        if schema is None and not _may_fail(typed):
+        if schema is None and not may_be_unmade(typed):
             return None
         found = (replace(each, given=None) if each.given == sure else each for each in self.origins(typed))
         origins = tuple(dict.fromkeys(found))
@@ -183,7 +183,7 @@ class Making:
             of = self.checked.resources.get(operand.type.resource)
             read = None if of is None else of.fields.get(typed.name)
             return read.schema if read is not None and read.stored and read.secret is None else None
-        way = _way(typed)
+        way = way_of(typed)
         if way is None or way[0] != "request" or len(way) < 3:
             return None
         _, part, name, *within = way
@@ -218,7 +218,7 @@ class Making:
 
     def origins(self, typed: Typed, beyond: frozenset[str] = frozenset()) -> Iterator[Origin]:
         """`beyond`: the fields through which it has been come to."""
-        way = _way(typed)
+        way = way_of(typed)
         if way is None:
             for part in parts(typed):
                 yield from self.origins(part, beyond)
@@ -230,9 +230,9 @@ class Making:
                 yield from self.origins(computed[1], beyond | {typed.name})
         acting = self._acting
         if root == "request":
-            yield from self._of_request(names)
+            yield of_request(names, self._host.resource)
         elif root == environment.PATH:
-            yield Origin(_location("path", names), subject=self.resource.name)
+            yield Origin(location("path", names), subject=self.resource.name)
         elif root == environment.EACH and self.operation.each is not None:
             yield from self._of_items(self.operation.each, names, beyond)
         elif names and root == self.resource.name:
@@ -242,18 +242,10 @@ class Making:
         elif names and acting is not None and root in (environment.THIS, acting.resource.name):
             yield from acting._of_field(names[0], frozenset())
 
-    def _of_request(self, names: tuple[str, ...]) -> Iterator[Origin]:
-        part, names = (names[0], names[1:]) if names else ("body", ())
-        if part == "body":
-            yield Origin(_location("body", names), subject=self._host.resource)
-        else:
-            subject = of_parameter("invalid", PLACES[part], names[0]) if names else None
-            yield Origin(_location(PLACES[part], names), subject=subject)
-
     def _of_items(self, each: Typed, names: tuple[str, ...], beyond: frozenset[str]) -> Iterator[Origin]:
-        array = _way(each)
+        array = way_of(each)
         if array is not None and array[:2] == ("request", "body"):
-            yield Origin(_location("body", (*array[2:], "*", *names)), subject=self._host.resource)
+            yield Origin(location("body", (*array[2:], "*", *names)), subject=self._host.resource)
         elif self._acting is not None:
             yield from self._acting.origins(each, beyond)
 
@@ -268,12 +260,21 @@ class Making:
             subject = f"{self.resource.name}.{name}"
             # What a whole row is not given has no value by that, unless the contract makes one.
             is_whole = self.operation.kind.is_whole and name not in self.made
-            yield Origin(_location("body", leaf.pointer), None if is_whole else name, subject)
+            yield Origin(location("body", leaf.pointer), None if is_whole else name, subject)
         named = next((each for each in self.operation.names if each.field == name and not each.through), None)
         if named is not None and self.operation.kind.makes:
-            yield Origin(_location("path", (named.text,)), subject=self.resource.name)
+            yield Origin(location("path", (named.text,)), subject=self.resource.name)
         if name in self.made:
             yield from self.origins(self.made[name], beyond | {name})
+
+
+def of_request(names: tuple[str, ...], resource: str | None) -> Origin:
+    """Where the request gives `request.a.b`. `resource`: that of the endpoint that takes it."""
+    part, names = (names[0], names[1:]) if names else ("body", ())
+    if part == "body":
+        return Origin(location("body", names), subject=resource)
+    subject = of_parameter("invalid", PLACES[part], names[0]) if names else None
+    return Origin(location(PLACES[part], names), subject=subject)
 
 
 def making(operation: Mutation, resource: Resource, perspective: Perspective) -> Making:
@@ -292,7 +293,7 @@ def stated_values(operation: Mutation, resource: Resource) -> dict[str, Typed]:
     return found | sets
 
 
-def _location(place: str, names: tuple[str, ...]) -> Location:
+def location(place: str, names: tuple[str, ...]) -> Location:
     pointer = "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in names)
     named = [name for name in names if name != "*"]
     return Location(place, pointer, named[-1] if named else place)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from typing import Any
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.plan import routes as plan
+from ninefold.plan.held import CANNOT_BE_MADE
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
 from ninefold.runtime.messages import forms, media_types, patches
 from ninefold.runtime.messages.fields import ABSENT, Field, at, copied, object_at
@@ -223,9 +224,9 @@ class Body:
         document is what became another."""
         if self._texts:
             self._take_texts(document)
-        for each in self._fields:
-            each.normalise(document)
+        unmade = [each.pointer for each in self._fields if not each.normalise(document)]
         document, failures = self._held(document, edited)
+        failures += [(each, CANNOT_BE_MADE) for each in unmade]
         refused = {leading_names(path) for path, _ in failures}
         if len(failures) > MOST:
             # Not all has been looked at: of what is not known to be wrong it is asked whether it is.
@@ -248,7 +249,7 @@ class Body:
                 except Invalid as failure:
                     failures.append(((*each.pointer, *failure.path), failure.rule))
                 except EvaluationError:
-                    failures.append((each.pointer, "stored"))
+                    failures.append((each.pointer, CANNOT_BE_MADE))
         others: dict[str, Value] = {}
         for name, read in self._members.items() if type(document) is dict else ():
             if name in document and not (refused and (name,) in {names[:1] for names in refused}):

@@ -47,19 +47,22 @@ class Field:
             raise no_value()
         return kept
 
-    def normalise(self, document: Any) -> None:
-        """Change the value in the document. A value that is not of the field's type stays as it is, for the
-        schema to refuse."""
-        if self.normal is None:
-            return
-        found = at(document, self.pointer)
-        if found is ABSENT:
-            return
+    def normalise(self, document: Any) -> bool:
+        """Change the value in the document, if it can be: what is not of the field's type stays as it is, for the
+        schema to refuse, and so does null, of which an expression may make nothing."""
+        found = ABSENT if self.normal is None else at(document, self.pointer)
+        if self.normal is None or found is ABSENT:
+            return True
         try:
-            normal = self.normal({"value": self.read(found)})
-        except (Invalid, EvaluationError):
-            return
+            value = self.read(found)
+        except Invalid:
+            return True
+        try:
+            normal = self.normal({"value": value})
+        except EvaluationError:
+            return value is None
         at(document, self.pointer[:-1])[self.pointer[-1]] = normal
+        return True
 
 
 def at(document: Any, path: tuple[str, ...]) -> Any:

@@ -4,19 +4,20 @@ contract."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any
 
 import msgspec
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
-from ninefold.plan.calls import Argument, Call
+from ninefold.plan.calls import Call
+from ninefold.plan.held import CANNOT_BE_MADE
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.messages.problems import Failure, FieldFailure, field_failure
-from ninefold.runtime.messages.schemas import Schemas, validator
-from ninefold.runtime.messages.violations import MOST, broken
-from ninefold.runtime.operations.constraints import Refusal
+from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.messages.schemas import validator
+from ninefold.runtime.messages.violations import MOST, Path
+from ninefold.runtime.operations.constraints import Held, Refusal
 from ninefold.runtime.operations.flow import Failed, Gave, Invoke
 from ninefold.values import Value, json_reader, to_json
 
@@ -34,7 +35,7 @@ class Refused(Exception):
 
 
 class NotAsStated(Exception):
-    """What a function is called with, or what it does, is not as the contract says: a fault of the service."""
+    """What a function does is not as the contract says: a fault of the service."""
 
 
 def unfit(plan: ServicePlan, functions: Mapping[str, Function]) -> str | None:
@@ -65,29 +66,34 @@ class Calling:
         self._awaited = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
             getattr(function, "__call__", None)  # noqa: B004 - whether it is a coroutine function, not whether it is there
         )
-        self._arguments = tuple((each, compile(each.value), Schemas(dict(each.schema))) for each in call.arguments)
+        self._arguments = tuple(
+            (each, compile(each.value), None if each.held is None else Held(each.held)) for each in call.arguments
+        )
         self._gives = validator(dict(call.gives))
         self._read = json_reader(call.type)
 
     def invoked(self, env: Env, body: Mapping[str, Value] | None) -> Invoke:
-        """The call for a request. `body`: what it gives to fields. Raises Refusal for what the request gives and the
-        function does not take; NotAsStated where it is not the request that gives it."""
+        """The call for a request. `body`: what it gives to fields. Raises Refusal for what the function does not
+        take."""
         inside = self._with_fields(env, body or {})
         arguments: dict[str, Any] = {}
-        wrong: list[FieldFailure] = []
-        for argument, evaluate, schemas in self._arguments:
+        wrong: dict[Failure, None] = {}
+        for argument, evaluate, held in self._arguments:
+            plain = None
+            rules: Iterable[tuple[Path, str]] = ()
             try:
                 value = evaluate(inside)
+                plain = None if value is None else to_json(argument.type, value)
+                if held is not None:
+                    absent = plain is None and not argument.nullable
+                    rules = [((), "required")] if absent else islice(held.broken(plain), MOST + 1)
             except EvaluationError:
-                value = None
-            plain = None if value is None else to_json(argument.type, value)
-            refused = list(_broken(argument, plain, schemas))
-            if refused and not argument.given:
-                raise NotAsStated(f"{self._call.function} takes no such `{argument.name}`")
-            wrong += refused
+                rules = [((), CANNOT_BE_MADE)]
+            if held is not None:
+                wrong |= dict.fromkeys(held.failure(path, rule, env, argument.copied) for path, rule in rules)
             arguments[argument.name] = plain
         if wrong:
-            raise Refusal([Failure("invalid", fields=tuple(wrong), trace=self._call.trace)])
+            raise Refusal([*wrong])
         return Invoke(self._function, arguments, self._awaited)
 
     def result(self, outcome: Gave | Failed) -> dict[str, Value]:
@@ -121,11 +127,3 @@ class Calling:
                     at = at.setdefault(name, {})
                 at[pointer[-1]] = body[field]
         return {**env, "request": {**request, "body": members}}
-
-
-def _broken(argument: Argument, plain: Any, schemas: Schemas) -> list[FieldFailure]:
-    place, *path = argument.given or ("body",)
-    if plain is None:
-        return [] if argument.nullable else [field_failure(place, path, "required")]  # type: ignore[arg-type]
-    found = dict.fromkeys(islice(broken(schemas, plain), MOST + 1))
-    return [field_failure(place, (*path, *more), rule) for more, rule in found]  # type: ignore[arg-type]

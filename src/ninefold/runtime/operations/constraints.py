@@ -7,7 +7,7 @@ after it, what GET would show now gives the tag of the response."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -79,24 +79,29 @@ class Held:
             path, rule = next(broken(self._schemas, value), ((), CANNOT_BE_MADE))
             raise Unfit(self.failure(path, rule, env))
 
-    def failure(self, path: Path, rule: str, env: Env) -> Failure:
-        """What refuses the request: `invalid` at the one place in it that the value is made of, or at the whole body;
-        else, as of an invariant, the field."""
+    def broken(self, value: Any) -> Iterator[tuple[Path, str]]:
+        """What it breaks of the schema, as JSON, and where in it."""
+        return iter(()) if self._schemas is None or value is None else broken(self._schemas, value)
+
+    def failure(self, path: Path, rule: str, env: Env, copied: bool = False) -> Failure:
+        """What refuses the request: `invalid` at the one place in it that the value is made of (`copied`: and where in
+        that), or at the whole body; else, as of an invariant, the field."""
         planned, given = self._planned, env.get(environment.REQUESTED, {})
         origins = [each for each in planned.origins if each.given is None or each.given in given]
         places = dict.fromkeys(each.location for each in origins)
         if not origins:
             field = FieldFailure("row", json_pointer((planned.field, *path)), planned.field, rule)
             fields = (field,) if planned.field else ()
-            return Failure("check", planned.resource, fields=fields, trace=planned.trace)
+            return Failure("check", planned.resource or None, fields=fields, trace=planned.trace)
         origin = origins[0]
         if len(places) == 1:
             where = origin.location
-            field = FieldFailure(where.place, where.pointer, where.name, rule)
+            within = json_pointer(path) if copied else ""
+            field = FieldFailure(where.place, where.pointer + within, where.name, rule)
             return Failure("invalid", origin.subject, None, (field,), planned.trace)
         place = next((each.place for each in places if each.place == "body"), origin.location.place)
         field = FieldFailure(place, "", place, rule)
-        return Failure("invalid", planned.resource, fields=(field,), trace=planned.trace)
+        return Failure("invalid", planned.resource or None, fields=(field,), trace=planned.trace)
 
 
 def making(typed: Typed, planned: held.Held | None) -> Callable[[Env], Value]:
