@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Final
 
 from ninefold.checked.operations import BodyConstant, BodyLeaf, BodyMember, PathName, Segment
@@ -19,7 +20,7 @@ from ninefold.expressions.ast import Ast, Const, Literal, Member, Name, parts
 from ninefold.language import endpoints as stated
 from ninefold.language import requests
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template, expressions_in
-from ninefold.language.fact import Shown, StatedNone, value_of
+from ninefold.language.fact import Gap, Proposal, StatedNone, value_of
 from ninefold.language.verbs import kind_of
 
 _BESIDE_FIELDS: Final = (
@@ -136,8 +137,10 @@ def check_members(
 ) -> None:
     """What a body gives that is no field is read by something: else it would be dropped in silence."""
     body = value_of(endpoint.body)
-    if endpoint.call is not None and not isinstance(endpoint.called_with, Shown):
+    if endpoint.call is not None and endpoint.called_with is None:
         return  # what a function is called with is a gap, and may be what is given here
+    if any(isinstance(getattr(endpoint, each.name), Gap | Proposal) for each in fields(endpoint)):
+        return  # what is not shown, or reads a term that is not, may read what is given here
     reading = {name for each in expressions_in(endpoint) for name in _read_of_body(each.ast)}
     if None in reading:
         return
