@@ -230,8 +230,8 @@ def error_value(refused: Refusal, detail: Any, errors: Errors) -> dict[str, Any]
             if message not in said:
                 said.append(message)
         fields.append(shown)
-    if not refused.fields and code.about is not None and code.title is not None:
-        messages = {code.about: [code.title]}
+    if not refused.fields and code.about is not None and "title" in code.texts:
+        messages = {code.about: [code.texts["title"]]}
     error = {"code": code.name, "status": code.status, "fields": fields, "messages": messages}
-    more = {"title": code.title, "detail": detail}
+    more = {**code.texts, "detail": detail}
     return error | {name: value for name, value in more.items() if value is not None}

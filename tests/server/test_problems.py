@@ -69,7 +69,9 @@ def test_fields_of_one_code_are_said_together() -> None:
 
 
 def test_an_error_that_is_not_about_fields_has_its_entry() -> None:
-    problems = Problems(replace(PROBLEMS, codes=(ErrorCode("not_found", 404, title="not found", about="note"),)))
+    problems = Problems(
+        replace(PROBLEMS, codes=(ErrorCode("not_found", 404, texts={"title": "not found"}, about="note"),))
+    )
     assert said(problems.answer([Failure("not found")], {}, {})) == {
         "code": "not_found",
         "title": "not found",

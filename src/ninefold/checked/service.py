@@ -178,12 +178,13 @@ class Scheme:
 
 @dataclass(frozen=True)
 class ErrorCode:
-    """`said`: what it says of this time, by name: its `detail`, and the headers of its responses. `resource`: the row
-    that these read. `called`: what callers know the code by."""
+    """`texts`: what it always says, by name, such as its `title`. `said`: what it says of this time, by name: its
+    `detail`, and the headers of its responses. `resource`: the row that these read. `called`: what callers know the
+    code by."""
 
     name: str
     status: int
-    title: str | None
+    texts: Mapping[str, str]
     said: Mapping[str, Typed]
     resource: str | None
     about: str | None

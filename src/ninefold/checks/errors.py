@@ -17,7 +17,9 @@ from ninefold.checks.without_effect import headers_of_http
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.rows import BEFORE, before, rows_read
 from ninefold.language import errors as stated
+from ninefold.language import shapes
 from ninefold.language.conditions import BY_NAME, parameter_of, split
+from ninefold.language.declaration import members
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import Shape
 from ninefold.language.expressions import Expression
@@ -25,10 +27,13 @@ from ninefold.language.fact import Fact, Shown, value_of, within
 from ninefold.plan.problems import DETAIL
 from ninefold.values import Array, Integer, Object, Text
 
+_TEXTS = tuple(each for each in members(stated.ErrorCode) if isinstance(each.key.shape, shapes.Text))
+"""The keys of what a code always says, each of which the shape of an error may read by its name."""
+
 ERROR = Object(
     members={
         "code": Text(nullable=True),
-        "title": Text(nullable=True),
+        **{each.name: Text(nullable=True) for each in _TEXTS},
         "status": Integer(),
         "detail": Text(nullable=True),
         "fields": Array(
@@ -98,6 +103,12 @@ def _shape(fact: Fact[Shape] | None, showing: Showing) -> ErrorShape:
     return ErrorShape(None, None) if named is None or content is None else ErrorShape(named.text, content)
 
 
+def texts_of(code: stated.ErrorCode) -> Mapping[str, str]:
+    """What a code always says, by name."""
+    said = {each.name: value_of(getattr(code, each.attribute)) for each in _TEXTS}
+    return {name: text for name, text in said.items() if text is not None}
+
+
 def _written(code: stated.ErrorCode) -> Iterator[tuple[str, Expression]]:
     """What a code says of this time, by name, as it is written."""
     if (detail := value_of(code.detail)) is not None:
@@ -142,7 +153,7 @@ def _code(
     return ErrorCode(
         name=code.name,
         status=status,
-        title=value_of(code.title),
+        texts=texts_of(code),
         said={name: value for name, value in said.items() if value is not None},
         resource=rows[0] if rows else None,
         about=None if about is None else about.text,

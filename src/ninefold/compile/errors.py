@@ -23,7 +23,7 @@ def problems(checked: Checked) -> Problems:
             ErrorCode(
                 name=code.name,
                 status=code.status,
-                title=code.title,
+                texts=dict(code.texts),
                 detail=_of_request(code, DETAIL),
                 headers={name: _of_request(code, name) for name in code.said if name != DETAIL},
                 about=code.about,
@@ -54,11 +54,9 @@ def _of_request(code: checked_service.ErrorCode, name: str) -> Typed | None:
     return None if said is None or code.resource in free_variables(said) else said
 
 
-_OF_A_CODE = ("status", "title", "detail", "about", "for")
-
-
 def _of_a_code(checked: Checked, code: checked_service.ErrorCode) -> dict[str, Place]:
-    places = by_key(checked.places, _OF_A_CODE, "errors", "codes", code.name)
+    own = ("status", *code.texts, "detail", "about", "for")
+    places = by_key(checked.places, own, "errors", "codes", code.name)
     headers = by_key(checked.places, code.said, "errors", "codes", code.name, "headers")
     return places | {f"headers {name}": place for name, place in headers.items()}
 

@@ -61,12 +61,12 @@ def said_by(code: str, name: str) -> str:
 
 class ErrorCode(msgspec.Struct, frozen=True, omit_defaults=True):
     """`called`: what callers of an older version know it by, where that is not its name. `detail` where it reads no
-    row; one that does is a column of the judge. `headers` of its responses, each None where it reads a row. `places`:
-    where its facts stand, by their keys."""
+    row; one that does is a column of the judge. `headers` of its responses, each None where it reads a row. `texts` are
+    what it always says: `error.title` and its like. `places`: where its facts stand, by their keys."""
 
     name: str
     status: int
-    title: str | None = None
+    texts: dict[str, str] = {}
     detail: Typed | None = None
     about: str | None = None
     called: str | None = None

@@ -221,9 +221,8 @@ class Problems:
             "status": code.status,
             "fields": [self._field(field) for field in fields],
             "messages": self._by_name(code, fields),
+            **code.texts,
         }
-        if code.title is not None:
-            error["title"] = code.title
         if detail is not None:
             error["detail"] = detail
         return error
@@ -241,7 +240,7 @@ class Problems:
     def _by_name(self, code: plan.ErrorCode, fields: Sequence[FieldFailure]) -> dict[str, list[str]]:
         """`error.messages`. A message that is not shown is left out, and so is a name without any."""
         if not fields:
-            return {code.about: [code.title]} if code.about is not None and code.title is not None else {}
+            return {code.about: [title]} if code.about is not None and (title := code.texts.get("title")) else {}
         messages: dict[str, list[str]] = {}
         for field in fields:
             message = self._message(field.rule)
