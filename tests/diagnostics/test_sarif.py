@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema_rs
 import pytest
 from tests.contracts import ALL, compiled, title
+from tests.sarif import VALIDATOR
 from tests.slices import some
 
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label, Severity
@@ -16,19 +16,7 @@ from ninefold.diagnostics.sarif import Result, Rule, Tool, result_of, to_sarif
 from ninefold.diagnostics.source import Source, Span
 from ninefold.tools.gaps import to_results
 
-ROOT = Path(__file__).parents[2]
 TOOL = Tool("ninefold", "1.2.3")
-
-
-def official() -> Any:
-    schema = json.loads((Path(__file__).parent / "sarif" / "sarif-2.1.0-rtm.5.json").read_text(encoding="utf-8"))
-    for name in ("run", "toolComponent"):
-        # As in errata 01 of the standard: the bracket too many makes it no regular expression of ECMA-262.
-        schema["definitions"][name]["properties"]["language"]["pattern"] = "^[a-zA-Z]{2}(-[a-zA-Z]{2})?$"
-    return schema
-
-
-VALIDATOR = jsonschema_rs.Draft4Validator(official(), validate_formats=True)
 
 
 @pytest.mark.long

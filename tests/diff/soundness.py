@@ -68,11 +68,11 @@ def pairs(of: Whole, facts: list[Written]) -> Iterator[Pair]:
         yield Pair(f"with {fact.address}", less, of.loaded, [_turned(each) for each in found])
 
 
-def changed(of: Whole, every: int = 1, part: int = 0) -> Iterator[Pair]:
+def changed(of: Whole, every: int = 1, part: int = 0, only: str = "") -> Iterator[Pair]:
     """The contract and what it is with one value changed: a number, a time, a size, a word of an expression, a member
     of `enum`, the name of a code or a state. Both ways round."""
     document = of.loaded.document
-    for what, other in list(_otherwise(document))[part::every]:
+    for what, other in [each for each in _otherwise(document) if only in each[0]][part::every]:
         new = compile_tree(other)
         if new.plan is None:
             continue

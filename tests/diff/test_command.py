@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.contracts import ROOT
+from tests.sarif import VALIDATOR
 
 from ninefold.cli import main
 from ninefold.cli.document import compiled
@@ -42,7 +43,7 @@ def test_what_breaks_is_told_with_a_request_that_shows_it(tmp_path: Path, capsys
     assert main(["diff", str(ORDERS), new, "--requests", str(REQUESTS)]) == 1
     told = capsys.readouterr().out
     assert "breaking: `order > transitions > cancel > from > placed` is gone" in told
-    assert "= for: senders, at POST /orders/{id}/cancel" in told
+    assert "= for: senders, receivers, at POST /orders/{id}/cancel" in told
     assert "promise: no word of `compatible` covers it" in told
     assert "was 200" in told and "is  409" in told
     assert told.endswith("1 breaking\n")
@@ -102,7 +103,9 @@ def test_each_format_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture
     assert [each["verdict"] for each in lines] == ["breaking", "look"]
     assert lines[0]["old"]["text"].startswith("cancel:") and lines[0]["new"] is None
     main(["diff", "--seek", "0", str(ORDERS), new, "--format", "sarif"])
-    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    log = json.loads(capsys.readouterr().out)
+    VALIDATOR.validate(log)
+    (run,) = log["runs"]
     assert [each["level"] for each in run["results"]] == ["error", "warning"]
     assert [each["partialFingerprints"] for each in run["results"]] == [
         {"meaning/v1": each["fingerprint"]} for each in lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -10,13 +11,17 @@ from typing import Any
 import msgspec
 import pytest
 from tests.contracts import ROOT
+from tests.sarif import VALIDATOR
 from tests.slices import LONG
 
+from ninefold.diagnostics.sarif import Tool, to_sarif
 from ninefold.diff.compare import diff
+from ninefold.diff.report import results
 from ninefold.pipeline import Loaded, compile_document
 
 TEXT = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8")
 PAIRS: list[dict[str, Any]] = msgspec.yaml.decode(Path(__file__).with_name("pairs.yaml").read_bytes())
+TOOL = Tool("ninefold", "1.2.3")
 TAKEN = PAIRS if LONG else PAIRS[::4]
 
 
@@ -44,5 +49,44 @@ def test_a_change_has_its_verdict(pair: dict[str, Any]) -> None:
     assert ("none" if first is None else first.verdict) == pair["verdict"], told
     if "for" in pair:
         assert first is not None and pair["for"] in first.audiences, told
+    if "opens" in pair:
+        assert any(one.verdict == "opens" for each in found.findings for one in each.effects) is pair["opens"], told
     assert all(each.said and each.address for each in found.findings)
+    VALIDATOR.validate(json.loads(json.dumps(to_sarif(results(found, found.findings), found.new, TOOL, "new.md"))))
     assert "all together" not in {each.address for each in found.findings}, told
+
+
+RATE = "  more: {of: address, allow: 20, per: PT1M, algorithm: token bucket, burst: 20}\nrate headers:"
+LONG_CHECK = "order.total > 0 && order.note != 'what nobody has ever written to anyone, and'"
+WRITTEN = [
+    (
+        "what is new",
+        "rate headers:",
+        RATE,
+        RATE.replace("{of: address, allow: 20", "{allow: 20, of: address"),
+        ("20,", "21,"),
+    ),
+    (
+        "a long text",
+        "order.total > 0",
+        LONG_CHECK,
+        LONG_CHECK.replace("order.total > 0", "0 < order.total"),
+        ("and'", "but'"),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "otherwise", "other"), [each[1:] for each in WRITTEN], ids=[each[0] for each in WRITTEN]
+)
+def test_a_fingerprint_is_of_all_that_is_said_and_not_of_how(
+    before: str, after: str, otherwise: str, other: tuple[str, str]
+) -> None:
+    """Who accepts a finding has not accepted what stands in its place a week later."""
+
+    def found(said: str) -> str:
+        assert TEXT.count(before) == 1
+        [one] = diff(loaded("old.md", TEXT), loaded("new.md", TEXT.replace(before, said))).findings
+        return one.fingerprint
+
+    assert found(after) == found(otherwise) != found(after.replace(*other))

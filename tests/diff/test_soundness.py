@@ -55,6 +55,8 @@ FOUND = [
     ("films-in-several-views", "4 GET /films > where"),
     ("a-word-behind-a-name-in-a-path", "4 GET /jobs/{id}:tries"),
     ("members-inside-members-that-nothing-names", "2 order > fields > open > additionalProperties"),
+    ("shelves-that-show-their-items", "3 item > gone"),
+    ("reports-of-a-month", "7 codes > no_month > status"),
 ]
 """What the long run has found."""
 
@@ -66,6 +68,16 @@ def test_what_was_once_called_compatible_is_not(name: str, address: str) -> None
     facts = [each for each in facts_of(of) if each.address == address]
     assert len(facts) == 1
     are_sound(pairs(of, facts))
+
+
+@pytest.mark.parametrize(
+    ("name", "what"), [("projects-that-members-look-into", "204 to 205"), ("clients-of-oauth", "PT1H to PT2H")]
+)
+def test_what_was_once_not_found_is(name: str, what: str) -> None:
+    [directory] = [each for each in SERVED if each.name == name]
+    found = list(changed(whole(directory), only=what))
+    assert found
+    are_sound(found)
 
 
 @pytest.mark.parametrize("directory", SERVED if LONG else [each for each in SERVED if each.name == "orders"])

@@ -39,7 +39,7 @@ class Both:
     def __init__(self, old: Loaded, new: Loaded, changes: Sequence[Change]) -> None:
         assert old.plan is not None and new.plan is not None
         self.old, self.new = old, new
-        self.old_plan = old.plan
+        self.old_plan, self.new_plan = old.plan, new.plan
         self.before, self.after = meaning(old.plan), meaning(new.plan)
         self._changes = changes
         self._looked = 0

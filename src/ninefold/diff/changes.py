@@ -9,7 +9,9 @@ from ninefold.ablate.facts import row_of_entry, row_of_item
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.normal import Normal, Words, alone, normal
 from ninefold.language.authentication import BY_CALLER
+from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, Kind
+from ninefold.language.table import WITHIN
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence
 
 How: TypeAlias = Literal["added", "removed", "changed", "renamed"]
@@ -25,6 +27,11 @@ class Place:
     route: Route
     node: Node
     entry: Entry | None = None
+
+    @property
+    def name(self) -> str:
+        """The key before it; empty where it has none."""
+        return "" if self.entry is None else self.entry.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +145,8 @@ class _Walk:
                 yield self._changed(here, key, places)
             return
         match old, new:
+            case Mapping(), Mapping() if self._spells_out(old, new, key):
+                yield self._changed(here, key, places)
             case Mapping(), Mapping():
                 yield from self.mappings(here, old.entries, new.entries)
             case Sequence(), Sequence():
@@ -154,6 +163,14 @@ class _Walk:
                 yield from self.lists(around, key, _items(old), _items(new), places)
             case _:
                 yield self._changed(here, key, places)
+
+    def _spells_out(self, old: Mapping, new: Mapping, key: Key) -> bool:
+        """Whether one of the two refers to a schema and the other one says it: what is another then, both say whole."""
+        beside = [[each for each in of.entries if each.name not in KEYWORDS] for of in (old, new)]
+        refers = [any(each.name == "$ref" for each in of.entries) for of in (old, new)]
+        return refers[0] is not refers[1] and {each.name: self.before(each.value, key) for each in beside[0]} == {
+            each.name: self.after(each.value, key) for each in beside[1]
+        }
 
     def _changed(self, here: _Here, key: Key, places: tuple[Place, Place]) -> Change:
         return Change(here.part, key, here.names, "changed", *places, here.routes, True)
@@ -196,7 +213,9 @@ def _says(entry: Entry, here: _Here) -> bool:
         if entry.value.says("not shown"):
             return False
         if entry.value.says("none"):
-            return not row_of_entry(here.part, here.path, entry, here.key)[0].none_is_absence
+            # Within a template it is content: of `{204: none}` the status is said.
+            row = row_of_entry(here.part, here.path, entry, here.key)[0]
+            return row.path.endswith(WITHIN) or not row.none_is_absence
     return True
 
 

@@ -18,7 +18,7 @@ from ninefold.diff.changes import Change, changes
 from ninefold.diff.concerned import concerned
 from ninefold.diff.finding import Difference, Finding, Witness, in_order
 from ninefold.diff.judge import Judge
-from ninefold.diff.normal import Words, normal, words_of
+from ninefold.diff.normal import Normal, Words, normal, renamed, words_of
 from ninefold.diff.promise import Promise, promise_of
 from ninefold.diff.verdicts import Effect
 from ninefold.language.declaration import key_of
@@ -45,13 +45,14 @@ def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
     groups = tuple(_groups(found, words))
     findings: list[Finding] = []
     covered: set[str] = set()
+    rest: set[str] = set()
     for group in groups:
         withdrawn = _withdrawn(group[0], promise)
         if withdrawn is not None:
             findings.append(withdrawn)
             continue
         alone = both.alone(group, is_all=len(groups) == 1)
-        finding = _finding(group, judge, alone, both)
+        finding = replace(_finding(group, judge, alone, both), meant=_meant(group, words))
         if shown is not None and finding.verdict != "words":
             assert new.plan is not None
             # What cannot be made alone is shown by all together, at its own endpoints.
@@ -61,12 +62,18 @@ def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
         findings.append(finding)
         if alone.known or finding.verdict in ("breaking", "look"):  # words, too: they are proved to be nothing else
             covered |= {*alone.felt.endpoints}
+        if alone.known:
+            rest |= alone.felt.rest.keys()
     left = [each for each in both.whole.felt.endpoints if each not in covered]
     if left:
         effect = Effect("readers", "look", None, "it answers in another way, and no one line alone says why")
-        findings.append(Finding("all together", 4, effect.said, (effect,), tuple(left)))
-    elif {*both.whole.felt.rest.values()} - {"runs"} and all(each.verdict == "words" for each in findings):
-        effect = Effect("operators", "look", None, f"something else is planned: {', '.join(both.whole.felt.rest)}")
+        plans = [(key, was.routes.get(key)) for key in both.whole.felt.routes for was in (both.before, both.after)]
+        meant = repr([(key, None if one is None else one.plain) for key, one in plans if key[1] in left])
+        findings.append(Finding("all together", 4, effect.said, (effect,), tuple(left), meant=meant))
+    elif all(each.verdict == "words" for each in findings) and (
+        planned := [name for name, side in both.whole.felt.rest.items() if side != "runs" and name not in rest]
+    ):
+        effect = Effect("operators", "look", None, f"something else is planned: {', '.join(planned)}")
         findings.append(Finding("all together", 8, effect.said, (effect,)))
     return Difference(old.source, new.source, promise, in_order(findings))
 
@@ -107,17 +114,14 @@ def _only_names(change: Change, all_of: Sequence[Change], before: str, after: st
     """Whether a difference is only that something is called otherwise: changed at its place, or gone and come there."""
     word = re.compile(rf"(?<![\w]){re.escape(before)}(?![\w])")
 
-    def turned(each: Change) -> str | None:
+    def turned(each: Change) -> Normal | None:
         if each.old is None:
             return None
-        name = "" if each.old.entry is None else each.old.entry.name
-        return word.sub(after, repr((name, normal(each.old.node, each.key, words[0]))))
+        said = normal(each.old.node, each.key, words[0])
+        return word.sub(after, each.old.name), renamed(said, word, after, each.key)
 
-    def now(each: Change) -> str | None:
-        if each.new is None:
-            return None
-        name = "" if each.new.entry is None else each.new.entry.name
-        return repr((name, normal(each.new.node, each.key, words[1])))
+    def now(each: Change) -> Normal | None:
+        return None if each.new is None else (each.new.name, normal(each.new.node, each.key, words[1]))
 
     if change.old is not None and change.new is not None:
         return turned(change) == now(change)
@@ -149,6 +153,12 @@ def _finding(group: tuple[Change, ...], judge: Judge, alone: Alone, both: Both) 
         len(group) - 1,
         _kept(both, endpoints) if any(each.verdict == "breaking" for each in found) else None,
     )
+
+
+def _meant(group: tuple[Change, ...], words: tuple[Words, Words]) -> str:
+    """What both say at the place, and wherever it is used: a text of `Finding.said` is cut short."""
+    places = ((each.key, place, of) for each in group for place, of in zip((each.old, each.new), words, strict=True))
+    return repr([None if place is None else (place.name, normal(place.node, key, of)) for key, place, of in places])
 
 
 def _own(change: Change, alone: Alone) -> Iterator[str]:

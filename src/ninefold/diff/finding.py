@@ -25,7 +25,8 @@ class Finding:
     """`address` is what it is about, as `ablate` calls facts; `endpoints` are those where it is felt, and
     `everywhere`: it is part of what is said of all. `kept`: the
     version of the new contract that still has the old behaviour; None: none has, or none is promised. `told`: how many
-    requests were told to find a witness; None: none was sought."""
+    requests were told to find a witness; None: none was sought. `meant`: all that the two contracts say there, in a
+    form that is the same however it is written."""
 
     address: str
     part: int
@@ -39,6 +40,7 @@ class Finding:
     kept: str | None = None
     witness: Witness | None = None
     told: int | None = None
+    meant: str = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -56,8 +58,9 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same finding, wherever it stands."""
-        return hashlib.sha256(f"{self.address}\0{self.said}\0{self.verdict}".encode()).hexdigest()[:16]
+        """The same for the same finding, wherever it stands and however it is written."""
+        meant = self.meant or self.said
+        return hashlib.sha256(f"{self.address}\0{meant}\0{self.verdict}".encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,24 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
+from typing import Final
 
 from ninefold.contract.writes import acted_on
 from ninefold.diff.admissions import admitted, cells
 from ninefold.diff.alone import Alone, Both
 from ninefold.diff.changes import Change
+from ninefold.diff.meaning import meaning
 from ninefold.diff.normal import Words
 from ninefold.diff.promise import Promise
 from ninefold.diff.readers import WIDER, of_schemas, shown_fields
 from ninefold.diff.sight import Sight, sight
-from ninefold.diff.values import direction
+from ninefold.diff.values import amount, direction
 from ninefold.diff.verdicts import Direction, Effect, effects
 from ninefold.language.authentication import BY_CALLER
 from ninefold.language.fact import value_of
 from ninefold.language.key import Key, Kind, Side
+from ninefold.language.leaves import words_of
 from ninefold.language.shapes import Text
 from ninefold.language.sides import side_of
 from ninefold.language.table import key_at
 from ninefold.pipeline import Loaded
+from ninefold.plan.service import ServicePlan
 from ninefold.syntax.nodes import Document, Mapping, Node, Scalar
 
 _TEXT = "change a text"
@@ -37,6 +41,10 @@ _TURNED: dict[Direction, Direction] = {
 }
 
 
+_UNSAID: Final = (Kind.ADDS, Kind.ASKED_WHEN)
+"""Kinds of which one more may be something else: that it takes nothing away, its key says by a word of part 9."""
+
+
 class Judge:
     """Two contracts, and the promise of the old one."""
 
@@ -47,7 +55,8 @@ class Judge:
     def effects(self, change: Change, alone: Alone) -> tuple[Effect, ...]:
         """All of them; none: nothing that the service does is another."""
         found = [*self._gaps(alone)]
-        if not alone.felt or change.key.kind is Kind.TELLS or (not found and self._is_proved_the_same(change)):
+        is_words = change.key.kind is Kind.TELLS or self._is_only_called(change, alone)
+        if not alone.felt or is_words or (not found and self._is_proved_the_same(change)):
             return tuple(found)
         if found and self._all_of_it(alone):
             return tuple(found)
@@ -60,9 +69,11 @@ class Judge:
             found += self._admissions(change)
         elif declared != "used" and not self._only_used(change):
             found += self._declared(change, declared, alone)
+        found += self._told_of(change)
         found += self._met(change, alone, declared)
         found += self._elsewhere(alone)
         found += self._known_by(change)
+        found += self._moved(change, alone, declared)
         found += self._emptied(change)
         if not found:
             found += self._unmet(change, alone)
@@ -89,6 +100,15 @@ class Judge:
     def _is_proved_the_same(self, change: Change) -> bool:
         return change.how == "changed" and change.key.narrows and self.direction(change) == "same"
 
+    def _is_only_called(self, change: Change, alone: Alone) -> bool:
+        """Whether a scheme has another name, which no caller sees, and plans differ in that alone."""
+        if change.how != "renamed" or change.key.path != "schemes.SCHEME" or alone.plan is None:
+            return False
+        assert change.old is not None and change.new is not None
+        names = (change.old.name, change.new.name)
+        was, now = self.both.before.pieces, meaning(alone.plan).pieces
+        return was.keys() == now.keys() and all(each.is_called(*names, now[key]) for key, each in was.items())
+
     def _all_of_it(self, alone: Alone) -> bool:
         """Whether what is felt is what the gaps say: endpoints that are blocked, or were, or what is left out."""
         if any(not each.blocks for each in alone.closed):
@@ -109,6 +129,11 @@ class Judge:
             yield Effect("readers", "compatible" if listed else "look", _TEXT, "a text is another")
             return
         way = self.direction(change)
+        if key.path == "schemes.SCHEME.lasts" and alone.felt.routes:
+            yield Effect("readers", "look", None, "who is given a credential is told another time")
+        if key.path == "precedence":
+            yield from effects(side, "unproved", self.promise, said=self._swapped())
+            return
         if side == "moves" and not alone.felt.sides - {"runs"}:
             side = "runs"
         word = key.promise if way == "more" else None
@@ -119,11 +144,23 @@ class Judge:
             return  # said member by member
         if side == "gives" and key.path.endswith(".*") and any(each.side == "gives" for each in alone.met):
             return
-        yield from effects(side, way, self.promise, word)
+        found = effects(side, way, self.promise, word)
+        if word is None and way == "more" and change.how == "added" and key.kind in _UNSAID:
+            found = (_unproved(each) for each in found)
+        yield from found
         if side == "moves" and "tells" in alone.felt.sides:
             yield from effects("tells", "unproved" if way == "unproved" else "other", self.promise)
         if key.path == "ENDPOINT" and change.how == "added":
             yield Effect("owners", "opens", key.promise, "more can be asked")
+
+    def _swapped(self) -> str:
+        """The first two conditions of which the other one is told now, where both hold."""
+        was, now = (plan.problems.precedence for plan in (self.both.old_plan, self.both.new_plan))
+        pairs = ((one, other) for at, one in enumerate(was) for other in was[at + 1 :] if {one, other} <= {*now})
+        for one, other in pairs:
+            if now.index(other) < now.index(one):
+                return f"where both hold, `{other}` is told now and `{one}` was"
+        return "what is told first where several conditions hold is another one"
 
     def _word_around(self, change: Change) -> str | None:
         path = change.key.path.removesuffix(".*")
@@ -143,14 +180,29 @@ class Judge:
             return "other"
         match change.how:
             case "added":
-                return _ADDED.get(key.kind, "more")
+                assert new is not None
+                return self._of_one(key, new.node, self.documents[1])
             case "removed":
-                return _TURNED[_ADDED.get(key.kind, "more")]
+                assert old is not None
+                return _TURNED[self._of_one(key, old.node, self.documents[0])]
             case "renamed":
                 return "other"
             case "changed":
                 assert old is not None and new is not None
                 return direction(key, old.node, new.node, self.documents, self.words)
+
+    def _of_one(self, key: Key, node: Node, document: Document) -> Direction:
+        """From where it is absent to where it is there."""
+        if key.order == "other":
+            return "other"
+        if key.amount is not None:
+            there = amount(key, node, document)
+            if there is None or there == key.amount:
+                return "same" if there == key.amount else "other"
+            return "more" if (there > key.amount) is (key.order == "more") else "less"
+        if key.kind is Kind.ADDS and key.order == "words" and isinstance(node, Scalar):
+            return "less" if node.says(words_of(key.shape)[0]) else "more"
+        return _ADDED.get(key.kind, "more")
 
     def _elsewhere(self, alone: Alone) -> Iterator[Effect]:
         """Of a path: whose requests it takes, and who is left with its own."""
@@ -163,6 +215,51 @@ class Judge:
         if change.part == 3 and change.how == "added" and change.key.path.startswith("RESOURCE.states"):
             said = "rows may be in a state that readers do not know"
             yield from effects("gives", "more", self.promise, "add a state", said)
+
+    def _told_of(self, change: Change) -> Iterator[Effect]:
+        """Of what rows are that nobody sees: whoever is told `forbidden` knows that there is one."""
+        if change.part == 5 and change.key.path == "unseen rows" and change.new is not None:
+            if isinstance(change.new.node, Scalar) and change.new.node.says("forbidden"):
+                yield Effect("owners", "opens", None, "that a row is there is told to who may not see it")
+        if change.key.path == "RESOURCE.fields.FIELD.on delete" and change.new is not None:
+            if isinstance(change.new.node, Scalar) and change.new.node.says("cascade"):
+                yield Effect("owners", "opens", None, "rows go with what they refer to")
+        if change.part == 3 and change.key.path.startswith("RESOURCE.gone") and change.new is None:
+            yield Effect("owners", "opens", None, "rows that were gone are there")
+
+    def _moved(self, change: Change, alone: Alone, declared: Side) -> Iterator[Effect]:
+        """Of a transition: rows that it moves by itself, where it brings its time along; the events that arise upon it;
+        and where rows get to that did not."""
+        if (
+            declared != "moves"
+            and alone.plan is not None
+            and self._timers(self.both.old_plan) != self._timers(alone.plan)
+        ):
+            yield from effects("moves", "other", self.promise, said="rows move by themselves otherwise than they did")
+        if change.part != 3 or change.names[1:2] != ("transitions",) or len(change.names) < 3:
+            return
+        way = self.direction(change)
+        if way == "more" and change.names[3:4] in ((), ("from",)):
+            listed = self.promise.lists(_TRANSITION)
+            said = "rows may go where they did not"
+            yield Effect("readers", "compatible" if listed else "look", _TRANSITION, said)
+        if (declared == "moves" or way != "more") and self._is_told(change.names[0], change.names[2]):
+            yield from effects(
+                "tells", "unproved" if way == "unproved" else "other", self.promise, said="events arise otherwise"
+            )
+
+    def _timers(self, plan: ServicePlan) -> list[tuple[object, ...]]:
+        """Of the resources that there were."""
+        resources = {each.name for each in value_of(self.both.old.contract.resources.resources) or ()}
+        timers = (each for each in plan.timers if each.resource in resources)
+        return sorted(
+            (each.resource, each.transition or "", each.origin or "", each.after_microseconds) for each in timers
+        )
+
+    def _is_told(self, resource: str, transition: str) -> bool:
+        kinds = value_of(self.both.old.contract.events.kinds) or ()
+        upon = {(each.verb, each.subject) for kind in kinds for each in value_of(kind.upon) or ()}
+        return (transition, resource) in upon
 
     def _known_by(self, change: Change) -> Iterator[Effect]:
         """Of a primary key: which rows may be there beside each other."""
@@ -228,8 +325,13 @@ class Judge:
             yield from effects(side, "unproved", self.promise, said="something else comes of it")
 
 
+def _unproved(effect: Effect) -> Effect:
+    return replace(effect, verdict="look", word=None) if effect.verdict == "compatible" else effect
+
+
 _FIELD = "add an optional field"
 _KIND = "add an event kind"
+_TRANSITION = "add a transition"
 
 
 def _is_new_field(change: Change) -> bool:

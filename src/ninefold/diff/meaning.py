@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Final, TypeAlias
@@ -63,6 +64,11 @@ class Piece:
     def says_the_same(self, other: Piece) -> bool:
         return self._written == other._written or bool(self.plain == other.plain)
 
+    def is_called(self, old: str, new: str, other: Piece) -> bool:
+        """Whether the other one is this one where a text that is `old` is `new`."""
+        written = json.dumps(self.plain).replace(json.dumps(old), json.dumps(new))
+        return bool(json.loads(written) == json.loads(json.dumps(other.plain)))
+
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
@@ -77,6 +83,11 @@ class Meaning:
     unnamed: str | None
     in_path: frozenset[str]
     base: int
+
+    @property
+    def pieces(self) -> dict[RouteKey, Piece]:
+        """All of them, what is said of all endpoints by its name."""
+        return {**self.routes, **{("", name): piece for name, piece in self.rest.items()}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +159,8 @@ def _without(value: Any) -> Any:
 
 
 def _is_telling_rule(value: Any) -> bool:
-    """Whether it says only where a keyword stands that tells people something."""
-    return isinstance(value, dict) and value.get("keyword") in TELLING and "path" in value
+    """Whether it says only where a keyword stands that tells people something, or leads to what is said elsewhere."""
+    return isinstance(value, dict) and value.get("keyword") in {*TELLING, "$ref"} and "path" in value
 
 
 def _without_words(schema: Any) -> Any:

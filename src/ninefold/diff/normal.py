@@ -6,6 +6,7 @@ of one. An expression that cannot be read is its text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -35,6 +36,9 @@ from ninefold.language.table import keys_under
 from ninefold.language.terms import terms
 from ninefold.syntax.nodes import Document, Node, Scalar, Sequence
 from ninefold.syntax.nodes import Mapping as MappingNode
+
+_WITHOUT_ORDER: Final = (("mapping",), ("&&",), ("||",), ("==",), ("!=",), ("entries",))
+"""What normal forms that are sorted begin with."""
 
 Normal: TypeAlias = tuple[Any, ...]
 """A form that is equal for what says the same, and has a hash."""
@@ -83,6 +87,18 @@ def normal(node: Node, key: Key, words: Words) -> Normal:
             return ("text", node.text) if ast is None else ("expression", *_of(ast))
         case Scalar():
             return scalar(node)
+
+
+def renamed(said: Normal, name: re.Pattern[str], into: str, key: Key) -> Normal:
+    """The same with another name in it: what has no order is put in order again."""
+    found = tuple(
+        name.sub(into, each) if isinstance(each, str) else renamed(each, name, into, key) if isinstance(each, tuple)
+        else each
+        for each in said
+    )  # fmt: skip
+    if found[:1] in _WITHOUT_ORDER or (found[:1] == ("list",) and key.shape in BY_CALLER):
+        return found[:1] + tuple(sorted(found[1:], key=repr))
+    return found
 
 
 def scalar(node: Scalar) -> Normal:

@@ -39,8 +39,10 @@ def direction(
             if isinstance(old, Scalar) and isinstance(new, Scalar) and {old.text, new.text} <= {*said}:
                 return "more" if said.index(new.text) > said.index(old.text) else "less"
             return "other"
-        case "sequence":
+        case "sequence" | "other":
             return "other"
+        case "choice":
+            return "unproved"
     if reads_expressions(key.shape) and isinstance(old, Scalar) and isinstance(new, Scalar):
         return _of_expressions(key, words[0].read(old.text), words[1].read(new.text))
     return "other"

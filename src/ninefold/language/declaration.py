@@ -163,10 +163,11 @@ def _row(
     side: Side | None = None,
     order: Order | None = None,
     promise: str | None = None,
+    amount: int | None = None,
 ) -> Key:
     words = when.words if when is not None and kind is Kind.ASKED_WHEN else None
     asks = None if question is None else question.id
-    return Key(0, name, kind, shape, meaning, absent, asks, words, None, says_none, side, order, promise)
+    return Key(0, name, kind, shape, meaning, absent, asks, words, None, says_none, side, order, promise, amount)
 
 
 def _declared(key: Key, shape: Shape | Holding, *, default: object = None, **also: Any) -> Any:
@@ -189,11 +190,12 @@ def _member(
     side: Side | None = None,
     order: Order | None = None,
     promise: str | None = None,
+    amount: int | None = None,
     **also: Any,
 ) -> Any:
     own = shape.shape if isinstance(shape, Holding) else shape
     asks = None if kind in (Kind.RESTRICTS, Kind.ADDS, Kind.NAMES) else question
-    key = _row(kind, name, own, meaning, absent, asks, when, says_none, side, order, promise)
+    key = _row(kind, name, own, meaning, absent, asks, when, says_none, side, order, promise, amount)
     return _declared(key if line is None else falling_back(key, *line), shape, question=question, when=when, **also)
 
 
@@ -225,6 +227,7 @@ def named(
     when: When | None = None,
     side: Side | None = None,
     promise: str | None = None,
+    amount: int | None = None,
 ) -> Key:
     """The row of a placeholder, for the names of records if it has no shape of its own."""
     return _row(kind, placeholder, shape or Members(), meaning, absent, asks, when, False, side, None, promise)

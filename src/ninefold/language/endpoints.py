@@ -165,19 +165,20 @@ class Endpoint:
         when=When("E updates and its body gives something"))
     etag: Fact[bool] | None = adds(
         "etag", shapes.Boolean(only_true=True), "Responses carry an entity tag, and preconditions on it are honoured.",
-        "There is no entity tag that a precondition could name.", side="gives")
+        "There is no entity tag that a precondition could name.", side="gives", promise="add a response header")
     idempotency_key: Fact[Name] | None = adds(
         "idempotency key", shapes.Word(("required", "optional")),
         "A request with the header Idempotency-Key is done once, and its response is given again.",
         "The header means nothing.",
-        sentence="the header `Idempotency-Key` is {}", order="words")
+        sentence="the header `Idempotency-Key` is {}", order="words",
+        promise="relax a restriction")
     grant: Fact[Name] | None = adds(
         "grant", shapes.Word(("client_credentials",)), "By which grant of OAuth 2.0 (RFC 6749) a client signs in.",
         "Who signs in knows a password.", side="moves")
     issues: Fact[Name] | None = adds(
         "issues", shapes.Name("a scheme"),
         "A credential of that scheme is made for the row, and is `caller.credential`.", "No credential is made.",
-        side="gives")
+        side="gives", promise="add a response member")
     ends: Fact[Name] | None = asked(
         "ends", shapes.Word(("presented", "others", "all")),
         "Which credentials of the row it ends: the one that the request presents, all others, or all.",
@@ -200,7 +201,8 @@ class Endpoint:
         "headers", shapes.MappingOf("headers to expressions"), "Headers of the good responses.",
         "There are no such headers.", read=header_values, below=(
             named("HEADER", Kind.ADDS, "The header's value.", "There is no such header.",
-                  shapes.Expression(shapes.Sight.CALLERS), promise="add a response header"),), side="gives")
+                  shapes.Expression(shapes.Sight.CALLERS), promise="add a response header"),), side="gives",
+        promise="add a response header")
     called_with: Fact[tuple[Assignment, ...]] | None = asked(
         "with", shapes.MappingOf("names to expressions"),
         "What the function that it calls is called with, of the request and of who calls.", DOES, NOT_SERVED,
@@ -348,7 +350,8 @@ class Endpoints:
     """`endpoints`: each in each of its cases."""
 
     base: Fact[str] | None = adds(
-        "base", shapes.Path(), "A path that comes before the path of every endpoint.", "Paths are served as written.")
+        "base", shapes.Path(), "A path that comes before the path of every endpoint.", "Paths are served as written.",
+        order="other")
     requests: Fact[Requests] | None = asked(
         "requests", One(Requests), "How requests are read.", REQUEST_MEDIA_TYPE,
         "endpoints with a body or with parameters are not served")
@@ -358,7 +361,8 @@ class Endpoints:
         told="media type of responses")
     cors: Fact[Cors] | None = adds(
         "cors", One(Cors), "What scripts of other origins may do (CORS).",
-        "No response has a CORS header.", sentence="what scripts of other origins may do")
+        "No response has a CORS header.", sentence="what scripts of other origins may do",
+        promise="relax a restriction")
     functions: Fact[tuple[Function, ...]] | None = names(
         "functions", FUNCTIONS, "Functions that endpoints call.", "There are none; each use of one is an error.",
         read=read_functions)

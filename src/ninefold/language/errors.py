@@ -102,7 +102,7 @@ class Message:
 
 _MESSAGE = Key(
     0, "RULE", Kind.ADDS, shapes.Text(), "The words for one rule, or, under `all others`, for the rest.",
-    "Errors of that rule have no message.",
+    "Errors of that rule have no message.", promise="add a response member",
 )  # fmt: skip
 
 
@@ -131,7 +131,11 @@ class ErrorCode:
         "what it would answer has a bare status", main=True,
     )  # fmt: skip
     title: Fact[str] | None = adds(
-        "title", shapes.Text(), "What it is, in plain text: `error.title`.", "`error.title` has no value."
+        "title",
+        shapes.Text(),
+        "What it is, in plain text: `error.title`.",
+        "`error.title` has no value.",
+        promise="add a response member",
     )
     detail: Fact[Expression] | None = adds(
         "detail",
@@ -140,11 +144,12 @@ class ErrorCode:
         "the others for a check of its resource, and for one of the endpoint it is not yet. `before.R` is the row as "
         "it was: where nothing is written yet the row itself, and of one that would be made nothing.",
         "`error.detail` has no value.",
+        promise="add a response member",
     )
     about: Fact[Name] | None = adds(
         "about", shapes.Name("a name"),
         "The name under which `error.messages` has it, where no field is at fault.",
-        "It has no entry in `error.messages`.",
+        "It has no entry in `error.messages`.", promise="add a response member",
     )  # fmt: skip
     headers: Fact[tuple[Assignment, ...]] | None = adds(
         "headers", shapes.MappingOf("headers to expressions"),
@@ -153,6 +158,7 @@ class ErrorCode:
         "There are no such headers.", read=header_values, below=(
             named("HEADER", Kind.ADDS, "The header's value.", "There is no such header.",
                   shapes.Expression(shapes.Sight.CALLERS), promise="add a response header"),),
+        promise="add a response header",
     )  # fmt: skip
     conditions: Fact[tuple[ConditionName, ...]] | None = asked(
         "for", shapes.Names("a condition", alone=True),
@@ -183,7 +189,7 @@ class Shape:
     body: Fact[Template] | None = asked(
         "body", shapes.Template(shapes.Sight.NONE),
         "The body, from `error.code`, `error.title` and so on.", SHAPE, _NO_BODY,
-        told="the body of an error",
+        told="the body of an error", promise="add a response member",
     )  # fmt: skip
 
 
@@ -201,7 +207,7 @@ class Errors:
     )  # fmt: skip
     messages: Fact[tuple[Message, ...]] | None = adds(
         "messages", shapes.MappingOf("rules to words"), "The words for each rule that a field can break.",
-        "Errors have no messages.", read=messages, below=(_MESSAGE,),
+        "Errors have no messages.", read=messages, below=(_MESSAGE,), promise="add a response member",
     )  # fmt: skip
     precedence: Fact[tuple[Name, ...]] | None = adds(
         "precedence", shapes.Names("a condition"),

@@ -118,7 +118,8 @@ class Webhooks:
         "row, or the subscription, at each attempt. One without a value is left out, and so is one whose value is no "
         "field value (RFC 9110, 5.5), which the log is told.",
         "A delivery has no such headers.", read=header_values, told="with headers", below=(
-            named("HEADER", Kind.ADDS, "Its value.", "There is no such header.", shapes.Expression()),))
+            named("HEADER", Kind.ADDS, "Its value.", "There is no such header.", shapes.Expression(),
+                  promise="add an event member"),), promise="add an event member")
 
 
 _STREAM = shapes.Word(("server-sent events", "websocket"))
@@ -150,7 +151,7 @@ class Delivery:
         words=lambda found: ", ".join(each.text for each in found))
     envelope: Fact[Envelope] | None = adds(
         "envelope", One(Envelope), "What every event is wrapped in.", "Events are sent as they are.", says_none=True,
-        sentence="in an envelope", meanings=("envelopes",))
+        sentence="in an envelope", meanings=("envelopes",), order="other")
 
 
 ALWAYS: Final = "all"

@@ -34,9 +34,10 @@ Side: TypeAlias = Literal["takes", "gives", "tells", "moves", "guards", "runs", 
 """Where what a key says is felt: in what callers send, in what they read, in what receivers of events read, in what
 becomes of rows, by who may and which rows, by who runs the service; or wherever it is used."""
 
-Order: TypeAlias = Literal["more", "less", "sequence", "words", "condition"]
+Order: TypeAlias = Literal["more", "less", "sequence", "words", "condition", "choice", "other"]
 """Which of two values of a key admits more: the larger, the smaller, neither (the order of its items counts), the later
-word of its closed list, or the condition that holds of more."""
+word of its closed list, the condition that holds of more; or neither: each gives in other portions what the others give
+(`choice`), or something else, as absence does (`other`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ class Key:
     is, and its key may be left unread (where a warning asks whether the absence is meant, `none` answers that).
 
     By these and the kind `diff` judges what another contract says in its place: `side`, that of what it stands in where
-    it says none; `order` of its values; `promise`: the word of part 9 that lets one more of it be there.
+    it says none; `order` of its values, and which `amount` of it there is where it is absent; `promise`: the word of
+    part 9 that lets one more of it be there. Of what adds, and has none, nobody has said that it takes nothing away.
     """
 
     part: int
@@ -69,11 +71,12 @@ class Key:
     side: Side | None = None
     order: Order | None = None
     promise: str | None = None
+    amount: int | None = None
 
     def at(self, part: int, path: str) -> Key:
         """The same key where it stands elsewhere; a thousand rows are placed whenever the program starts."""
         own = (self.kind, self.shape, self.meaning, self.absence, self.question, self.when, self.line, self.says_none)
-        return Key(part, path, *own, self.side, self.order, self.promise)
+        return Key(part, path, *own, self.side, self.order, self.promise, self.amount)
 
     @property
     def none_is_absence(self) -> bool:

@@ -103,11 +103,12 @@ class Pages:
         PAGED, says_none=True, told="pages by", side="gives")
     default: Fact[int] | None = asked(
         "default", shapes.Integer(1), "The size of a page where the request asks for none.", PAGES, PAGED,
-        when=THERE_ARE, told="rows of a page whose size is not given", meanings=("pages and filters",), side="gives")
+        when=THERE_ARE, told="rows of a page whose size is not given", meanings=("pages and filters",), side="gives",
+        order="choice")
     minimum: Fact[int] | None = adds(
         "minimum", shapes.Integer(0), "The smallest size that may be asked for; 0: no rows, and `page.total`.",
         "It is 1.", told="fewest rows of a page", meanings=("pages and filters",),
-        side="takes", order="less", promise="raise a limit")
+        side="takes", order="less", promise="raise a limit", amount=1)
     maximum: Fact[int] | None = asked(
         "maximum", shapes.Integer(1), "The greatest size that may be asked for; `none` for any.", PAGES, PAGED,
         when=THERE_ARE, says_none=True, told="most rows of a page", meanings=("pages and filters",),
@@ -119,7 +120,7 @@ class Pages:
     size: Fact[Name] | None = adds(
         "size", PARAMETER, "The query parameter that gives the size of a page.", "Every page has the default size.",
         says_none=True, told="the query parameter of the size of a page", meanings=("pages and filters",),
-        side="takes")
+        side="takes", promise="add an optional parameter")
     at: Fact[Name] | None = asked(
         "at", PARAMETER, "The query parameter that says which page: its cursor, its offset or its number; `none`: "
         "there is but the first.", PAGES, PAGED, when=THERE_ARE, says_none=True,

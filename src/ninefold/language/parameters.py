@@ -134,7 +134,8 @@ class Parameter:
         words=lambda explode: "repeated" if explode else "comma separated")
     content: Fact[Name] | None = adds(
         "content", shapes.Word((JSON,)), "The media type of what it gives: its text is JSON.",
-        "It gives a text, a number, a truth value or a time, or several of these.", told="its text is of")
+        "It gives a text, a number, a truth value or a time, or several of these.", told="its text is of",
+        order="other")
     where: Fact[Expression] | None = restricts(
         "where", shapes.Expression(shapes.Sight.CALLERS),
         "A predicate on the row (of a stream, on `event`) and on `value`, what the parameter gives: rows for which it "

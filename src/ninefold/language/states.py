@@ -98,7 +98,7 @@ class Machine:
         side="gives", promise="add a state")
     gone: Fact[tuple[Name, ...]] | None = adds(
         "gone", shapes.Names(STATE, alone=True), "States in which a row answers `gone` (a soft delete).",
-        "A row is served in every state.", words=either, meanings=("gone rows",), side="gives")
+        "A row is served in every state.", words=either, meanings=("gone rows",), side="gives", order="other")
     transitions: Fact[tuple[Transition, ...]] | None = names(
         "transitions", TRANSITIONS, "The moves between states.", "Each use of a transition is an error.")
 
