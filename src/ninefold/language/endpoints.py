@@ -53,7 +53,7 @@ from ninefold.language.question import Question
 from ninefold.language.reading import Level, Reading, Slot, collected, spoken
 from ninefold.language.records import facts_of, keys_of, part_of, read_members
 from ninefold.language.requests import DOES, NOT_SERVED, ORDER, REQUEST_MEDIA_TYPE, Body, Requests, read_body
-from ninefold.language.responses import RESPONSE_ROWS, RESPONSES, Cors, Response, read_responses
+from ninefold.language.responses import MORE_HEADERS, RESPONSE_ROWS, RESPONSES, Cors, Response, read_responses
 from ninefold.language.routes import Route, Segment, with_values
 from ninefold.language.verbs import kind_of
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part
@@ -165,13 +165,12 @@ class Endpoint:
         when=When("E updates and its body gives something"))
     etag: Fact[bool] | None = adds(
         "etag", shapes.Boolean(only_true=True), "Responses carry an entity tag, and preconditions on it are honoured.",
-        "There is no entity tag that a precondition could name.", side="gives", promise="add a response header")
+        "There is no entity tag that a precondition could name.", side="gives", promise=MORE_HEADERS)
     idempotency_key: Fact[Name] | None = adds(
         "idempotency key", shapes.Word(("required", "optional")),
         "A request with the header Idempotency-Key is done once, and its response is given again.",
         "The header means nothing.",
-        sentence="the header `Idempotency-Key` is {}", order="words",
-        promise="relax a restriction")
+        sentence="the header `Idempotency-Key` is {}", order="words", promise="relax a restriction")
     grant: Fact[Name] | None = adds(
         "grant", shapes.Word(("client_credentials",)), "By which grant of OAuth 2.0 (RFC 6749) a client signs in.",
         "Who signs in knows a password.", side="moves")
@@ -201,8 +200,7 @@ class Endpoint:
         "headers", shapes.MappingOf("headers to expressions"), "Headers of the good responses.",
         "There are no such headers.", read=header_values, below=(
             named("HEADER", Kind.ADDS, "The header's value.", "There is no such header.",
-                  shapes.Expression(shapes.Sight.CALLERS), promise="add a response header"),), side="gives",
-        promise="add a response header")
+                  shapes.Expression(shapes.Sight.CALLERS), promise=MORE_HEADERS),), side="gives", promise=MORE_HEADERS)
     called_with: Fact[tuple[Assignment, ...]] | None = asked(
         "with", shapes.MappingOf("names to expressions"),
         "What the function that it calls is called with, of the request and of who calls.", DOES, NOT_SERVED,
@@ -349,9 +347,8 @@ ENDPOINT = named("ENDPOINT", Kind.NAMES, "A method and a path, such as `GET /ord
 class Endpoints:
     """`endpoints`: each in each of its cases."""
 
-    base: Fact[str] | None = adds(
-        "base", shapes.Path(), "A path that comes before the path of every endpoint.", "Paths are served as written.",
-        order="other")
+    base: Fact[str] | None = adds("base", shapes.Path(), "A path that comes before the path of every endpoint.",
+        "Paths are served as written.", order="other")
     requests: Fact[Requests] | None = asked(
         "requests", One(Requests), "How requests are read.", REQUEST_MEDIA_TYPE,
         "endpoints with a body or with parameters are not served")
@@ -360,9 +357,8 @@ class Endpoints:
         "endpoints that answer with a body are not served", when=if_asked(PRODUCES),
         told="media type of responses")
     cors: Fact[Cors] | None = adds(
-        "cors", One(Cors), "What scripts of other origins may do (CORS).",
-        "No response has a CORS header.", sentence="what scripts of other origins may do",
-        promise="relax a restriction")
+        "cors", One(Cors), "What scripts of other origins may do (CORS).", "No response has a CORS header.",
+        sentence="what scripts of other origins may do", promise="relax a restriction")
     functions: Fact[tuple[Function, ...]] | None = names(
         "functions", FUNCTIONS, "Functions that endpoints call.", "There are none; each use of one is an error.",
         read=read_functions)

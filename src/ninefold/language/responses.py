@@ -23,6 +23,10 @@ from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 # fmt: off
 
 RESPONSES = Question("responses", 4, "the responses of {}", "blocks", "E", "E")
+
+MORE_HEADERS = "add a response header"
+"""What part 9 calls one header more."""
+
 CORS = Question(
     "cors", 4, "what scripts of other origins may do", "leaves out", "CORS", asked="if `cors` is stated",
     left_out="CORS: scripts of other origins see no response", one_by_one=True)
