@@ -20,11 +20,12 @@ from ninefold.checks.codes import (
     VALUE_TOO_LARGE,
 )
 from ninefold.checks.findings import Findings, typed
+from ninefold.checks.looked_at import check_looks
 from ninefold.checks.model import Vocabulary
 from ninefold.contract.shared_types import DEEPEST, MOST_PARTS, PREFIX, types_in
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diagnostics.source import Span
+from ninefold.diagnostics.source import Place, Span
 from ninefold.expressions.ast import Invocation
 from ninefold.expressions.codes import WRONG_TYPE
 from ninefold.expressions.evaluate import EvaluationError, compile
@@ -218,9 +219,15 @@ class Rules:
         for entry in entries:
             if entry.name in schema:
                 yield self._rule(path, entry.name, entry.key.span)
+                decided = set[tuple[tuple[str, ...], str]]()
                 for rule in self._of_keyword(entry, schema[entry.name], path):
                     yield rule
-                    if entry.name in ("then", "else") and decides is not None:
+                    if (
+                        entry.name in ("then", "else")
+                        and decides is not None
+                        and (rule.path, rule.keyword) not in decided
+                    ):
+                        decided.add((rule.path, rule.keyword))
                         yield self._rule(rule.path, rule.keyword, decides)
 
     def _of_keyword(self, entry: Entry, read: Any, path: tuple[str, ...]) -> Iterator[Rule]:
@@ -248,11 +255,14 @@ class Rules:
             case MappingNode() | Sequence() if entry.name in _EACH or entry.name in SAME_VALUE:
                 below = (*path, "*") if entry.name in _EACH else path
                 items = value.items if isinstance(value, Sequence) else (value,)
+                weighed = set[Place]()
                 for node, schema in zip(items, read if isinstance(read, list) else (read,), strict=True):
                     for rule in self._of_schema(node, schema, below):
                         yield rule
-                        # Of a keyword that weighs schemas it is told that it is not kept, and of them nothing.
-                        if entry.name in _WEIGHING:
+                        # Of a keyword that weighs schemas it is told that it is not kept, and of them nothing; once of
+                        # each place, or schemas in each other double what is told with every one.
+                        if entry.name in _WEIGHING and rule.place not in weighed:
+                            weighed.add(rule.place)
                             yield Rule(path, entry.name, rule.place)
             case _:
                 pass
@@ -283,6 +293,7 @@ def storable(findings: Findings) -> None:
                 Label(serial[0].span, "the first"),
             )
     _unbounded(findings)
+    check_looks(findings)
 
 
 def is_serial(field: StatedField) -> bool:

@@ -231,17 +231,17 @@ def _extent(own: int, inner: list[Extent]) -> Extent:
 
 def types_in(schema: Any) -> Iterator[str]:
     """The names of the shared types that a schema refers to, each as often as it does."""
-    for each in _schemas(schema):
+    for each in schemas_in(schema):
         if isinstance(reference := each.get("$ref"), str):
             yield reference.removeprefix(PREFIX)
 
 
 def _parts(schema: Any) -> int:
     """How many schemas a schema is made of, what holds them by name included."""
-    return sum(1 for _ in _schemas(schema))
+    return sum(1 for _ in schemas_in(schema))
 
 
-def _schemas(schema: Any) -> Iterator[dict[str, Any]]:
+def schemas_in(schema: Any) -> Iterator[dict[str, Any]]:
     """Itself and those within it, in written order."""
     waiting = [schema]
     while waiting:

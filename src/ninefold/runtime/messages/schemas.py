@@ -9,9 +9,12 @@ seconds; so they are looked for one after another (`violations.py`), and it is a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
+
+from ninefold.runtime.messages.turns import TURN, Turn, with_turns
 
 Node: TypeAlias = dict[str, Any] | bool
 """A schema, or one inside it."""
@@ -39,15 +42,15 @@ def validator(schema: Node) -> jsonschema_rs.Draft202012Validator:
 def _compiled(
     schema: Node,
     patterns: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions,
-    keywords: dict[str, Any] | None = None,
+    keywords: Mapping[str, Any] = MappingProxyType({}),
 ) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(
-        schema,
+        with_turns(schema),
         validate_formats=True,
         formats=_ONE_BY_ONE,
         retriever=refuse_to_fetch,
         pattern_options=patterns,
-        keywords=keywords,
+        keywords={**keywords, TURN: Turn},
     )
 
 
