@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Future
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -38,8 +38,9 @@ def single(text: str, *binds: Stored) -> Single:
     return Single(lambda: (text, binds), lambda row: row, work)
 
 
-def together(database: Store, *works: Single) -> list[Any]:
-    """What came of works that the writer took in one batch."""
+def together(database: Store, *works: Single, before: Callable[[], object] = lambda: None) -> list[Any]:
+    """What came of works that the writer took in one batch. `before`: what is done before that; what holds it up until
+    then may be told anything."""
 
     async def written() -> list[Any]:
         begun, go_on = Event(), Event()
@@ -53,8 +54,10 @@ def together(database: Store, *works: Single) -> list[Any]:
         futures: list[Future[Any]] = [asyncio.get_running_loop().create_future() for _ in works]
         for work, future in zip(works, futures, strict=True):
             database.write(work, settling(future), again=True)
+        before()
         go_on.set()
-        await held
+        await asyncio.wait([held])
+        held.exception()
         return await asyncio.gather(*futures, return_exceptions=True)
 
     return asyncio.run(written())
