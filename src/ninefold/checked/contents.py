@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import field
+from collections.abc import Callable, Iterator
+from dataclasses import field, replace
+from functools import partial
 from typing import TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
@@ -99,6 +100,30 @@ def expressions_of(content: Content, *, of_rows: bool = True) -> Iterator[Typed]
             yield content.condition
             yield from expressions_of(content.yes, of_rows=of_rows)
             yield from expressions_of(content.no, of_rows=of_rows)
+
+
+def with_expressions(content: Content, change: Callable[[Typed], Typed]) -> Content:
+    """A content with each of its expressions changed."""
+    within = partial(with_expressions, change=change)
+    match content:
+        case Leaf():
+            return replace(content, expression=change(content.expression))
+        case Object():
+            return replace(
+                content,
+                members=tuple((name, within(value)) for name, value in content.members),
+                present=None if content.present is None else change(content.present),
+                expanded=tuple((name, within(value)) for name, value in content.expanded),
+            )
+        case Array():
+            return replace(content, items=tuple(map(within, content.items)))
+        case Rows():
+            return replace(content, item=within(content.item))
+        case Each():
+            return replace(content, range=change(content.range), item=within(content.item))
+        case Choice():
+            condition = change(content.condition)
+            return replace(content, condition=condition, yes=within(content.yes), no=within(content.no))
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
+from ninefold.checked.contents import Content, all_expressions, expressions_of, with_expressions
 from ninefold.checked.operations import Delete, Mutation, Operation, Remove
 from ninefold.checked.resources import Effect, Resource
 from ninefold.compile.perspective import Perspective
@@ -25,14 +25,16 @@ def as_it_was(
 ) -> Statement | None:
     """What the response, invariants, events and effects of a change read of the row as it was, and its primary key;
     None: they read nothing. `found`: which row it is."""
-    return _read([*_told(operation), *_asked(operation, resource, perspective)], resource, found, perspective)
+    return _read(
+        [*all_expressions(operation.response), *_asked(operation, resource, perspective)], resource, found, perspective
+    )
 
 
 def shown_before(
     operation: Operation, resource: Resource, found: Sequence[Fragment], perspective: Perspective
 ) -> Statement | None:
     """The same of what the response alone reads."""
-    return _read([*_told(operation)], resource, found, perspective)
+    return _read([*all_expressions(operation.response)], resource, found, perspective)
 
 
 def _read(
@@ -59,14 +61,6 @@ def _read(
     return Statement((Piece(text.text, text.binds),), tuple(result for _, result in cells.values()))
 
 
-def _told(operation: Operation) -> Iterator[Typed]:
-    """What the caller gets to know."""
-    if operation.response.content is not None:
-        yield from _expressions(operation.response.content)
-    for _, leaf in operation.response.headers:
-        yield leaf.expression
-
-
 def _asked(operation: Mutation, resource: Resource, perspective: Perspective) -> Iterator[Typed]:
     """What the contract reads by its own authority."""
     yield from (each.that for each in resource.invariants)
@@ -78,7 +72,7 @@ def _asked(operation: Mutation, resource: Resource, perspective: Perspective) ->
     for kind in perspective.checked.caused.get(resource.name, ()):
         for cause in (*kind.causes, *(each for older in kind.older for each in older.causes)):
             if cause.resource == resource.name:
-                yield from _expressions(cause.payload)
+                yield from expressions_of(cause.payload)
                 if cause.when is not None:
                     yield cause.when
 
@@ -88,32 +82,9 @@ def _of_effect(effect: Effect) -> Iterator[Typed]:
     yield from (value for _, value in effect.sets)
 
 
-def _expressions(content: Content) -> Iterator[Typed]:
-    match content:
-        case Leaf(expression=expression):
-            yield expression
-        case Object(members=members, present=present, expanded=expanded):
-            if present is not None:
-                yield present
-            for _, value in (*members, *expanded):
-                yield from _expressions(value)
-        case Array(items=items):
-            for item in items:
-                yield from _expressions(item)
-        case Rows(item=item):
-            yield from _expressions(item)
-        case Each(range=range_, item=item):
-            yield range_
-            yield from _expressions(item)
-        case Choice(condition=condition, yes=yes, no=no):
-            yield condition
-            yield from _expressions(yes)
-            yield from _expressions(no)
-
-
 def still(content: Content) -> Content:
     """What a content shows of a row that is as it was: of one that is to be deleted."""
-    return _changed(content, unwritten)
+    return with_expressions(content, unwritten)
 
 
 def as_deleted(operation: T, resource: Resource) -> T:
@@ -121,28 +92,5 @@ def as_deleted(operation: T, resource: Resource) -> T:
     change = partial(computed_before, resource=resource.name)
     response = operation.response
     headers = tuple((name, replace(leaf, expression=change(leaf.expression))) for name, leaf in response.headers)
-    content = None if response.content is None else _changed(response.content, change)
+    content = None if response.content is None else with_expressions(response.content, change)
     return replace(operation, response=replace(response, content=content, headers=headers))
-
-
-def _changed(content: Content, change: Callable[[Typed], Typed]) -> Content:
-    """A content with each of its expressions changed."""
-    within = partial(_changed, change=change)
-    match content:
-        case Leaf(expression=expression):
-            return replace(content, expression=change(expression))
-        case Object(members=members, present=present, expanded=expanded):
-            return replace(
-                content,
-                members=tuple((name, within(value)) for name, value in members),
-                present=None if present is None else change(present),
-                expanded=tuple((name, within(value)) for name, value in expanded),
-            )
-        case Array(items=items):
-            return replace(content, items=tuple(map(within, items)))
-        case Rows(item=item):
-            return replace(content, item=within(item))
-        case Each(range=range_, item=item):
-            return replace(content, range=change(range_), item=within(item))
-        case Choice(condition=condition, yes=yes, no=no):
-            return replace(content, condition=change(condition), yes=within(yes), no=within(no))

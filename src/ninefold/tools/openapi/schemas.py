@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, assert_never
 
-from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
+from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows, with_expressions
 from ninefold.checked.endpoints import EventKind, OlderKind
 from ninefold.checked.resources import Field, Resource
 from ninefold.expressions.reads import may_fail
@@ -317,27 +317,7 @@ def _at_home(content: Object) -> Object:
 
 def rewritten(content: Content, change: Callable[[Typed], Typed | None]) -> Content:
     """A content with `change` made to its expressions, as `expressions.tree.rewrite` does."""
-    match content:
-        case Leaf():
-            return replace(content, expression=rewrite(content.expression, change))
-        case Object():
-            present = None if content.present is None else rewrite(content.present, change)
-            inside = tuple((name, rewritten(value, change)) for name, value in content.members)
-            asked = tuple((name, rewritten(value, change)) for name, value in content.expanded)
-            return replace(content, members=inside, present=present, expanded=asked)
-        case Array():
-            return Array(tuple(rewritten(each, change) for each in content.items))
-        case Rows():
-            return content
-        case Each():
-            return replace(content, range=rewrite(content.range, change), item=rewritten(content.item, change))
-        case Choice():
-            condition = rewrite(content.condition, change)
-            return replace(
-                content, condition=condition, yes=rewritten(content.yes, change), no=rewritten(content.no, change)
-            )
-        case _:
-            assert_never(content)
+    return with_expressions(content, lambda each: rewrite(each, change))
 
 
 def components(service: Service) -> Json:
