@@ -17,6 +17,10 @@ import apsw
 import pytest
 from tests.cli.test_serving import command
 from tests.server.test_rows_that_do_not_fit import source
+from tests.slices import LONG, some
+from tests.upgrade.test_matrix import CHANGES, databases, loaded, path
+
+__all__ = ["databases", "path"]
 
 pytestmark = [
     pytest.mark.serves,
@@ -37,9 +41,9 @@ NOT_TAKEN = "ninefold_contract_not_taken"
 class Service:
     """One that is run; what it says is read until a word comes."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, contract: str = FIRST) -> None:
         self.document = folder / "notes.yaml"
-        self.document.write_text(FIRST, encoding="utf-8")
+        self.document.write_text(contract, encoding="utf-8")
         self.process = subprocess.Popen(
             command(folder, *options, document=self.document),
             stdout=subprocess.PIPE,
@@ -205,4 +209,26 @@ def test_what_requests_put_off_is_tried_again(tmp_path: Path) -> None:
         assert connection.getresponse().status == 201
         service.until("served anew")
         connection.close()
+        service.end()
+
+
+@pytest.mark.parametrize("rows", [3])
+def test_it_takes_what_a_start_takes(path: Path, tmp_path: Path) -> None:
+    """Each ordinary change of a contract that nobody has upgraded for, one after another, and back again."""
+    path.rename(tmp_path / "a.db")
+    some_of = list(CHANGES) if LONG else some(list(CHANGES), 9)
+    with Service(tmp_path, contract=loaded().source.text) as service:
+        connection = HTTPConnection("127.0.0.1", service.port, timeout=60)
+        for name in some_of:
+            # What asks for a way back leaves the database to the later contract.
+            if CHANGES[name]["serve"] == "always" and CHANGES[name]["back"] is not True:
+                continue
+            taken = CHANGES[name]["serve"] == "always"
+            told = service.takes(loaded(name).source.text, "served anew" if taken else "error: what was served goes on")
+            assert taken or any("ninefold upgrade " in line for line in told), (name, told)
+            if not taken:
+                assert asked(connection, "GET", "/bookings/b1")[0] == 200, name
+            service.takes(loaded().source.text, "served anew")
+            assert asked(connection, "GET", "/bookings/b1")[0] == 200, name
+            connection.close()
         service.end()
