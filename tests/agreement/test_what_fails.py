@@ -104,3 +104,22 @@ def test_what_cannot_be_normalised_is_invalid() -> None:
     assert [(each.status, each.body if each.status == 201 else None) for each in told] == [
         (201, {"id": "5", "n": 20}), (422, None), (201, {"id": "None", "n": None}), (422, None)
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "effect",
+    [
+        {"sets": {"id": "this.id", "m": "this.n"}},
+        {"each": "this.l", "sets": {"id": "string(each)", "m": "each"}},
+        {"each": "this.l.map(x, x / (this.n - 9))", "sets": {"id": "string(each)"}},
+    ],
+)
+def test_what_an_effect_makes_of_the_request_is_invalid_by_whatever_way_it_comes(effect: dict[str, Any]) -> None:
+    """By a field of the row acted on, and by its items."""
+    fields = {"id": {"type": "string"}, "n": {"type": "integer"}, "l": {"type": "array", "items": {"type": "integer"}}}
+    part = {"fields": {"id": {"type": "string"}, "m": {"type": "integer", "maximum": 5}}}
+    makes = {"does": "create item", "body": ["id", "n", "l"], "responses": {201: "item"}}
+    also = [{"does": "create part", **effect}]
+    said = contract({"item": {"fields": fields}, "part": part}, {"POST /items": {**makes, "also": also}})
+    [told] = answers(said, [], give("POST", "/items", {"id": "a", "n": 9, "l": [9]}))
+    assert told.status == 422

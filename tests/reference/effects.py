@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,23 +47,24 @@ def caused_by_each(
         own = operation.effects if last or operation.transition is None else operation.transition.also
         acting = replace(this, fields={**this.fields})
         for effect in own:
-            if failed := _effect(asking, effect, operation, acting, was):
+            if failed := _effect(asking, effect, endpoint, acting, was):
                 return failed
     for each in reversed(happened):  # each at its place, before those that are told already
         each.tell(asking.all())
     return []
 
 
-def _effect(asking: Asking, effect: Effect, cause: Any, this: Row, was: Row | None) -> list[Failure]:
+def _effect(asking: Asking, effect: Effect, endpoint: Endpoint, this: Row, was: Row | None) -> list[Failure]:
+    given = _given(asking, endpoint, was is None)
     before = {} if was is None else {this.resource.name: at_hand(was)}
     reading = asking.all().also(this=at_hand(this), before=before)
     try:
         items = [{}] if effect.each is None else [{"each": each} for each in writes.alone(effect.each, reading) or ()]
     except Fails:
         assert effect.each is not None and asking.endpoint is not None
-        places = tuple(dict.fromkeys(writes.of_request(effect.each)))
+        places = tuple(dict.fromkeys(writes.of_request(effect.each, given)))
         return [writes.unmade(places, asking.endpoint, effect.resource, "stored")]
-    works = [*_works(asking, effect, cause, this, [reading.also(**item) for item in items])]
+    works = [*_works(asking, effect, endpoint.mutation, this, given, [reading.also(**item) for item in items])]
     keys = [work.row.key for work in works if work.row is not None]
     if len({*keys}) < len(keys):  # two items of one row
         return [Failure("conflict", effect.resource)]
@@ -98,6 +100,19 @@ def _effect(asking: Asking, effect: Effect, cause: Any, this: Row, was: Row | No
     return []
 
 
+def _given(asking: Asking, endpoint: Endpoint, is_new: bool) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Where the request gives fields of the row that an effect follows from; of a new row also what it leaves out."""
+    try:
+        document = json.loads(asking.request.body or b"null")
+    except ValueError:
+        document = None  # a form
+    return {
+        leaf.field: ("body", leaf.pointer)
+        for leaf in endpoint.takes.body or ()
+        if is_new or bodies.at(document, leaf.pointer) is not bodies.ABSENT
+    }
+
+
 def _is_as_wanted(effect: Effect, work: writes.Work) -> bool:
     """Whether `put` of an item finds its row as the item says."""
     if effect.unless is None or work.row is None:
@@ -109,7 +124,9 @@ def tells_of(asking: Asking, row: Row | None) -> None:
     asking.told_of = row if row is not None and asking.is_seen(row) and not row.is_gone else None
 
 
-def _works(asking: Asking, effect: Effect, cause: Any, this: Row, readings: Sequence[Reading]) -> Iterator[writes.Work]:
+def _works(
+    asking: Asking, effect: Effect, cause: Any, this: Row, given: Mapping[str, Any], readings: Sequence[Reading]
+) -> Iterator[writes.Work]:
     """What an effect does, row by row, by an endpoint that everybody may call."""
     assert asking.endpoint is not None
     resource = asking.checked.resources[effect.resource]
@@ -120,7 +137,7 @@ def _works(asking: Asking, effect: Effect, cause: Any, this: Row, readings: Sequ
         own = replace(asking.endpoint, operation=Create(**stated, each=effect.each, sets=effect.sets))
         for of_item in readings:
             if effect.where is None or of_item.holds(effect.where):
-                yield writes.Work(of_item, own, asking.checked, {}, lambda row: True)
+                yield writes.Work(of_item, own, asking.checked, {}, lambda row: True, acting=given)
         return
     machine = resource.machine
     transition = None if effect.verb in KINDS or machine is None else machine.transitions[effect.verb]
@@ -138,7 +155,7 @@ def _works(asking: Asking, effect: Effect, cause: Any, this: Row, readings: Sequ
     for row in lists.sorted_rows(there, lists.whole_order((), resource.primary_key), asking.all()):
         for of_item in readings:
             if effect.where is None or of_item.also(**{resource.name: at_hand(row)}).holds(effect.where):
-                yield writes.Work(of_item, own, asking.checked, {}, lambda row: True, row=row)
+                yield writes.Work(of_item, own, asking.checked, {}, lambda row: True, row=row, acting=given)
 
 
 def broken(asking: Asking, checks: Sequence[Guard], row: Row, was: Row | None) -> list[Failure]:

@@ -69,6 +69,8 @@ class Work:
     path_fits: bool = True
     """No value of the path that would be stored breaks its schema."""
     told_of: Row | None = None
+    acting: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    """Of an effect: where the request gives fields of the row acted on, by their names."""
     before: Change | None = None
     """What the operation before this one has made of the row: what it was given, the request gives."""
 
@@ -601,10 +603,10 @@ class Change:
     def _of_request(self, typed: Typed, beyond: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Where the request gives what an expression reads."""
         match typed:
-            case Select() if _root(typed) == "request":
-                yield from of_request(typed)
+            case Select() if _root(typed) in ("request", "this"):
+                yield from of_request(typed, self.work.acting)
             case Select() | Variable() if _root(typed) == "each" and self.endpoint.mutation is not None:
-                yield from of_items(self.endpoint.mutation.each, typed)
+                yield from of_items(self.endpoint.mutation.each, typed, self.work.acting)
             case Select(operand=Variable(name=root), name=name) if root == self.work.resource.name:
                 if name not in beyond:
                     yield from self._through(name, beyond)
@@ -717,23 +719,30 @@ def unmade(
     return Failure("invalid", subject, fields=(Broken(place, way, rule),))
 
 
-def of_request(typed: Typed) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Where the request gives what an expression reads of it, by itself."""
+def of_request(
+    typed: Typed, acting: Mapping[str, tuple[str, tuple[str, ...]]] | None = None
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Where the request gives what an expression reads of it, by itself or through a field of the row `acting`."""
     names = _names(typed)
+    if names is not None and names[0] == "this" and len(names) > 1 and names[1] in (acting or {}):
+        yield (acting or {})[names[1]]
+        return
     if names is not None and names[0] == "request" and len(names) > 2:
         yield {"headers": "header"}.get(names[1], names[1]), names[2:]
         return
     for each in within(typed):
-        yield from of_request(each)
+        yield from of_request(each, acting)
 
 
-def of_items(items: Typed | None, typed: Typed) -> Iterator[tuple[str, tuple[str, ...]]]:
+def of_items(
+    items: Typed | None, typed: Typed, acting: Mapping[str, tuple[str, tuple[str, ...]]]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The same of the item that a row is made of."""
     array, names = None if items is None else _names(items), _names(typed) or ()
     if array is not None and array[:2] == ("request", "body"):
         yield "body", (*array[2:], "*", *names[1:])
     elif items is not None:
-        yield from of_request(items)
+        yield from of_request(items, acting)
 
 
 def _names(typed: Typed) -> tuple[str, ...] | None:

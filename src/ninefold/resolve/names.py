@@ -336,8 +336,18 @@ class _Uses:
         parameter = parameter_of(condition.condition, condition.subject)
         if parameter is not None and (place := parameter[0]) not in (self.known.resources or ()):
             self.use(self.end_of(condition.span, parameter[1]), self.parameters.get(place), f"a parameter of `{place}`")
+        elif (condition.subject or "").startswith("body.") and "body" not in (self.known.resources or ()):
+            self._use_of_body((condition.subject or "").removeprefix("body."), condition.span)
         elif condition.subject is not None:
             self.use_path(self.end_of(condition.span, condition.subject), "a resource")
+
+    def _use_of_body(self, member: str, at: Span) -> None:
+        """`invalid body.NAME`: a member of the body is told of as the field that it is (decision 0114)."""
+        fields = self.known.fields
+        having = [f"`invalid {name}.{member}`" for name, own in fields.items() if own is not None and member in own]
+        instead = [f"`invalid {member}`"] if member in CONDITIONS_OF_GRANTS and self.grants else having[:3]
+        help = f"write {' or '.join(instead)}" if instead else "of what is no field a `check` says with which code"
+        self.r.say(UNDECLARED, f"no condition is narrowed to `body.{member}`", Label(at), help=(help,))
 
     def versioning(self, part: Versioning) -> None:
         """What older versions had instead may name what they had besides."""

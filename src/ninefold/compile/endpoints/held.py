@@ -247,7 +247,7 @@ class Making:
         if array is not None and array[:2] == ("request", "body"):
             yield Origin(location("body", (*array[2:], "*", *names)), subject=self._host.resource)
         elif self._acting is not None:
-            yield from self._acting.origins(each, beyond)
+            yield from self.origins(each, beyond)  # through fields of the row acted on, too
 
     def _of_field(self, name: str, beyond: frozenset[str]) -> Iterator[Origin]:
         """Through a field of the row: what the request gives it, or what it is made of."""
