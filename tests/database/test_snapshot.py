@@ -135,3 +135,18 @@ def test_a_read_that_is_broken_off_holds_nothing(read: Read, monkeypatch: pytest
     with pytest.raises(TooLong):
         read.brief.run(NUMBER, ())
     assert read.begun_anew()
+
+
+def test_a_turn_that_takes_long_ends_its_snapshot(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite asks whether to go on after each thousand steps that a statement has made in all its life, so also while
+    the end of a snapshot is told, long after the time of the last read is over."""
+    now = [0.0]
+    monkeypatch.setattr("ninefold.runtime.store.reads.perf_counter", lambda: now[0])
+
+    def long() -> None:
+        assert not read.is_held
+        assert [read.number(), read.number(), read.number()] == [0, 0, 0]
+        now[0] += 1.0
+
+    turns(*[long] * 1_500)
+    assert not read.is_held

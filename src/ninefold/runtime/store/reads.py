@@ -71,7 +71,6 @@ class Brief:
     def run(self, text: str, binds: Sequence[Stored], to_its_end: bool = False) -> list[Row]:
         """Raises TooLong, unless it may go on `to_its_end`, or Unavailable."""
         try:
-            self._until = None
             self._snapshot.hold()
             if not to_its_end:
                 self._until = perf_counter() + BUDGET
@@ -91,6 +90,8 @@ class Brief:
             raise TooLong from None
         except apsw.Error as error:
             raise meaning(error) from error
+        finally:
+            self._until = None  # what ends the snapshot is not broken off
 
 
 @dataclass(slots=True, eq=False)

@@ -46,7 +46,8 @@ class Snapshot:
             self._release()
             self._at = _UNKNOWN
         elif not self.held and commits == self._before:
-            self._connection.execute("BEGIN")
+            if not self._connection.in_transaction:
+                self._connection.execute("BEGIN")
             self.held = True
 
     def end(self) -> None:
