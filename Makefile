@@ -10,6 +10,7 @@
 # make bench-cli BASE=REV   what commands cost, beside the same at another commit: see benchmarks/cli.py
 # make bench   requests a second and CPU beside FastAPI, Litestar, Fastify and a C program, into docs/benchmarks.md
 # make profile   CPU of a request without a socket, by function; ARGS="--base REV" beside another commit: benchmarks/door.py
+# make growth   CPU of a request as contracts, rows, connections, listeners and events become more, and memory: into docs/benchmarks.md
 # make check   formatting, lint, import laws and types; .ci/run does this and the tests
 #
 # Everything is installed into $(VENV) from the lock, by hash; a second run installs nothing.
@@ -29,7 +30,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-costs test-long agreement durability mutations honesty planted bench bench-cli profile check lint types format docs lock clean
+.PHONY: help serve test test-costs test-long agreement durability mutations honesty planted bench bench-cli profile growth check lint types format docs lock clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -85,6 +86,9 @@ bench-cli: $(VENV)/.serve
 # Needs wrk; what of npm, a C compiler and the registries is there decides who can be compared.
 bench: $(VENV)/.serve
 	$(BIN)/python benchmarks/peers.py $(ARGS)
+
+growth: $(VENV)/.serve
+	$(BIN)/python benchmarks/growth.py $(ARGS)
 
 profile: $(VENV)/.serve
 	$(BIN)/python benchmarks/door.py $(ARGS)

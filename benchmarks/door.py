@@ -84,10 +84,9 @@ def served(contract: Path, url: str, came: Sequence[Callable[[bytes], None]]) ->
     from ninefold.operator.metrics import Metrics
     from ninefold.operator.trouble import Causes
     from ninefold.pipeline import load
-    from ninefold.runtime.http import access_log
+    from ninefold.runtime.http import access_log, protocol
     from ninefold.runtime.http.app import Application
     from ninefold.runtime.http.direct import Door
-    from ninefold.runtime.http.protocol import Protocol
     from ninefold.runtime.request.service import ready
     from ninefold.runtime.store.opening import kind_of, open_database
     from ninefold.runtime.store.protocol import Opened
@@ -110,10 +109,11 @@ def served(contract: Path, url: str, came: Sequence[Callable[[bytes], None]]) ->
     state = ServerState()
     state.default_headers = [(b"date", b"Sun, 22 Nov 2026 23:30:00 GMT")]
     # Nobody is cut off for having waited while another side was measured.
+    protocol.HEAD_SECONDS = protocol.IDLE_SECONDS = 3600.0
     door = Door(lambda *told: None, 3600.0, core=application)
     connections = []
     for each in came:
-        connection = Protocol(config, state, {}, asyncio.get_running_loop(), door=door)
+        connection = protocol.Protocol(config, state, {}, asyncio.get_running_loop(), door=door)
         connection.connection_made(Wire(each))
         connections.append(connection)
     return application, opening.database, connections

@@ -192,28 +192,30 @@ class Rows:
     asked: Path
 
 
-def fill(folder: Path) -> Rows:
-    """The same rows for all: customers that ninefold has made, since it alone makes its tokens, and orders."""
+def fill(folder: Path, others: bool = True) -> Rows:
+    """The same rows for all: customers that ninefold has made, since it alone makes its tokens, and orders. `others`:
+    there is to be a database for the others."""
     rows = Rows(folder / "ninefold.db", folder / "others.db", folder / "asked")
     customers = _made_by_ninefold(rows.ninefold)
     orders = list(_orders([key for key, _name, _token in customers]))
-    with sqlite3.connect(rows.others) as database:
-        database.executescript((HERE / "schema.sql").read_text(encoding="utf-8"))
-        digests = ((key, name, hashlib.sha256(token.encode()).digest()) for key, name, token in customers)
-        database.executemany("insert into customer values (?, ?, ?)", digests)
-        database.executemany('insert into "order" values (?, ?, ?, ?, ?, ?, ?, ?, ?)', orders)
+    if others:
+        with sqlite3.connect(rows.others) as database:
+            database.executescript((HERE / "schema.sql").read_text(encoding="utf-8"))
+            digests = ((key, name, hashlib.sha256(token.encode()).digest()) for key, name, token in customers)
+            database.executemany("insert into customer values (?, ?, ?)", digests)
+            database.executemany('insert into "order" values (?, ?, ?, ?, ?, ?, ?, ?, ?)', orders)
     with sqlite3.connect(rows.ninefold) as database:
         database.executemany(
             """insert into "order" (id, customer, sku, quantity, unit_price, note, status, created_at, updated_at,
                "$revision", "$entered") values (?, ?, ?, ?, ?, ?, ?, ?, ?, hex(randomblob(8)), ?8)""",
             orders,
         )
-    for path in (rows.ninefold, rows.others):
+    for path in (rows.ninefold, rows.others) if others else (rows.ninefold,):
         with sqlite3.connect(path) as database:
             database.execute("analyze")
             database.execute("pragma wal_checkpoint(truncate)")
     tokens = {key: token for key, _name, token in customers}
-    asked = random.Random(1).sample(orders, 5000)
+    asked = random.Random(1).sample(orders, min(5_000, len(orders)))
     lines = "".join(f"{tokens[str(order[1])]} /orders/{order[0]}\n" for order in asked)
     rows.asked.write_text(lines, encoding="ascii")
     return rows
@@ -362,17 +364,21 @@ def machine() -> str:
 BEGIN, END = "<!-- made by `make bench` -->", "<!-- end of what is made -->"
 
 
+def write(made: str, begin: str, end: str) -> None:
+    """What was measured, into its place in docs/benchmarks.md."""
+    head, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
+    PAGE.write_text(head + made + rest.partition(end)[2], encoding="utf-8")
+    print(f"written: {PAGE.relative_to(HOUSE)}")
+
+
 def page(results: Results, candidates: tuple[Candidate, ...], arguments: argparse.Namespace, was: str) -> str:
-    """docs/benchmarks.md with what was measured in its place."""
+    """What was measured, as it stands in docs/benchmarks.md."""
     differ = "\n".join(f"- **{each.name}.** {each.differs}" for each in candidates)
-    made = (
+    return (
         f"{BEGIN}\n\nMeasured on {datetime.now(UTC):%Y-%m-%d}: {was}. Medians of {arguments.rounds} rounds of "
         f"{arguments.seconds:g} s, in turn; {CONNECTIONS} connections, {ORDERS:,} rows.\n\n{tables(results)}\n\n"
         f"### How they differ\n\n{differ}\n\n{END}"
     )
-    old = PAGE.read_text(encoding="utf-8")
-    head, _, rest = old.partition(BEGIN)
-    return head + made + rest.partition(END)[2]
 
 
 CONNECTIONS = 32
@@ -401,8 +407,7 @@ def main() -> None:
             print(f"round {number + 1} of {arguments.rounds}")
     print(tables(results))
     if not arguments.print:
-        PAGE.write_text(page(results, candidates, arguments, was), encoding="utf-8")
-        print(f"written: {PAGE.relative_to(HOUSE)}")
+        write(page(results, candidates, arguments, was), BEGIN, END)
 
 
 if __name__ == "__main__":
