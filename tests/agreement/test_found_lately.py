@@ -207,3 +207,36 @@ def test_nothing_is_made_of_a_row_whose_path_gives_it_a_value_that_is_none(key: 
     assert answers(said, [], give("PUT", f"/items/{key}", {}))[0].body == {
         "fields": ["format" if key == "99" else "stored"]
     }
+
+
+@pytest.mark.parametrize(
+    ("check", "sets", "of_new", "of_old"),
+    [
+        ("item.a == 'x'", None, 409, 409),
+        ("request.query.n == 1", None, 422, 422),
+        ("request.headers['X-N'] == 1", None, 422, 422),
+        ("item.a == 'x'", "request.query.n", 422, 409),
+        ("item.n == 7", "request.query.n", 422, 409),
+    ],
+)
+def test_a_check_that_reads_no_parameter_is_asked_beside_one_that_is_refused(
+    check: str, sets: str | None, of_new: int, of_old: int
+) -> None:
+    does: dict[str, Any] = {"body": ["a"], "check": {"that": check}, "responses": {200: "item"}}
+    does |= {"query": {"n": {"type": "integer"}}, "request headers": {"X-N": {"type": "integer"}}}
+    does |= {} if sets is None else {"sets": {"n": sets}}
+    said = contract(
+        {"item": {"fields": {**ITEM, "id": {"type": "string", "on create": "uuid()"}, "n": {"type": "integer"}}}},
+        {
+            "POST /items": {"does": "create item", **does},
+            "PATCH /items/{id}": {"does": "update item", "patch": "merge", **does},
+        },
+        {
+            "error shape": NONE,
+            "codes": {"invalid": {"status": 422, "for": "invalid"}},
+            "precedence": ["check", "invalid"],
+        },
+    )
+    create, update = give("POST", "/items?n=x", {"a": "y"}), give("PATCH", "/items/i?n=x", {"a": "y"})
+    told = answers(said, [("item", {"id": "i", "a": "y", "n": 1})], create, update)
+    assert [each.status for each in told] == [of_new, of_old]

@@ -95,6 +95,8 @@ class Asking:
         self.endpoint: Endpoint | None = None
         self.chosen = chosen.NOTHING
         self.path_fits = True
+        self.misread = False
+        """A parameter, a header or a declared value of the path is refused."""
         self.admission: Admission | None = None
         self.asked_for: Any = None
         """The body of a request for a token."""

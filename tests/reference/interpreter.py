@@ -81,11 +81,12 @@ def _answer(asking: Asking) -> Response:
             admission = next(each for each in endpoint.admissions if each.who == admission.who)
     page = requested.page(asking, endpoint)
     if admission is not None and admission.condition is not None and admission.of_request:
-        if not asking.all().holds(admission.condition):
+        is_asked = not (asking.misread and writes.reads_parameters(admission.condition))
+        if is_asked and not asking.all().holds(admission.condition):
             asking.failures.append(Failure("forbidden", endpoint.resource))
     if endpoint.verb == "list" and admission is not None:
         requested.cursor(asking, endpoint, page)
-    work = writes.Work(asking.all(), endpoint, asking.checked, values, asking.is_seen)
+    work = writes.Work(asking.all(), endpoint, asking.checked, values, asking.is_seen, misread=asking.misread)
     asking.admission = admission
     if admission is not None and values is not None and not credentials.is_by_itself(endpoint):
         work.find(admission, page)

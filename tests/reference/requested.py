@@ -69,6 +69,7 @@ def in_path(asking: Asking, texts: list[str]) -> None:
     for name, text in zip(_in_braces(asking), texts, strict=True):
         if isinstance(name, PathValue) and name.text in declared:
             for _ in _declared(asking, declared[name.text], [text], asking.names["request"]["path"]):
+                asking.misread = True
                 asking.failures += [Failure("not found", each) for each in (name.resource, f"path.{name.text}")]
 
 
@@ -127,6 +128,7 @@ def parameters(asking: Asking, every: Sequence[Endpoint]) -> None:
             where = "query" if place == "query" else "header"
             items = split if place == "query" else split_header
             for path, rule in _declared(asking, each, texts, asking.names["request"][place], items):
+                asking.misread = True
                 asking.failures.append(invalid(where, each.name, rule, path))
     asking.failures += [invalid("header", "Idempotency-Key", rule) for rule in idempotency.broken_key(asking, endpoint)]
 

@@ -68,6 +68,8 @@ class Work:
     """What it is where a row is there, or none may be made."""
     path_fits: bool = True
     """No value of the path that would be stored breaks its schema."""
+    misread: bool = False
+    """A parameter, a header or a value of the path is refused: what reads them is not asked."""
     told_of: Row | None = None
     acting: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     """Of an effect: where the request gives fields of the row acted on, by their names."""
@@ -106,6 +108,9 @@ class Work:
             self.listed = [row for row in seen if condition is None or self._holds(condition, row)]
             return
         self.row = rows[0] if rows else None
+        where = self.endpoint.operation.where
+        if self.row is None and where is not None and not self._asks(where):
+            return
         if self.row is None:
             self.presence = [Failure("not found", self.resource.name)]
         elif not self.is_seen(self.row):
@@ -236,7 +241,7 @@ class Work:
                 return [
                     Failure("check", None, each.code)
                     for each in self.endpoint.operation.guards
-                    if not self.reading.holds(each.that)
+                    if self._asks(each.that) and not self.reading.holds(each.that)
                 ]
             case "stream event":
                 return []
@@ -298,7 +303,7 @@ class Work:
         change = Change(self, given)
         failures = self._of_values(change, given, None) if given.readable else []
         looked_up = [change.unfit[name] for name in change.looked_up & change.unfit.keys()]
-        is_valid = self.path_fits and given.readable and given.is_valid and not change.unfit.keys() - change.looked_up
+        is_valid = given.readable and change.is_valid and not change.unfit.keys() - change.looked_up
         is_valid = is_valid and not any(each.condition == "invalid" and each not in looked_up for each in failures)
         # One that reads nothing of the row is judged whatever the body is (meaning "paths").
         if condition is not None and (is_valid or not _reads(condition, self.resource.name)):
@@ -371,7 +376,11 @@ class Work:
         return self.reading.also(**{row.resource.name: at_hand(row)})
 
     def _holds(self, condition: Typed, row: Row) -> bool:
-        return self._about(row).holds(condition)
+        return not self._asks(condition) or self._about(row).holds(condition)
+
+    def _asks(self, condition: Typed) -> bool:
+        """Whether it reads nothing of the request that is refused (meaning "precedence")."""
+        return not (self.misread and reads_parameters(condition))
 
 
 def are_met(request: Request, row: Row | None, tag: str | None) -> bool:
@@ -493,6 +502,10 @@ class Change:
         if machine is not None and transition is not None:
             fields[machine.field] = transition.to
         making = [(each, source) for each in stored if (source := self._source(each, old)) is not None]
+        # Of what is made of a part of the request that is refused nobody knows what it would be.
+        lost = {each.name for each, source in making if self.work.misread and reads_parameters(source)}
+        self.unknown |= lost
+        self.is_valid = self.is_valid and not lost
         self.looked_up = {
             each.name
             for each, source in making
@@ -683,6 +696,12 @@ def _calls(typed: Typed, names: tuple[str, ...]) -> bool:
 def _reads(typed: Typed, name: str) -> bool:
     """Whether an expression reads a root."""
     return (isinstance(typed, Variable) and typed.name == name) or any(_reads(each, name) for each in within(typed))
+
+
+def reads_parameters(typed: Typed) -> bool:
+    """Whether an expression reads of the request something beside its body."""
+    is_one = isinstance(typed, Select) and isinstance(typed.operand, Variable) and typed.operand.name == "request"
+    return (is_one and typed.name != "body") or any(map(reads_parameters, within(typed)))
 
 
 def within(typed: Typed) -> list[Typed]:

@@ -126,8 +126,11 @@ class Values:
     def unknown(self, given: Collection[str], refused: Mapping[str, Any]) -> set[str]:
         """The fields of which nobody knows what would be stored: those that are made of what is `refused` of the
         request, or of others. `given`: those that the body gives."""
-        made = {name for name in self._made_of_row if name not in given}
-        return made | {
+        return {name for name in self._made_of_row if name not in given} | self.made_of(refused)
+
+    def made_of(self, refused: Mapping[str, Any]) -> set[str]:
+        """The fields that are made of what is `refused` of the request."""
+        return {
             name
             for name, parts in self._made_of_request
             if any(refused.get("body" if part == "body" else "parameters") for part in parts)

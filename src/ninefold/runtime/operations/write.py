@@ -178,6 +178,10 @@ class Write:
         that it gives wrongly, and those that are made of others."""
         return call.wrong | self._values.unknown(call.body or {}, call.env.get(environment.REFUSED, {}))
 
+    def is_known(self, refused: Mapping[str, Any]) -> bool:
+        """Whether nothing that would be stored is made of what is `refused` of the request."""
+        return not self._values.made_of(refused)
+
     def perform(self, call: Call) -> Next:
         if self.password is not None:
             return self.password.step(call.env, partial(self._signed_in, call))

@@ -175,8 +175,9 @@ def judged(x: Exchange, asked: Asked, admission: Admission) -> Next:
     judge = operation.judge
     if judge is None or not x.addressable or x.rank < admission.lowest:
         return x.answer()
-    is_refused = any(x.env.get(environment.REFUSED, {}).values())
-    values = call.body is not None and not is_refused
+    refusing = x.env.get(environment.REFUSED, {})
+    values = call.body is not None and not (refusing.get("body") or refusing.get("path"))
+    values = values and (not isinstance(operation, Write) or operation.is_known(refusing))
     if isinstance(operation, Write) and operation.password is not None:
         return _judged_sign_in(x, call, operation, operation.password, judge)
     if call.body is None:
