@@ -9,8 +9,10 @@ from functools import partial
 from random import Random
 from typing import Final
 
+from tests.agreement import origins
 from tests.agreement.comparing import Asked
 from tests.agreement.requests import Asker
+from tests.agreement.versions import PINNED
 from tests.reference.messages import Request, Response
 from tests.reference.versions import Service
 
@@ -47,10 +49,16 @@ class Askers:
         asked = request(self.asking)
         if versions is not None:
             asked = self._named(asked, versions, name or "")
+        if self.service.checked.cors is not None:
+            asked = origins.asked(self._beside, asked)
         return Asked(self.now.isoformat(timespec="microseconds") + "Z", asked)
 
     def _named(self, request: Request, versions: Versions, name: str) -> Request:
         """The request to a version, by its name where it needs one. Now and then there is no such version."""
+        if versions.pinned is not None and self._beside.random() < 0.6:
+            pinned = self._beside.choice([name, name, "", "four"])
+            headers = {} if self._beside.random() < 0.1 else {PINNED.lower(): pinned}
+            return replace(request, headers={**request.headers, **headers})
         if name == versions.default and self._beside.random() < 0.7:
             return request
         if self._beside.random() < 0.03:
@@ -61,10 +69,30 @@ class Askers:
             case "query":
                 path, mark, query = request.target.partition("?")
                 return replace(request, target=f"{path}?{query}{'&' if mark else ''}{versions.name}={name}")
+            case "media type":
+                return replace(request, headers={**request.headers, **self._media_types(request, versions, name)})
             case _:
                 base = "/" + self.service.checked.base.strip("/")
                 base = "" if base == "/" else base
                 return replace(request, target=f"{base}/{name}{request.target.removeprefix(base)}")
+
+    def _media_types(self, request: Request, versions: Versions, name: str) -> dict[str, str]:
+        """Headers that name a version: what is accepted, what is sent, or both, which may not agree."""
+        other = self._beside.choice([each for each in self.of if each != name])
+        accepted = self._beside.choice(
+            [
+                *(["application/json; v=N"] * 3),
+                *("application/json; v=O; q=0.5, application/json;v=N", "application/json; v=five, */*; v=N; q=0.2"),
+                *("application/json; v=O; q=0, application/json; v=N", "text/html; v=N", "application/json; V=N, */*"),
+            ]
+        )
+        named = name or '""'
+        headers = {"accept": accepted.replace("=N", f"={named}").replace("=O", f"={other}")}
+        if "content-type" not in request.headers:
+            return headers
+        sent = named if self._beside.random() < 0.9 else other
+        own = {"content-type": f"{request.headers['content-type']}; {versions.name}={sent}"}
+        return self._beside.choice([headers | own, own, headers])
 
     def told(self, response: Response) -> None:
         self.asking.told(response)

@@ -10,7 +10,18 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from tests.agreement import accounts, authentication, beside, effects, endpoints, errors, events, fields, lists
+from tests.agreement import (
+    accounts,
+    authentication,
+    beside,
+    effects,
+    endpoints,
+    errors,
+    events,
+    fields,
+    lists,
+    origins,
+)
 from tests.agreement.functions import CODE, by_calls
 from tests.agreement.maker import Maker
 from tests.agreement.versions import Versioned
@@ -40,6 +51,7 @@ def _stated(maker: Maker) -> dict[str, Any]:
     if any("$ref" in said for made in maker.made.values() for said in made.fields.values()):
         members = {"w": {"type": "integer", "minimum": 0}, "h": {"type": ["number", "null"]}}
         resources["types"] = {"size": {"type": "object", "properties": members, "required": ["w"]}}
+    lists.by_sight(maker.sights, of_all, maker.made)
     states = {name: NONE if made.machine is None else made.machine for name, made in maker.made.items()}
     has_states = any(made.machine for made in maker.made.values())
     callers = authentication.authentication(maker, of_all, "caller" in f"{resources}{states}{of_all}")
@@ -59,7 +71,7 @@ def _stated(maker: Maker) -> dict[str, Any]:
         "purpose": "A service made at random.",
         "resources": resources,
         "states": states if has_states else NONE,
-        "endpoints": of_all,
+        "endpoints": of_all | origins.stated(maker.origins),
         "authentication": callers,
         "events": happens,
         "errors": codes,

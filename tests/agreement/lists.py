@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from random import Random
 from typing import Any
 
 from tests.agreement import errors
@@ -119,4 +121,23 @@ def pages(maker: Maker) -> Any:
         **({} if by == "cursor" else {"first": maker.random.choice([0, 1])}),
         "size": "limit",
         "at": by,
+    }
+
+
+def by_sight(random: Random, endpoints: dict[str, Any], made: Mapping[str, Made]) -> None:
+    """A list of the rows of which something is so of others, as far as the caller sees them."""
+    if random.random() > 0.12:
+        return
+    level = random.choice([1, 3, 5])
+    wheres = [
+        f"all(user).exists(u, u == item.owner && u.level > {level})",
+        f"!all(user).exists(u, u.level > {level})",
+        *(["item.parts.size() > 0", "!item.parts.exists(p, p.maker == item.owner)"] if "part" in made else []),
+    ]
+    endpoints["GET /seen"] = {
+        "does": "list item",
+        "where": random.choice(wheres),
+        "sort": made["item"].primary_key,
+        "pages": NONE,
+        "responses": {200: "page.items"},
     }

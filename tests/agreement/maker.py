@@ -33,6 +33,8 @@ class Maker:
         self.accounts = Random(f"accounts {random.getstate()}")
         self.each = Random(f"each {random.getstate()}")
         self.events = Random(f"events {random.getstate()}")
+        self.origins = Random(f"origins {random.getstate()}")
+        self.sights = Random(f"sights {random.getstate()}")
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}
         self.codes: dict[str, dict[str, Any]] = {}

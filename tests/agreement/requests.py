@@ -145,6 +145,7 @@ class Asker:
         values |= {each.key for each in checked.endpoints if each.case is not None}
         values |= {each.key for each in checked.endpoints if each.call is not None}
         values |= {each.key for each in checked.endpoints if FORM in checked.requests_of(each).media_types}
+        values |= {each.key for each in checked.endpoints if each.key.endswith("/seen")}
         self.by_name = [each for each in checked.endpoints if each.key not in values]
         self.by_value = [each for each in checked.endpoints if each.key in values]
         self.of_accounts = [each for each in self.by_name if _is_of_accounts(each, checked)]
@@ -159,7 +160,7 @@ class Asker:
         return self._request()
 
     def to_values(self) -> Iterator[Callable[[], Request]]:
-        """Some to endpoints with values in their paths, or with cases: they leave the other throws as they are."""
+        """Some to endpoints with values in their paths, with cases and the like, which leave the other throws alone."""
         for endpoint in self.by_value:
             for _ in range(TO_VALUES):
                 yield partial(self._of, endpoint)

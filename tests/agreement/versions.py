@@ -54,11 +54,16 @@ OTHERWISE: Final[tuple[tuple[dict[str, Any], dict[str, Any]], ...]] = (
 """Fields that had another value: what they are, and the change."""
 
 
+PINNED: Final = "Pinned-Version"
+"""The header that says the version of a request that names none, where a contract says so."""
+
+
 class Versioned:
     """A contract under way to one of several versions. What is changed once is not changed again."""
 
     def __init__(self, random: Random, contract: dict[str, Any], made: Mapping[str, Made]) -> None:
         self.random, self.made = random, made
+        self.named = Random(f"named {random.getstate()}")
         self.contract: dict[str, Any] = _apart(contract)
         self.touched: set[str] = {*CODE}  # a function knows its code by its newest name
         self.number = 0
@@ -78,10 +83,12 @@ class Versioned:
             said |= {"retired": self.random.choice(["2026-01-02", "2027-01-01"])} if self.often(0.15) else {}
             versions[name] = said
         by = self.random.choice(["header", "header", "query", "path"])
+        by = "media type" if by == "header" and self.named.random() < 0.4 else by
+        default = self.random.choice(names)
         self.contract["versioning"] = {
             "in": by,
-            **({} if by == "path" else {"name": {"header": "Api-Version", "query": "v"}[by]}),
-            "default": self.random.choice(names),
+            **({} if by == "path" else {"name": {"header": "Api-Version", "query": "v", "media type": "v"}[by]}),
+            "default": self._pinned(names) if by != "path" and self.named.random() < 0.4 else default,
             "versions": versions,
             "compatible": ["deprecate"],
         }
@@ -90,6 +97,15 @@ class Versioned:
             if self.often(0.5):
                 codes[condition.replace(" ", "_")] = {"status": 406, "title": f"About {condition}", "for": condition}
         return self.contract
+
+    def _pinned(self, names: list[str]) -> str:
+        """What gives the version of a request that names none: who calls, or a header."""
+        by_header = f"request.headers['{PINNED}']"
+        if self.contract["authentication"]["schemes"] is NONE or self.named.random() < 0.3:
+            return by_header
+        first, last = self.named.sample(names, 2)
+        by_caller = f"has(caller.user) && caller.user.level > 2 ? '{first}' : '{last}'"
+        return self.named.choice([by_caller, f"has(caller.user) ? '{first}' : {by_header}"])
 
     def _change(self) -> dict[str, Any] | None:
         kinds: list[Callable[[], dict[str, Any] | None]] = [

@@ -53,7 +53,7 @@ def respond(asking: Asking, endpoint: Endpoint, reading: Reading, rows: list[Row
     if endpoint.response.content is not None:
         body = shows.shown(endpoint.response.content, reading, rows or [], asking.chosen)
         body = None if body is shows.LEFT_OUT else body
-        headers["content-type"] = asking.checked.produces or ""
+        headers["content-type"] = asking.of.produces or ""
     for name, leaf in endpoint.response.headers:
         value = shows.shown(leaf, reading)
         if value is not shows.LEFT_OUT and value is not None:

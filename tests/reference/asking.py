@@ -57,6 +57,15 @@ class Memory:
     version: str | None = None
     version_parameter: str | None = None
     functions: Mapping[str, calls.Function] = field(default_factory=dict)
+    media_type_parameter: str | None = None
+    """That which says the version, where one does."""
+
+    @property
+    def produces(self) -> str | None:
+        """The media type of what is shown, with its version."""
+        if self.checked.produces is None or self.media_type_parameter is None:
+            return self.checked.produces
+        return f"{self.checked.produces.partition(';')[0]}; {self.media_type_parameter}={self.version}"
 
 
 def parameters_of(query: str) -> dict[str, list[str]]:

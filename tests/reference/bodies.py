@@ -9,6 +9,7 @@ from itertools import groupby, islice
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from tests.reference import media_types
 from tests.reference.expressions import Fails, Reading
 from tests.reference.failures import Broken, Failure
 from tests.reference.messages import Request
@@ -112,12 +113,11 @@ def came(request: Request, endpoint: Endpoint | None, checked: Checked) -> Any:
 
 def _is_read(content_type: str, endpoint: Endpoint, checked: Checked) -> bool:
     """Meaning "merge patches": an update takes merge patches besides."""
-    media_type, _, parameters = content_type.partition(";")
+    media_type, parameters = media_types.parameters_of(content_type)
     taken = {each.lower() for each in checked.requests_of(endpoint).media_types}
     if endpoint.verb == "update":
         taken.add("application/merge-patch+json")
-    charset = parameters.strip().lower().removeprefix("charset=").strip('"')
-    return media_type.strip().lower() in taken and charset in ("", "utf-8")
+    return media_type in taken and parameters.get("charset", "utf-8").lower() == "utf-8"
 
 
 def given(

@@ -62,6 +62,23 @@ def recognised(scheme: Scheme, text: str, reading: Reading) -> Caller | None:
     return Caller(scheme.name, row, names)
 
 
+def first(asking: Asking) -> Caller | None:
+    """Whose credential the first scheme accepts, whatever is asked for (meaning "default versions")."""
+    for scheme in asking.checked.schemes:
+        text = credential(scheme, asking.request, asking.query)
+        found = None if text is None else recognised(scheme, text, asking.all())
+        if found is not None:
+            return found
+    return None
+
+
+def headers_of(schemes: Sequence[Scheme]) -> list[str]:
+    """The header fields that credentials come in."""
+    named = {"authorization": "Authorization", "cookie": "Cookie"}
+    carried = (each.parameter if each.where == "header" else named.get(each.where) for each in schemes)
+    return list(dict.fromkeys(each for each in carried if each is not None))
+
+
 def admission(asking: Asking, endpoint: Endpoint) -> Admission | None:
     """Meaning "credentials". None: the caller is not one whom the endpoint admits."""
     admitted = {each.who: each for each in endpoint.admissions}

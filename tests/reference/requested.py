@@ -13,6 +13,7 @@ from tests.reference import (
     credentials,
     idempotency,
     lists,
+    media_types,
     writes,
 )
 from tests.reference.asking import Asking
@@ -104,13 +105,10 @@ def _unreadable(asking: Asking, endpoint: Endpoint) -> list[Failure]:
 
 
 def accept(asking: Asking, every: Sequence[Endpoint]) -> None:
-    """Whether the client takes what is written here: the simple forms of Accept (RFC 9110 12.5.1)."""
-    if all(each.response.content is None for each in every) or asking.checked.produces is None:
+    """Whether the client takes what is written here."""
+    if all(each.response.content is None for each in every) or asking.of.produces is None:
         return
-    accept = asking.request.headers.get("accept", "*/*")
-    ranges = [each.partition(";")[0].strip().lower() for each in accept.split(",")]
-    offered = asking.checked.produces.lower()
-    if not {"*/*", offered.partition("/")[0] + "/*", offered} & set(ranges):
+    if not media_types.is_accepted(asking.request.headers.get("accept", "*/*"), asking.of.produces):
         asking.failures.append(Failure("not acceptable"))
 
 

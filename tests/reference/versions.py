@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
-from tests.reference import routes
-from tests.reference.asking import parameters_of
+from tests.reference import callers, media_types, origins, routes
+from tests.reference.asking import ANYONE, Asking, parameters_of
 from tests.reference.calls import Function
 from tests.reference.expressions import Chance, Fails, Reading
 from tests.reference.failures import Failure
@@ -20,9 +20,13 @@ from tests.reference.interpreter import Interpreter
 from tests.reference.messages import Request, Response
 from tests.reference.rows import Fields, Row, Rows
 from tests.reference.values import broken_rules
+from tests.reference.writes import reads, within
 
 from ninefold.checked.service import Checked, Version, Versions
-from ninefold.expressions.tree import Typed
+from ninefold.expressions.tree import Select, Typed
+
+UNNAMED: Final = "(none)"
+"""The version of a request that names none, where an expression says which it is."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +142,8 @@ class Service:
         for name, checked in zip(names, of, strict=False):
             parameter = versions.name if versions is not None and versions.by == "query" else None
             self.of[name] = Interpreter(checked, version=name, version_parameter=parameter, functions=self.functions)
+            if versions is not None and versions.by == "media type":
+                self.of[name].media_type_parameter = versions.name
         for number, each in enumerate(self.older):
             worked = [one for way in self.older[: number + 1] for one in way.rows if isinstance(one, Made)]
             self.of[each.name].becomes = {(one.resource, one.field): one.becomes for one in worked}
@@ -152,6 +158,9 @@ class Service:
 
     def answer(self, request: Request, now: str, chance: Chance) -> Response:
         """The response; `rows` become what the request makes of them."""
+        return origins.told(self.checked.cors, request, self._answer(request, now, chance))
+
+    def _answer(self, request: Request, now: str, chance: Chance) -> Response:
         versions = self.checked.versions
         if versions is None:
             response = self.newest.answer(request, now, chance)
@@ -159,6 +168,12 @@ class Service:
             return response
         newest = self.newest
         name, within = self._named(versions, request)
+        if name is UNNAMED:
+            assert versions.pinned is not None
+            name = self._pinned(versions.pinned, request, now, chance)
+            allowed = self._allowed(request)
+            if allowed is not None:
+                return Response(204, {"allow": allowed})
         if name is None:
             of = newest if versions.by != "path" else self._with_path(within)
             response = of.answer(within, now, chance, request.target, Failure("unknown version"))
@@ -200,12 +215,45 @@ class Service:
                 )
             case "header":
                 given = request.headers.get(versions.name.lower())
+            case "media type":
+                given = self._in_media_types(versions, request)
             case _:
                 several = parameters_of(request.target.partition("?")[2]).get(versions.name)
                 given = None if several is None else several[0] if len(several) == 1 else ""
         if given is None:
-            return versions.default, request
+            return versions.default if versions.pinned is None else UNNAMED, request
         return given if given in names else None, request
+
+    def _in_media_types(self, versions: Versions, request: Request) -> str | None:
+        """What Accept prefers of what there is, which has to be what Content-Type says."""
+        parameter = versions.name.lower()
+        sent = media_types.parameters_of(request.headers.get("content-type", ""))[1].get(parameter)
+        accepted = media_types.accepted(request.headers.get("accept", "*/*"), parameter)
+        if not accepted:
+            return sent
+        names = [each.name for each in versions.versions]
+        return next((each for each in accepted if each in names and sent in (None, each)), "")
+
+    def _pinned(self, pinned: Typed, request: Request, now: str, chance: Chance) -> str | None:
+        """Meaning "default versions": the version that the caller has, or a header names; None: there is no such."""
+        asking = Asking(self.newest, request, now, chance, None, ())
+        found = [routes.find(each.checked, request.method, asking.path) for each in self.of.values()]
+        served = [each.cases[0] for each in found if isinstance(each, routes.Found) and each.cases]
+        is_for_anyone = bool(served) and all([each.who for each in one.admissions] == [ANYONE] for one in served)
+        who = None if is_for_anyone else callers.first(asking)
+        headers = {name: request.headers.get(name.lower()) for name in _headers_of(pinned)}
+        asking.names |= {"caller": {} if who is None else who.names, "request": {"headers": headers}}
+        name = asking.all().value_or_none(pinned)
+        return name if name in self.of else None
+
+    def _allowed(self, request: Request) -> str | None:
+        """What some version allows there, where browsers ask."""
+        if request.method != "OPTIONS":
+            return None
+        path = request.target.partition("?")[0]
+        found = (routes.find(each.checked, "OPTIONS", path) for each in self.of.values())
+        met = {name for each in found if isinstance(each, routes.NotAllowed) for name in each.allow.split(", ")}
+        return ", ".join(sorted(met)) if met else None
 
     def _with_path(self, request: Request) -> Interpreter:
         """A version that has the path, and one before others that has the method there."""
@@ -213,9 +261,11 @@ class Service:
         return next((each for each in having if _has(each, request, routes.Found)), having[0])
 
     def _told_apart(self, versions: Versions, response: Response) -> Response:
-        if versions.by != "header":
-            return response
-        return replace(response, headers={**response.headers, "vary": versions.name})
+        told = {"header": [versions.name], "media type": ["Accept"]}.get(versions.by, [])
+        if versions.pinned is not None:
+            told += callers.headers_of(self.checked.schemes) if reads(versions.pinned, "caller") else []
+            told += _headers_of(versions.pinned)
+        return replace(response, headers={**response.headers, "vary": ", ".join(told)}) if told else response
 
     def _dated(self, versions: Versions, version: Version, response: Response) -> Response:
         """Meaning "deprecation": RFC 9745 and RFC 8594."""
@@ -322,6 +372,15 @@ def _with_tags(headers: Mapping[str, str], before: str, after: str) -> dict[str,
         else value
         for name, value in headers.items()
     }
+
+
+def _headers_of(typed: Typed | None) -> list[str]:
+    """The header fields that an expression reads."""
+    if typed is None:
+        return []
+    if isinstance(typed, Select) and isinstance(typed.operand, Select) and typed.operand.name == "headers":
+        return [typed.name]
+    return list(dict.fromkeys(name for each in within(typed) for name in _headers_of(each)))
 
 
 def _is_as(one: Row, other: Row) -> bool:

@@ -36,7 +36,7 @@ def guards_of(endpoint: Endpoint) -> tuple[tuple[Guard, ...], tuple[Guard, ...]]
     guards, name = endpoint.operation.guards, endpoint.resource
     if endpoint.verb not in ("put", "put ensured", "put replaced") or name is None:
         return guards, ()
-    later = tuple(each for each in guards if _reads(each.that, name) or _reads(each.that, "before"))
+    later = tuple(each for each in guards if reads(each.that, name) or reads(each.that, "before"))
     return tuple(each for each in guards if each not in later), later
 
 
@@ -295,7 +295,7 @@ class Work:
     def _of_new_row(self, admission: Admission, given: Given, by_values: bool) -> list[Failure]:
         condition = None if admission.of_request else admission.condition
         if not by_values:
-            is_asked = condition is not None and not self.on_the_way and not _reads(condition, self.resource.name)
+            is_asked = condition is not None and not self.on_the_way and not reads(condition, self.resource.name)
             holds = condition is None or not is_asked or self.reading.holds(condition)
             return [] if holds else [Failure("forbidden", self.resource.name)]
         if self.on_the_way:
@@ -306,7 +306,7 @@ class Work:
         is_valid = given.readable and change.is_valid and not change.unfit.keys() - change.looked_up
         is_valid = is_valid and not any(each.condition == "invalid" and each not in looked_up for each in failures)
         # One that reads nothing of the row is judged whatever the body is (meaning "paths").
-        if condition is not None and (is_valid or not _reads(condition, self.resource.name)):
+        if condition is not None and (is_valid or not reads(condition, self.resource.name)):
             if not self._holds(condition, change.row):
                 failures.append(Failure("forbidden", self.resource.name))
         if is_valid:
@@ -512,10 +512,10 @@ class Change:
             if _is_looked_up(source, resource.name, old is not None and each.name in self._stated)
         }
         for each, source in making:
-            if not _reads(source, resource.name):
+            if not reads(source, resource.name):
                 self._give(each, source)
         for each, source in making:
-            if _reads(source, resource.name):
+            if reads(source, resource.name):
                 self._give(each, source)
                 # What is stated of a row that is there is known, whatever else the body gives wrongly.
                 if old is None or each.name not in self._stated:
@@ -686,22 +686,23 @@ def _stored_size(row: Row) -> int:
 
 
 def _is_new_each_time(typed: Typed) -> bool:
-    return _reads(typed, "now") or _calls(typed, ("uuid", "random", "token", "serial"))
+    return reads(typed, "now") or _calls(typed, ("uuid", "random", "token", "serial"))
 
 
 def _calls(typed: Typed, names: tuple[str, ...]) -> bool:
     return (isinstance(typed, Call) and typed.function in names) or any(_calls(each, names) for each in within(typed))
 
 
-def _reads(typed: Typed, name: str) -> bool:
+def reads(typed: Typed, name: str) -> bool:
     """Whether an expression reads a root."""
-    return (isinstance(typed, Variable) and typed.name == name) or any(_reads(each, name) for each in within(typed))
+    return (isinstance(typed, Variable) and typed.name == name) or any(reads(each, name) for each in within(typed))
 
 
 def reads_parameters(typed: Typed) -> bool:
     """Whether an expression reads of the request something beside its body."""
-    is_one = isinstance(typed, Select) and isinstance(typed.operand, Variable) and typed.operand.name == "request"
-    return (is_one and typed.name != "body") or any(map(reads_parameters, within(typed)))
+    if isinstance(typed, Select) and isinstance(typed.operand, Variable) and typed.operand.name == "request":
+        return typed.name != "body"
+    return any(map(reads_parameters, within(typed)))
 
 
 def within(typed: Typed) -> list[Typed]:

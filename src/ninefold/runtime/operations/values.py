@@ -123,18 +123,15 @@ class Values:
         """Whether a field becomes another than it was. A secret does where it is given."""
         return field in new if field in self._secret else not equal(made.get(field), was.get(field))
 
-    def unknown(self, given: Collection[str], refused: Mapping[str, Any]) -> set[str]:
+    def unknown(self, given: Collection[str], refused: Mapping[str, Any], partly: bool) -> set[str]:
         """The fields of which nobody knows what would be stored: those that are made of what is `refused` of the
-        request, or of others. `given`: those that the body gives."""
-        return {name for name in self._made_of_row if name not in given} | self.made_of(refused)
-
-    def made_of(self, refused: Mapping[str, Any]) -> set[str]:
-        """The fields that are made of what is `refused` of the request."""
-        return {
+        request, or of others where these are known `partly`. `given`: those that the body gives."""
+        made = {
             name
             for name, parts in self._made_of_request
             if any(refused.get("body" if part == "body" else "parameters") for part in parts)
         }
+        return made.union(name for name in self._made_of_row if name not in given) if made or partly else made
 
     def passwords(self, new: Mapping[str, Any]) -> dict[str, str]:
         """Those that are to be hashed, by field."""

@@ -173,14 +173,10 @@ class Write:
         assert self._represented is not None
         self._represented.narrow(call.env, call.request.headers, rows)
 
-    def wrong(self, call: Call) -> frozenset[str]:
-        """The fields of which nobody knows what would be stored, where only some values of the body are valid: those
-        that it gives wrongly, and those that are made of others."""
-        return call.wrong | self._values.unknown(call.body or {}, call.env.get(environment.REFUSED, {}))
-
-    def is_known(self, refused: Mapping[str, Any]) -> bool:
-        """Whether nothing that would be stored is made of what is `refused` of the request."""
-        return not self._values.made_of(refused)
+    def wrong(self, call: Call, partly: bool) -> frozenset[str]:
+        """The fields of which nobody knows what would be stored: those that the body gives wrongly, those that are made
+        of what is refused, and those that are made of others where these are known `partly`."""
+        return call.wrong | self._values.unknown(call.body or {}, call.env.get(environment.REFUSED, {}), partly)
 
     def perform(self, call: Call) -> Next:
         if self.password is not None:

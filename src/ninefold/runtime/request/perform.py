@@ -177,7 +177,7 @@ def judged(x: Exchange, asked: Asked, admission: Admission) -> Next:
         return x.answer()
     refusing = x.env.get(environment.REFUSED, {})
     values = call.body is not None and not (refusing.get("body") or refusing.get("path"))
-    values = values and (not isinstance(operation, Write) or operation.is_known(refusing))
+    values = values and not (isinstance(operation, Write) and operation.wrong(call, partly=False))
     if isinstance(operation, Write) and operation.password is not None:
         return _judged_sign_in(x, call, operation, operation.password, judge)
     if call.body is None:
@@ -191,7 +191,7 @@ def judged(x: Exchange, asked: Asked, admission: Admission) -> Next:
         x.refuse(*(refusal.failures if values else ()))
         values = False
     partly = not values and call.body is not None
-    wrong = operation.wrong(call) if partly and isinstance(operation, Write) else None
+    wrong = operation.wrong(call, partly) if partly and isinstance(operation, Write) else None
     return _on_condition(asked, admission, lambda: _asked_of(judge, x, values, wrong))
 
 
