@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import wraps
 from typing import Any
+from weakref import finalize
 
 from ninefold.language.conditions import BY_NAME, Step
 from ninefold.plan.routes import Served
@@ -41,6 +42,8 @@ def install() -> None:
         found = frozenset(each for number in numbers for each in of_case(route, number, schemes, in_force))
         for each in (whole, *_cases(whole)):
             _derived[id(each)] = (each, found)
+            # A service has its problems as long as it has its endpoints; then it is forgotten.
+            finalize(common.problems, _derived.pop, id(each), None)
         return whole
 
     @wraps(answer)

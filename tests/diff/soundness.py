@@ -11,10 +11,9 @@ from pathlib import Path
 from tests.contracts import contract_of, operator_of
 
 from ninefold.ablate.ablate import asked_of
-from ninefold.ablate.compare import body_is_less, is_less, refuses, says_the_same
+from ninefold.ablate.compare import Change, body_is_less, is_less, refuses, says_the_same
 from ninefold.ablate.facts import Written, without, written
 from ninefold.ablate.fixed import Whole, rehearse, scripts
-from ninefold.ablate.law import Change
 from ninefold.ablate.rehearsal import Seen
 from ninefold.diff.compare import diff
 from ninefold.diff.finding import Difference

@@ -20,6 +20,7 @@ from ninefold.ablate.fixed import Whole
 from ninefold.ablate.law import Found
 from ninefold.pipeline import Loaded, compile_tree
 from ninefold.plan.limits import RateHeader
+from ninefold.plan.routes import Blocked
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
 
 ROOT = Path(__file__).parents[2]
@@ -130,6 +131,18 @@ def test_a_gap_that_blocks_nothing_is_found() -> None:
 
     came = found("4 POST /customers > body", served)
     assert any("is answered" in words or "it is not" in words for words in came.breaches), came
+
+
+def test_an_endpoint_that_is_not_there_where_a_gap_blocks_it_is_found() -> None:
+    def hiding(document: Document) -> Loaded:
+        loaded = compile_tree(document)
+        assert loaded.plan is not None
+        left = tuple(each for each in loaded.plan.routes if not isinstance(each, Blocked))
+        plan = msgspec.structs.replace(loaded.plan, routes=left)
+        return replace(loaded, planned=lambda: plan)
+
+    came = found("4 POST /customers > body", hiding)
+    assert any("is answered" in words for words in came.breaches), came
 
 
 def test_an_endpoint_that_is_blocked_without_a_gap_is_found() -> None:

@@ -14,9 +14,10 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from ninefold.ablate.compare import Change
 from ninefold.ablate.facts import REMOVALS, Removal, Written, without, written
 from ninefold.ablate.fixed import Asked, Whole, rehearse, scripts
-from ninefold.ablate.law import Change, Found, failing, judge
+from ninefold.ablate.law import Found, failing, judge
 from ninefold.ablate.rehearsal import Rehearsal, Seen, Told
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.pipeline import Loaded, compile_document, compile_tree

@@ -4,12 +4,46 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
+from ninefold.ablate.fixed import Asked
 from ninefold.ablate.rehearsal import Seen
 
 REFUSED = 400
 """From this status on a response refuses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A request whose response is another one than it was."""
+
+    asked: Asked
+    new: Seen
+
+    @property
+    def old(self) -> Seen:
+        return self.asked.seen
+
+    @property
+    def where(self) -> str:
+        return f"{self.asked.where} {self.asked.told.method} {self.asked.told.path.decode('latin-1')}"
+
+    @property
+    def turns_on_a_tag(self) -> bool:
+        """Whether a condition on an entity tag holds now and did not, or did and does not: a tag is of what a GET of
+        the path shows, whatever the request itself does (decision 0012)."""
+        conditional = self.asked.told.headers.keys() & {"if-match", "if-none-match"}
+        return bool(conditional) and bool({self.new.status, self.old.status} & {304, 412})
+
+    @property
+    def words(self) -> str:
+        return f"{self.where}: {said(self.old)} became {said(self.new)}"
+
+
+def said(seen: Seen) -> str:
+    """A response in short."""
+    return f"{seen.status} {seen.body[:160].decode('utf-8', 'replace')}".strip()
 
 
 def refuses(seen: Seen) -> bool:

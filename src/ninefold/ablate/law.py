@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from ninefold.ablate.compare import is_blocked, is_less, refuses, says_the_same, shows_more
+from ninefold.ablate.compare import Change, is_blocked, is_less, refuses, said, says_the_same, shows_more
 from ninefold.ablate.facts import Removal, Written, written
-from ninefold.ablate.fixed import Asked, Whole
+from ninefold.ablate.fixed import Whole
 from ninefold.ablate.provenance import Words, attributed, inside, named, without_cause
 from ninefold.ablate.rehearsal import Seen
 from ninefold.contract.survey import Survey
@@ -76,40 +76,9 @@ class Found:
         return self.removal == "taken out" and self.outcome == "no difference" and self.fact.kind is not Kind.TELLS
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A request whose response is another one than it was."""
-
-    asked: Asked
-    new: Seen
-
-    @property
-    def old(self) -> Seen:
-        return self.asked.seen
-
-    @property
-    def where(self) -> str:
-        return f"{self.asked.where} {self.asked.told.method} {self.asked.told.path.decode('latin-1')}"
-
-    @property
-    def turns_on_a_tag(self) -> bool:
-        """Whether a condition on an entity tag holds now and did not, or did and does not: a tag is of what a GET of
-        the path shows, whatever the request itself does (decision 0012)."""
-        conditional = self.asked.told.headers.keys() & {"if-match", "if-none-match"}
-        return bool(conditional) and bool({self.new.status, self.old.status} & {304, 412})
-
-    @property
-    def words(self) -> str:
-        return f"{self.where}: {_said(self.old)} became {_said(self.new)}"
-
-
 def _parent_and_name(path: str) -> tuple[str, str]:
     parent, _, name = path.rpartition(".")
     return parent, name
-
-
-def _said(seen: Seen) -> str:
-    return f"{seen.status} {seen.body[:160].decode('utf-8', 'replace')}".strip()
 
 
 def failing(fact: Written, removal: Removal, error: Exception) -> Found:
@@ -169,8 +138,12 @@ class _Case:
             yield from self._errors()
             return
         yield from self._gaps()
+        gone = self.whole.loaded.source.text[self.fact.span.start : self.fact.span.end]
+        words = Words(self.loaded.document, gone) if self.changes else None
         for change in self.changes:
             yield from self._changed(change)
+            if words is not None and not is_blocked(change.new):
+                yield from self._invented(change, words)
             if self._is_wider(change) and not self._stands_open(change):
                 yield f"somebody may do or see more: {change.words}"
 
@@ -197,7 +170,7 @@ class _Case:
         if self.removal != "none" and questions and is_silent:
             for each in self.whole.asked:
                 if self._is_named(each.shown):
-                    yield f"a gap says that it is left out, and it is not: {each.where} {_said(each.seen)}"
+                    yield f"a gap says that it is left out, and it is not: {each.where} {said(each.seen)}"
                     break
         if self.removal != "taken out":
             return
@@ -244,12 +217,12 @@ class _Case:
         if is_blocked(new):
             # A version that is not shown is left out whole: requests that name it are answered 501.
             left_out = any(each.question.part == VERSIONING for each in self.questions)
-            if not left_out and not self._blocks(old.endpoint):
+            if not left_out and not self._blocks(self._asked_for(change)):
                 yield f"501, and no gap blocks it: {change.words}"
             return
         if new.status == STATUSES["internal"] and change.asked.told.happening != "internal":
             yield f"the service fails: {change.words}"
-        if self._blocks(old.endpoint) and old.status not in _BEFORE_BLOCKED:
+        if self._blocks(self._asked_for(change)) and old.status not in _BEFORE_BLOCKED:
             yield f"a gap blocks it, and it is answered: {change.words}"
         if fact.kind is Kind.TELLS:
             yield f"it only tells, and something changes: {change.words}"
@@ -260,16 +233,27 @@ class _Case:
         elif not self._is_its_own(change):
             yield f"that is no matter of part {fact.part}: {change.words}"
         yield from self._untraced(change)
-        text = self.whole.loaded.source.text[fact.span.start : fact.span.end]
+
+    def _invented(self, change: Change, words: Words) -> Iterator[str]:
         at_hand = (*change.asked.stored, *self.whole.given.values())
-        words = Words(self.loaded.document, text).invented(new, old, change.asked.told, at_hand)
-        if words:
-            yield f"from nowhere comes {', '.join(sorted(words))}: {change.words}"
+        found = words.invented(change.new, change.old, change.asked.told, at_hand)
+        if found:
+            yield f"from nowhere comes {', '.join(sorted(found))}: {change.words}"
 
     def _blocks(self, endpoint: str | None) -> bool:
         """Whether a question blocks an endpoint, which an older version may have under another key."""
         keys = {endpoint, _newest_key(self.whole.loaded, endpoint)}
         return any(keys & {*each.blocks} for each in self.questions)
+
+    def _asked_for(self, change: Change) -> str | None:
+        """The endpoint that a request is for. Where callers have versions, who it was that called may not be known now,
+        and the request is of another version, in which its path may be another endpoint's, or none's."""
+        if change.old.endpoint == change.new.endpoint:
+            return change.old.endpoint
+        assert self.loaded.plan is not None
+        before = attributed(self.whole.plan, change.old).version
+        now = attributed(self.loaded.plan, change.new).version
+        return change.old.endpoint if now == before else change.new.endpoint
 
     def _explained(self, change: Change) -> bool:
         """Whether a difference is one that the kind allows."""
@@ -363,11 +347,21 @@ class _Case:
         return self.fact.part == AUTHENTICATION and not self.errors and shows_more(change.new, change.old)
 
     def _stands_open(self, change: Change) -> bool:
-        """Whether `all others` says so, of an endpoint that has no line of its own any more."""
+        """Whether `all others` says so, of an endpoint that has no line of its own any more; or what the line says of
+        somebody else, such as `anyone`, as whom the caller comes now."""
         permissions = self.loaded.document.part("authentication").facts.get("permissions")
         lines = getattr(permissions.value, "entries", ()) if permissions is not None else ()
         names = {entry.name for entry in lines}
-        return "all others" in names and change.old.endpoint not in names
+        return ("all others" in names and change.old.endpoint not in names) or self._comes_as_another(change)
+
+    def _comes_as_another(self, change: Change) -> bool:
+        assert self.loaded.plan is not None
+        before, now = attributed(self.whole.plan, change.old), attributed(self.loaded.plan, change.new)
+        line = self.loaded.contract.permission(now.endpoint or "")
+        admits = () if line is None else value_of(line.admits) or ()
+        return now.caller != before.caller and any(
+            each.who.text == now.caller and not self.fact.span.meets(each.who.span) for each in admits
+        )
 
 
 def _newest_key(loaded: Loaded, endpoint: str | None) -> str | None:

@@ -29,7 +29,7 @@ from ninefold.expressions.ast import (
     variables_of,
 )
 from ninefold.language.expressions import Items, Leaf, Members, Template
-from ninefold.language.fact import StatedNone, candidate_of, value_of
+from ninefold.language.fact import Gap, StatedNone, candidate_of, is_open, value_of
 from ninefold.language.requests import Body
 from ninefold.language.resources import Field, Resource
 from ninefold.language.verbs import LOG, SUBSCRIPTION
@@ -38,11 +38,13 @@ from ninefold.language.verbs import LOG, SUBSCRIPTION
 @dataclass(frozen=True)
 class Graph:
     """The resources of a contract and how they refer to each other. `fields[R][F]`; `inverse[R][NAME]` is the
-    resource whose rows refer back to a row of R under that name, be it only proposed: what reads them waits for it."""
+    resource whose rows refer back to a row of R under that name, be it only proposed: what reads them waits for it.
+    `unshown`: the resources whose rows may refer back to others, each with the target and the name; None: not shown."""
 
     resources: Mapping[str, Resource]
     fields: Mapping[str, Mapping[str, Field]]
     inverse: Mapping[str, Mapping[str, str]]
+    unshown: tuple[tuple[str, str | None, str | None], ...] = ()
 
     @property
     def log(self) -> str | None:
@@ -146,12 +148,24 @@ def graph_of(resources: tuple[Resource, ...]) -> Graph:
     named = {resource.name: resource for resource in resources}
     fields = {name: {f.name: f for f in value_of(resource.fields) or ()} for name, resource in named.items()}
     inverse: dict[str, dict[str, str]] = {name: {} for name in named}
+    unshown: list[tuple[str, str | None, str | None]] = [
+        (name, None, None) for name, resource in named.items() if is_open(resource.fields)
+    ]
     for name, own in fields.items():
         for reference in own.values():
             target, called = candidate_of(reference.references), candidate_of(reference.inverse)
             if target and called and target.text in inverse:
                 inverse[target.text][called.text] = name
-    return Graph(named, fields, inverse)
+            elif _may_refer_back(reference):
+                unshown.append((name, None if target is None else target.text, None if called is None else called.text))
+    return Graph(named, fields, inverse, tuple(unshown))
+
+
+def _may_refer_back(own: Field) -> bool:
+    """Whether it is not shown what a field refers to, or what its rows are called there."""
+    if candidate_of(own.references) is not None:
+        return isinstance(own.inverse, Gap)
+    return isinstance(own.references, Gap) or isinstance(own.schema, Gap) or own.inverse is not None
 
 
 TOLD = "events tell of them"
@@ -246,6 +260,9 @@ class Walk:
             return target
         own = self.graph.fields.get(resource, {}).get(name)
         if own is None:
+            for referring, target, called in self.graph.unshown:
+                if target in (None, resource) and called in (None, name):
+                    self.reach(referring)
             return None
         if own.computed is not None:
             self.met[resource, name] = None

@@ -83,7 +83,7 @@ Holding: TypeAlias = One | Each | Several
 @dataclass(frozen=True, slots=True)
 class When:
     """What has to be so for a key to be asked for. `holds`: of the record; None: it is of the whole contract, and
-    `questions.needed` knows it by its words."""
+    what asks knows of it."""
 
     words: str
     holds: Callable[[Any], bool] | None = None

@@ -85,6 +85,7 @@ class Rate:
 
 
 PAGED = "lists that this would bound are not served"
+OF_A_LIST = When("there is a list of which no other line says it")
 THERE_ARE = says("there are pages", "by", "cursor", "offset", "page", if_open=True)
 COUNTED_FROM = When(
     "pages are reached by an offset or by their number, and `at` is not `none`",
@@ -100,7 +101,7 @@ class Pages:
     by: Fact[Name] | None = asked(
         "by", shapes.Word(("cursor", "offset", "page", "none")),
         "How the next page is reached: by a cursor, an offset or its number; `none`: the list is given whole.", PAGES,
-        PAGED, says_none=True, told="pages by", side="gives")
+        PAGED, when=OF_A_LIST, says_none=True, told="pages by", side="gives")
     default: Fact[int] | None = asked(
         "default", shapes.Integer(1), "The size of a page where the request asks for none.", PAGES, PAGED,
         when=THERE_ARE, told="rows of a page whose size is not given", meanings=("pages and filters",), side="gives",

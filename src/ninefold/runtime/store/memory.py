@@ -49,6 +49,7 @@ class Memory:
             self._connection.execute(statement)
         self._connection.execute("COMMIT")
         self._begin()
+        self._columns = _columns(self._connection)
 
     def _begin(self) -> None:
         self._connection.pragma("foreign_keys", True)
@@ -103,7 +104,7 @@ class Memory:
             }
             self._connection.pragma("foreign_keys", False)
             self._connection.execute("BEGIN")
-            for table, columns in _columns(self._connection).items():
+            for table, columns in self._columns.items():
                 how = carried.get(table, _Carried({}, {}))
                 shared = [name for name in there.get(table, ()) if name in columns and how.fits(name)]
                 if table != _OWN:
@@ -129,7 +130,7 @@ class Memory:
     def tables(self) -> dict[str, list[dict[str, Stored]]]:
         """All rows, by table, each by column: those of the contract's resources, and the events."""
         found: dict[str, list[dict[str, Stored]]] = {}
-        for table, columns in _columns(self._connection).items():
+        for table, columns in self._columns.items():
             if not table.startswith("$") or table in _SEEN:
                 kept = [name for name in columns if not name.startswith("$")]
                 names = ", ".join(map(identifier, kept))
