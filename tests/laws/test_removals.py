@@ -38,6 +38,7 @@ from ninefold.diagnostics.render import render
 from ninefold.diagnostics.source import Span
 from ninefold.language.key import Kind
 from ninefold.language.parameters import EFFECTS
+from ninefold.language.table import keys_under
 from ninefold.pipeline import Loaded, compile_document, compile_tree
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 
@@ -291,7 +292,7 @@ def test_not_shown_is_a_gap_whatever_it_stands_for(path: Path) -> None:
 
 def _stopped_in_silence(loaded: Loaded) -> bool:
     """Whether an endpoint answers 501 of which no gap says so."""
-    stopped = () if loaded.checked is None else loaded.checked.stopped
+    stopped = () if loaded.checked is None or _errors(loaded) else loaded.checked.stopped
     return not {each.key for each in stopped} <= {key for each in loaded.open_questions for key in each.blocks}
 
 
@@ -304,6 +305,27 @@ def _told(loaded: Loaded) -> str:
 def _table(came: Counter[tuple[Kind, Outcome]]) -> str:
     kinds = {kind: {found: n for (k, found), n in came.items() if k is kind} for kind in Kind}
     return "; ".join(f"{k.value}: {', '.join(f'{n} {f}' for f, n in row.items())}" for k, row in kinds.items() if row)
+
+
+@pytest.mark.parametrize("path", some(CONTRACTS, 8), ids=title)
+def test_what_is_asked_of_all_stands_wherever_no_question_is_open(path: Path) -> None:
+    """A key that the table calls asked, without a condition, and that a complete contract does without is asked when
+    something is so; the table has to say when."""
+    if (whole := complete(path)) is None:
+        return
+    said: dict[tuple[int, str, tuple[int, ...]], set[str]] = {}
+    paths = {(fact.part, fact.route): fact.path for fact in written(whole.document)}
+    for fact in written(whole.document):
+        if fact.is_named:
+            above = paths.get((fact.part, fact.route[:-1]), "")
+            said.setdefault((fact.part, above, fact.route[:-1]), set()).add(fact.names[-1])
+    silent = [
+        key.path
+        for (part, above, _), names in said.items()
+        for key in keys_under(part, above)
+        if key.kind is Kind.ASKED and not key.is_placeholder and key.name not in names
+    ]
+    assert silent == []
 
 
 KEYED = sorted(path for path in (ROOT / "tests" / "cases").glob("*/contract.*") if "unique: [[" in path.read_text())

@@ -166,7 +166,9 @@ class _Case:
             for question in questions:
                 if question.span.start == fact.place.start:
                     yield f"`none` is written, and a gap says that it is not shown: {question.text}"
-        is_silent = fact.kind in _ASKED and not self.changes and self.opened_less is None
+        key = self._key
+        adds = fact.kind is Kind.FALLS_BACK and key is not None and not key.is_asked
+        is_silent = fact.kind in _ASKED and not adds and not self.changes and self.opened_less is None
         if self.removal != "none" and questions and is_silent:
             for each in self.whole.asked:
                 if self._is_named(each.shown):
@@ -265,7 +267,9 @@ class _Case:
         if self.fact.kind is Kind.RESTRICTS:
             # Its own refusals: of requests, or of rows that a list leaves out. What narrows a restriction gives that
             # one more to refuse when it goes.
-            own = self._is_named(change.asked.refused_for) if refuses(old) else shows_more(new, old)
+            # A row that was left out may refuse what is done to all of them.
+            more = shows_more(new, old) or (self.fact.names[-1] == "where" and refuses(new))
+            own = self._is_named(change.asked.refused_for) if refuses(old) else more
             is_type = self.fact.names[-1] == "format"  # by which values are compared, as times or as text
             return own or is_type or Kind.RESTRICTS in self.fact.within or self._named_members(change)
         return True

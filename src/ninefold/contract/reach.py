@@ -26,6 +26,7 @@ from ninefold.expressions.ast import (
     Member,
     Name,
     Unary,
+    every,
     variables_of,
 )
 from ninefold.language.expressions import Items, Leaf, Members, Template
@@ -362,30 +363,7 @@ def body_names(body: Body, own: str | None) -> Iterator[tuple[str, str]]:
 
 def names_in(ast: Ast) -> Iterator[str]:
     """The names that stand free in an expression, be they roots or variables of a macro."""
-    match ast:
-        case Name(name):
-            yield name
-        case Member(operand):
-            yield from names_in(operand)
-        case Index(left, right) | Binary(_, left, right):
-            yield from names_in(left)
-            yield from names_in(right)
-        case Invocation(target=target, arguments=arguments):
-            for each in (*arguments, *((target,) if target is not None else ())):
-                yield from names_in(each)
-        case ListLiteral(items):
-            for each in items:
-                yield from names_in(each)
-        case MapLiteral(entries):
-            for _, each in entries:
-                yield from names_in(each)
-        case Unary(_, operand):
-            yield from names_in(operand)
-        case Conditional(condition, yes, no):
-            for each in (condition, yes, no):
-                yield from names_in(each)
-        case Literal() | Const():
-            pass
+    return (each.name for each in every(ast) if isinstance(each, Name))
 
 
 def _root(member: Member, name: str) -> Ast | None:

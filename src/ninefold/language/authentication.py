@@ -357,7 +357,7 @@ class Authentication:
     rows: Fact[tuple[RowRule, ...] | Every] | None = asked(
         "rows", shapes.OneOf((shapes.Word((ALL,)), shapes.MappingOf("resources to who sees which rows"))),
         "Which rows a caller may see at all; `all` where every caller sees all rows.", ROWS, _NO_ROWS,
-        read=rows, below=_ROW_RULES)
+        when=When("rows are shown"), read=rows, below=_ROW_RULES)
     unseen_rows: Fact[Name] | None = asked(
         "unseen rows", shapes.Word(("not found", "forbidden")), "What a row is that the caller may not see.",
         UNSEEN_ROWS, "endpoints with a row rule are not served", when=if_asked(UNSEEN_ROWS),

@@ -85,7 +85,7 @@ class Rate:
 
 
 PAGED = "lists that this would bound are not served"
-OF_A_LIST = When("there is a list of which no other line says it")
+OF_A_LIST = When("a list needs it")
 THERE_ARE = says("there are pages", "by", "cursor", "offset", "page", if_open=True)
 COUNTED_FROM = When(
     "pages are reached by an offset or by their number, and `at` is not `none`",

@@ -280,7 +280,8 @@ class Resource:
     primary_key: Fact[tuple[Name, ...]] | None = asked(
         "primary key", FIELD_OR_FIELDS,
         "The field, or the fields together, by which a row is known; `none`: there is one row, from the start.",
-        PRIMARY_KEY, "endpoints that address or create R are not served", says_none=True)
+        PRIMARY_KEY, "endpoints that address or create R are not served",
+        when=When("R has rows"), says_none=True)
     fields: Fact[tuple[Field, ...]] | None = asked(
         "fields",
         Each(Field,
