@@ -264,6 +264,8 @@ class _Case:
             return True
         if self.questions and refuses(old) and refuses(new):
             return True  # what comes later in the order of conditions is refused for what is not shown
+        if self.questions and self._asked_for(change) != old.endpoint:
+            return True  # as is what is asked of another version
         if self.fact.kind is Kind.RESTRICTS:
             # Its own refusals: of requests, or of rows that a list leaves out. What narrows a restriction gives that
             # one more to refuse when it goes.

@@ -11,9 +11,8 @@ from functools import cache
 from typing import Final
 
 from ninefold.ablate.ablate import changes_of
-from ninefold.ablate.compare import is_blocked, refuses, says_the_same, shows_more
+from ninefold.ablate.compare import Change, is_blocked, refuses, says_the_same, shows_more
 from ninefold.ablate.fixed import ISSUER, Asked, Whole
-from ninefold.ablate.law import Change
 from ninefold.ablate.rehearsal import BEGINNING, Rehearsal, Seen, Told
 from ninefold.development.identity import Identity
 from ninefold.diff.asking import Asking, Enough
