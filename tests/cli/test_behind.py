@@ -100,3 +100,16 @@ with written_behind():
     with (tmp_path / "both").open("wb") as file:
         subprocess.run([sys.executable, "-c", program], stdout=file, stderr=subprocess.STDOUT, check=True)
     assert (tmp_path / "both").read_text().split() == [str(number) for number in range(2000)]
+
+
+def test_a_process_that_ends_at_once_has_said_why() -> None:
+    program = """
+import os, sys
+from ninefold.cli import behind
+with behind.written_behind():
+    print("why", file=sys.stderr)
+    behind.drain()
+    os._exit(3)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (3, "why\n")

@@ -39,6 +39,13 @@ def written_behind() -> Iterator[None]:
         yield
 
 
+def drain() -> None:
+    """To be called where a process ends at once: what was said until then is written."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(behind := getattr(stream, "buffer", None), Behind):
+            behind.drain(ENDING_SECONDS)
+
+
 def _descriptor(stream: TextIO) -> int | None:
     with suppress(AttributeError, OSError, ValueError):  # a stream that was replaced, that is none, or that is closed
         return stream.fileno()

@@ -14,7 +14,7 @@ from pathlib import Path
 from socket import socket
 from typing import Any, Literal
 
-from ninefold.cli.behind import written_behind
+from ninefold.cli import behind
 from ninefold.cli.sockets import tls_context
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.operator.metrics import Requests
@@ -169,6 +169,7 @@ def _followed(following: asyncio.Task[None]) -> None:
     """Whoever cannot serve what it is told to ends, so that another is begun; it would refuse all that comes."""
     if not following.cancelled() and (error := following.exception()) is not None:
         log.error("what is to be served now cannot be", exc_info=error)
+        behind.drain()
         os._exit(1)
 
 
@@ -186,7 +187,7 @@ def _elsewhere(**arguments: Any) -> None:
     raise RuntimeError("functions are called by the process that writes")
 
 
-@written_behind()
+@behind.written_behind()
 def main() -> None:
     """Arguments: descriptors of the channel, of the socket for handles, of the page, and of what listens."""
     channel, handles, page, *listening = map(int, sys.argv[1:])
