@@ -27,6 +27,7 @@ import pytest
 from tests.contracts import compiled
 
 from ninefold.ablate.facts import row_of_entry, row_of_item
+from ninefold.checks.codes import NEEDS_WHAT_IS_NONE
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.source import Span
 from ninefold.language import shapes
@@ -204,6 +205,8 @@ def _says_something(key: Key) -> bool:
 
 def _wrong(place: Place, written: str, absent: Any, before: Loaded) -> str | None:
     loaded = _with(before, place, WRITTEN[written])
+    if written == "not shown" and any(each.code is NEEDS_WHAT_IS_NONE for each in loaded.diagnostics):
+        return "it is told to be `none`"
     if has_errors(loaded.diagnostics):
         return None
     asked = bool(_questions(loaded) - _questions(before)) or _is_asked_there(loaded, place)

@@ -329,7 +329,7 @@ def _depending(survey: Survey, part: Part, names: tuple[str, ...]) -> tuple[str,
         case "resources", ("terms", *_):
             return survey.keys  # any fact may read it: one whose term is a gap is a gap itself
         case "resources", (resource, *_):
-            return survey.reaching(resource)
+            return resources.having(survey, resource)
         case "states", (resource, "transitions", transition, *_):
             return survey.taking(f"{transition} {resource}")
         case "states", (resource, *_):

@@ -23,7 +23,7 @@ from ninefold.questions.question import (
     leaving_out,
     unanswered,
 )
-from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
+from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence, scalars
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:
@@ -200,3 +200,21 @@ def using(survey: Survey, name: str) -> tuple[str, ...]:
             and body.reference is not None
             and body.reference.text in types)
     )  # fmt: skip
+
+
+def having(survey: Survey, resource: str) -> tuple[str, ...]:
+    """The endpoints that reach a resource, or one that includes it: what is written there is theirs too."""
+    facts = survey.contract.document.part("resources").facts
+    above = {
+        each.name: {name.text for name in scalars(included.value)}
+        for each in facts.entries
+        if isinstance(each.value, Mapping) and (included := each.value.get("includes"))
+    }
+    found, ahead = {resource}, [resource]
+    while ahead:
+        name = ahead.pop()
+        more = {each for each, included in above.items() if name in included} - found
+        found |= more
+        ahead += more
+    reaching = {key for each in found for key in survey.reaching(each)}
+    return tuple(key for key in survey.keys if key in reaching)
