@@ -156,7 +156,7 @@ def _live(where: Path) -> None:
 # ── Its programs ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _program(name: str) -> str:
+def program(name: str) -> str:
     found = programs()
     assert found is not None
     return str(found / name)
@@ -172,15 +172,15 @@ def make(where: Path) -> None:
     # An order of texts that is the database's own may be any: what is by code point says so.
     locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"] if VERSION != "16" else []
     options = ["-U", "ninefold", "-A", "trust", "-N", "-E", "UTF8", "--locale=C", *locale]
-    subprocess.run([_program("initdb"), "-D", str(data), *options], check=True, cwd="/", **UNPRIVILEGED)
+    subprocess.run([program("initdb"), "-D", str(data), *options], check=True, cwd="/", **UNPRIVILEGED)
 
 
 def begin(where: Path, settings: Mapping[str, str] = SETTINGS, before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
     """Its server, once it takes connections. `before`: what comes before its command, such as `taskset`."""
     options = [f"--{name}={value}" for name, value in settings.items()]
-    command = [*before, _program("postgres"), "-D", str(where / "data"), "-k", str(where), *options]
+    command = [*before, program("postgres"), "-D", str(where / "data"), "-k", str(where), *options]
     server = subprocess.Popen(command, cwd="/", **UNPRIVILEGED)
-    asked = [_program("pg_isready"), "-q", "-h", str(where)]
+    asked = [program("pg_isready"), "-q", "-h", str(where)]
     while subprocess.run(asked).returncode != 0:
         assert server.poll() is None
         time.sleep(0.02)

@@ -12,6 +12,7 @@ from tests.postgresql import server
 
 from ninefold.runtime.store.postgresql_link import Lost
 from ninefold.runtime.store.postgresql_readers import TOGETHER, Readers
+from ninefold.runtime.store.postgresql_servers import Servers
 
 CAST = (
     'SELECT CAST(? AS bigint), (CAST(? AS text) COLLATE "C"), CAST(? AS double precision)::text, CAST(? AS bytea),'
@@ -35,7 +36,7 @@ def run(reading: Reading, url: str | None = None) -> None:
     url = url or server.database()
 
     async def read() -> None:
-        await reading(Readers(url, asyncio.get_running_loop()))
+        await reading(Readers(Servers(url), asyncio.get_running_loop()))
 
     asyncio.run(read())
 

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_nodes import Nodes
 from ninefold.runtime.store.postgresql_readers import Readers
+from ninefold.runtime.store.postgresql_servers import Servers
 from ninefold.runtime.store.postgresql_writer import Writer
 from ninefold.runtime.store.protocol import Answered, BoundStatement, Row, Session, Statistics, Stored, Unavailable
 from ninefold.runtime.store.writer import Waiting, transacted
@@ -26,11 +27,11 @@ T = TypeVar("T")
 class PostgreSQL:
     """A database that is open (`ninefold.runtime.store.protocol.Store`)."""
 
-    def __init__(self, url: str, key: bytes, writer: Writer) -> None:
-        self._url = url
+    def __init__(self, servers: Servers, key: bytes, writer: Writer) -> None:
+        self._servers = servers
         self._key = key
         self._writer = writer
-        self.nodes = Nodes(url)
+        self.nodes = Nodes(servers)
         self._readers: Readers | None = None
         self._reads = 0
         self._open = True
@@ -50,7 +51,7 @@ class PostgreSQL:
         if not self._open:
             raise Unavailable("the service is stopping")
         if self._readers is None or self._readers.loop is not loop:
-            self._readers = Readers(self._url, loop)
+            self._readers = Readers(self._servers, loop)
         self._reads += 1
         return self._readers
 

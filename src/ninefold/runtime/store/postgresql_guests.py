@@ -13,7 +13,8 @@ from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record
 from ninefold.runtime.store.guests import why_not
 from ninefold.runtime.store.postgresql_link import FAILED, Link, Transaction, meaning
-from ninefold.runtime.store.postgresql_opening import NotServed, asking, examine, known, shown, why
+from ninefold.runtime.store.postgresql_opening import NotServed, asking, examine, known
+from ninefold.runtime.store.postgresql_servers import Servers, why
 from ninefold.runtime.store.postgresql_writer import WRITE
 from ninefold.runtime.store.protocol import Refused, Row, Stored
 from ninefold.values import LONGEST_SUM
@@ -55,11 +56,12 @@ class Guest:
 
 def open_guest(url: str, schema: Schema, writes: bool) -> Guest | Refused:
     """Open a database that was made for a schema. Nothing is made and nothing is added."""
-    name = shown(url)
+    servers = Servers(url)
+    name = servers.name
     with ExitStack() as undo:
         runner = undo.enter_context(asyncio.Runner())
         try:
-            link = runner.run(Link.open(url))
+            link = runner.run(servers.open())
             undo.callback(lambda: runner.run(link.close()))
             ask = asking(link, runner.get_loop())
             examine(ask, name)

@@ -17,6 +17,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from ninefold.runtime.cache import Cache
 from ninefold.runtime.store.postgresql_link import Link, meaning
+from ninefold.runtime.store.postgresql_servers import Servers
 from ninefold.runtime.store.protocol import Changes, Unavailable
 
 T = TypeVar("T")
@@ -70,9 +71,14 @@ class _Asked(Generic[T]):
 class _Rounds(Generic[T]):
     """All that is asked for while one round goes on is the next. Belongs to one event loop."""
 
-    def __init__(self, url: str, loop: AbstractEventLoop, make: Callable[[Link, list[_Asked[T]]], Awaitable[None]]):
+    def __init__(
+        self,
+        servers: Servers,
+        loop: AbstractEventLoop,
+        make: Callable[[Link, list[_Asked[T]]], Awaitable[None]],
+    ) -> None:
         self.loop = loop
-        self._url = url
+        self._servers = servers
         self._make = make
         self._waiting: list[_Asked[T]] = []
         self._woken = asyncio.Event()
@@ -104,7 +110,7 @@ class _Rounds(Generic[T]):
                 asked, self._waiting = self._waiting, []
                 try:
                     if link is None or link.is_lost:
-                        link = await Link.open(self._url, _KEPT_ALIVE)
+                        link = await self._servers.open(_KEPT_ALIVE)
                     async with link.within(ANSWER_SECONDS):
                         await self._make(link, asked)
                 except Exception as error:
@@ -135,8 +141,8 @@ class _Holding:
 class Nodes:
     """`ninefold.runtime.store.protocol.Nodes`."""
 
-    def __init__(self, url: str) -> None:
-        self._url = url
+    def __init__(self, servers: Servers) -> None:
+        self._servers = servers
         self._states: _Rounds[_Change] | None = None
         self._names: _Rounds[_Holding] | None = None
         self._ahead: int | None = None
@@ -153,7 +159,7 @@ class Nodes:
 
     async def share(self, ring: Callable[[], None], jobs: Mapping[str, Job]) -> None:
         try:
-            await self._share(await Link.open(self._url, _KEPT_ALIVE), ring, jobs)
+            await self._share(await self._servers.open(_KEPT_ALIVE), ring, jobs)
         except Exception as error:
             raise meaning(error) from error
 
@@ -184,7 +190,7 @@ class Nodes:
     async def hold(self, name: bytes, patient: bool = False) -> Callable[[], None] | None:
         loop = asyncio.get_running_loop()
         if self._names is None or self._names.loop is not loop:
-            self._names = _Rounds(self._url, loop, self._held)
+            self._names = _Rounds(self._servers, loop, self._held)
         names, key = self._names, int.from_bytes(sha256(name).digest()[:8], signed=True)
 
         def let_go() -> None:
@@ -223,7 +229,7 @@ class Nodes:
     def change(self, names: Sequence[bytes], work: Changes[T]) -> Future[T]:
         loop = asyncio.get_running_loop()
         if self._states is None or self._states.loop is not loop:
-            self._states = _Rounds(self._url, loop, self._changed)
+            self._states = _Rounds(self._servers, loop, self._changed)
         return self._states.ask(_Change(tuple(names), work))
 
     async def _changed(self, link: Link, asked: list[_Asked[_Change]]) -> None:

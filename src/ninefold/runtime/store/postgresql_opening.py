@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from hashlib import sha256
 from time import time
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import msgspec
 from asyncpg import exceptions
@@ -23,8 +22,9 @@ from ninefold.plan.statement import Statement, statements
 from ninefold.runtime.store import record
 from ninefold.runtime.store.changing import NotUpgraded, adapt, differs
 from ninefold.runtime.store.postgresql import PostgreSQL
-from ninefold.runtime.store.postgresql_link import FAILED, Link, Lost, Transaction, words
+from ninefold.runtime.store.postgresql_link import FAILED, Link, Transaction
 from ninefold.runtime.store.postgresql_premises import Ask
+from ninefold.runtime.store.postgresql_servers import Servers, why
 from ninefold.runtime.store.postgresql_steps import Changing
 from ninefold.runtime.store.postgresql_tables import OWN_FORM, create_schema, not_there_yet
 from ninefold.runtime.store.postgresql_writer import OLD_MARKS, HeldElsewhere, Writer, served
@@ -85,14 +85,15 @@ def open_postgresql(
 ) -> Opened | Refused:
     """Open the database of a plan that is made for PostgreSQL: make it, take it as it is, add what can be added, or
     refuse. `url`: `postgresql://USER:PASSWORD@HOST:PORT/NAME`. `judge`: as for SQLite."""
-    name = shown(url)
+    servers = Servers(url)
+    name = servers.name
     if lacking := tuple(not_there_yet(plan.schema)):
         return Refused(
             "the contract cannot be served from PostgreSQL yet",
             lacking,
             ("serve it from SQLite: `--database FILE`",),
         )
-    writer = Writer(url, _served(plan), plan.schema.events)
+    writer = Writer(servers, _served(plan), plan.schema.events)
     try:
         found = writer.begin(lambda _, loop: _opened(writer, loop, plan, (begin, judge), name))
     except NotServed as error:
@@ -107,26 +108,7 @@ def open_postgresql(
         )
     except FAILED as error:
         return Refused(f"the database {name} cannot be used: {why(error)}")
-    return Opened(PostgreSQL(url, found.key, writer), name, found.created, found.told, found.began)
-
-
-def shown(url: str) -> str:
-    """A URL without its password."""
-    parts = urlsplit(url)
-    user, at, host = parts.netloc.rpartition("@")
-    return parts._replace(netloc=user.partition(":")[0] + at + host).geturl()
-
-
-def why(error: Exception) -> str:
-    match error.__cause__ if isinstance(error, Lost) else error:
-        case exceptions.InvalidCatalogNameError():
-            return "there is no such database"
-        case exceptions.InvalidAuthorizationSpecificationError():
-            return "the user and password are not taken"
-        case exceptions.InsufficientPrivilegeError():
-            return "the user may not make tables in it"
-        case _:
-            return words(error)
+    return Opened(PostgreSQL(servers, found.key, writer), name, found.created, found.told, found.began)
 
 
 def _served(plan: ServicePlan) -> int:
@@ -182,11 +164,12 @@ def asking(link: Link, loop: AbstractEventLoop) -> Ask:
 @contextmanager
 def alone(url: str) -> Iterator[tuple[Link, AbstractEventLoop, str]]:
     """While nobody serves a database, moves it or upgrades it. `str`: its name. Raises NotServed."""
-    name = shown(url)
+    servers = Servers(url)
+    name = servers.name
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
         try:
-            link = loop.run_until_complete(Link.open(url))
+            link = loop.run_until_complete(servers.open())
             try:
                 if not loop.run_until_complete(served(link, _NODE)):
                     raise NotServed(Refused(f"the database {name} is served by a process", help=("stop it first",)))

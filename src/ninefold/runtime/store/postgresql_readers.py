@@ -17,6 +17,7 @@ from asyncpg.exceptions import PostgresSyntaxError
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.postgresql_link import Link, meaning
+from ninefold.runtime.store.postgresql_servers import Servers
 from ninefold.runtime.store.protocol import BoundStatement, Row, Stored, Unavailable
 from ninefold.sql.postgresql import fitted, numbered
 from ninefold.sql.postgresql_events import FORMS
@@ -56,10 +57,10 @@ class Asked:
 class Readers:
     """The connections that read, of one event loop."""
 
-    def __init__(self, url: str, loop: AbstractEventLoop) -> None:
+    def __init__(self, servers: Servers, loop: AbstractEventLoop) -> None:
         self.loop = loop
         self.busy = 0
-        self._url = url
+        self._servers = servers
         self._idle: list[Link] = []
         self._waiting: dict[tuple[str, ...], deque[Asked]] = {}
         self._number = 0
@@ -110,7 +111,7 @@ class Readers:
                     continue
                 try:
                     if link is None or link.is_lost:
-                        link = await Link.open(self._url)
+                        link = await self._servers.open()
                 except Exception as error:
                     for each in asked:
                         each.fail(error)

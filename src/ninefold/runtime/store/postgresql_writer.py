@@ -22,6 +22,7 @@ from ninefold.runtime.store import postgresql_series as series
 from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_link import Broken, Link, Lost, Transaction, meaning, words
 from ninefold.runtime.store.postgresql_nodes import CHANNEL
+from ninefold.runtime.store.postgresql_servers import Servers
 from ninefold.runtime.store.protocol import Unavailable
 from ninefold.runtime.store.writer import Queue, Result, Waiting, answer
 from ninefold.sql import nodes
@@ -55,7 +56,9 @@ _MARKED: Final = (
     f"WITH may AS MATERIALIZED ({WRITE}) INSERT INTO {record.TABLE} SELECT CAST(? AS text), CAST(? AS bytea) FROM may"
     f" {record.ANEW}"
 )
-_MARK: Final = f"SELECT value FROM {record.TABLE} WHERE name = $1"
+_MARK: Final = f"UPDATE {record.TABLE} SET value = value WHERE name = $1 RETURNING value"
+"""It is written anew: a COMMIT after it waits for the standbys that the one in question may have left waiting."""
+
 _MARKS: Final = "committed by "
 OLD_MARKS: Final = (
     f"DELETE FROM {record.TABLE} WHERE name LIKE '{_MARKS}%'"
@@ -90,13 +93,13 @@ class Writer:
     """The thread that writes, with an event loop that runs while a statement does. `failing`: why the last write
     failed; None: it did not."""
 
-    def __init__(self, url: str, serves: int, tells: bool) -> None:
+    def __init__(self, servers: Servers, serves: int, tells: bool) -> None:
         """`serves`: a number of 31 bits, of what is served. `tells`: that something was written is told to others."""
         self.batches = 0
         self.works = 0
         self.failing: str | None = None
         self.longest = LONGEST_SUM
-        self._url = url
+        self._servers = servers
         self._serves = serves
         self._commit = f"NOTIFY {CHANNEL}; COMMIT" if tells else "COMMIT"
         self._loop = asyncio.new_event_loop()
@@ -183,7 +186,7 @@ class Writer:
                 "idle_in_transaction_session_timeout": f"{STALLED_SECONDS}s",
                 "lock_timeout": f"{PATIENCE_SECONDS}s",
             }
-            link = self._await(Link.open(self._url, bounds))
+            link = self._await(self._servers.open(bounds))
             try:
                 if not self._await(served(link, self._serves)):
                     raise HeldElsewhere
@@ -263,7 +266,7 @@ class Writer:
                 link = self.begun()
                 # Another one may write, so that one has ended.
                 found = self._await(link.value(_MARK, self._name))
-                self._await(link.execute("ROLLBACK"))
+                self._await(link.execute("COMMIT"))
             except Exception as error:
                 if not isinstance(error, HeldElsewhere) and not isinstance(meaning(error), Unavailable):
                     raise

@@ -1,0 +1,117 @@
+"""The servers that a URL names, of which one is the primary: which of them a connection is made to.
+
+`postgresql://USER@HOST:PORT,HOST:PORT/NAME`, or `?host=HOST,HOST&port=PORT,PORT` (libpq, "Specifying Multiple Hosts").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+
+from asyncpg import exceptions
+
+from ninefold.runtime.store.postgresql_link import CONNECTING_SECONDS, Link, Lost, words
+
+_SECRET: Final = frozenset({"password", "sslpassword"})
+
+_TIMELINE: Final = "SELECT ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int"
+"""A number that each promotion makes greater."""
+
+
+class Servers:
+    """The servers of a URL, as one process knows them. `name`: the URL without what is secret."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            self.name, self._urls = shown(url), _apart(url)
+        except ValueError:
+            # What is wrong with it the driver says, where a connection is made.
+            self.name, self._urls = "postgresql://…", [url]
+        self._first = 0
+        """The one that was the primary when it was last asked: what does not answer is waited for once, and not each
+        time."""
+        self._timeline = 0
+        """The newest that was seen. A primary of an older one was replaced, and has come back."""
+
+    async def open(self, bounds: Mapping[str, str] = MappingProxyType({})) -> Link:
+        """A connection to the primary. Each server has its own time to answer. `bounds`: as of a `Link`. Raises
+        Lost."""
+        failed: dict[int, Lost] = {}
+        first, count = self._first, len(self._urls)
+        for number in (each % count for each in range(first, first + count)):
+            try:
+                link = await self._open(self._urls[number], bounds)
+            except Lost as error:
+                failed[number] = error
+            else:
+                self._first = number
+                return link
+        if count == 1:
+            raise failed[0]
+        raise Lost("; ".join(f"{_host(self._urls[number])}: {why(failed[number])}" for number in sorted(failed)))
+
+    async def _open(self, url: str, bounds: Mapping[str, str]) -> Link:
+        link = await Link.open(url, bounds)
+        try:
+            async with link.within(CONNECTING_SECONDS):
+                timeline = int(await link.value(_TIMELINE))
+        except exceptions.PostgresError as error:
+            link.drop()
+            raise Lost(words(error)) from error
+        except BaseException:
+            link.drop()
+            raise
+        if timeline < self._timeline:
+            link.drop()
+            raise Lost("another server was promoted in its place")
+        self._timeline = timeline
+        return link
+
+
+def why(error: Exception) -> str:
+    """Why a database cannot be used, for the operator."""
+    match error.__cause__ if isinstance(error, Lost) else error:
+        case exceptions.InvalidCatalogNameError():
+            return "there is no such database"
+        case exceptions.InvalidAuthorizationSpecificationError():
+            return "the user and password are not taken"
+        case exceptions.InsufficientPrivilegeError():
+            return "the user may not make tables in it"
+        case ValueError():
+            return "its URL cannot be read"
+        case _:
+            return words(error)
+
+
+def shown(url: str) -> str:
+    """A URL without what is secret. Raises ValueError."""
+    parts = urlsplit(url)
+    user, at, hosts = parts.netloc.rpartition("@")
+    told = (each for each in parts.query.split("&") if unquote(each.partition("=")[0]) not in _SECRET)
+    return parts._replace(netloc=user.partition(":")[0] + at + hosts, query="&".join(told)).geturl()
+
+
+def _apart(url: str) -> list[str]:
+    """A URL for each server, in their order. Raises ValueError."""
+    parts = urlsplit(url)
+    user, at, hosts = parts.netloc.rpartition("@")
+    if hosts:
+        return [parts._replace(netloc=user + at + each).geturl() for each in hosts.split(",")]
+    asked = dict(parse_qsl(parts.query))
+    named = asked.get("host", "").split(",")
+    if len(named) == 1:
+        return [url]
+    ports = asked["port"].split(",") if "port" in asked else []
+    if len(ports) == 1:
+        ports *= len(named)
+    each = [{"host": host} for host in named]
+    if ports:
+        each = [{"host": host, "port": port} for host, port in zip(named, ports, strict=True)]
+    return [parts._replace(query=urlencode(asked | own)).geturl() for own in each]
+
+
+def _host(url: str) -> str:
+    parts = urlsplit(url)
+    return parts.netloc.rpartition("@")[2] or dict(parse_qsl(parts.query)).get("host", "")

