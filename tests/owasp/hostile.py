@@ -40,6 +40,7 @@ from tests.owasp.broken import Hostile, good_requests
 from tests.owasp.test_owasp import given, of
 from tests.owasp.world import made
 from tests.server.identity import providing
+from tests.waiting import until
 
 TOGETHER: Final = 32
 """Requests behind each other, at most."""
@@ -174,6 +175,13 @@ def attack(address: tuple[str, int], hostile: Hostile, count: int, chance: rando
 # ── The service ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def _begun(process: subprocess.Popen[bytes], log: Path) -> re.Match[str] | None:
+    """Where it says that it serves."""
+    written = log.read_text("utf-8")
+    assert process.poll() is None, written
+    return re.search(r"^service +(\S+)", written, re.MULTILINE)
+
+
 @contextmanager
 def serving(
     path: Path, database: Path, log: Path, settings: Mapping[str, str]
@@ -184,10 +192,7 @@ def serving(
         command += ["--set", f"{name}={value}"]
     with log.open("wb") as out, subprocess.Popen(command, stdout=out, stderr=out) as process:
         try:
-            while (found := re.search(r"^service +(\S+)", log.read_text("utf-8"), re.MULTILINE)) is None:
-                if process.poll() is not None:
-                    raise RuntimeError(f"{path} is not served: {log.read_text('utf-8')[-2000:]}")
-                time.sleep(0.05)
+            found = until(lambda: _begun(process, log), lambda: f"{path} is not served: {log.read_text('utf-8')}")
             parts = urlsplit(found[1])
             yield process, (parts.hostname or "", parts.port or 80)
         finally:
