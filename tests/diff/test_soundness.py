@@ -57,6 +57,7 @@ FOUND = [
     ("members-inside-members-that-nothing-names", "2 order > fields > open > additionalProperties"),
     ("shelves-that-show-their-items", "3 item > gone"),
     ("reports-of-a-month", "7 codes > no_month > status"),
+    ("orders-with-their-lines", "6 kinds > line.removed > upon"),
 ]
 """What the long run has found."""
 

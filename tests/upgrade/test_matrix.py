@@ -23,9 +23,10 @@ from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import changing, undo, upgrade
+from ninefold.runtime.store.record import Known
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.tools.decisions import document
-from ninefold.tools.decisions.contract import made
+from ninefold.tools.decisions.contract import NO_WAYS, made
 from ninefold.tools.decisions.decide import decide
 from ninefold.upgrade.changes import Outcome
 
@@ -144,9 +145,10 @@ def answered(name: str, *decisions: str) -> changing.Decide:
     checked = loaded(name).checked
     assert checked is not None and not read.diagnostics
 
-    def outcome(stored: Schema, kept: object) -> Outcome:
+    def outcome(stored: Schema, known: Known) -> Outcome:
         checks = [rule.name for each in plan(name).stored for rule in each.rules]
-        found, diagnostics = decide(read.value, stored, plan(name).schema, made(checked), checks)
+        wanted = plan(name).schema
+        found, diagnostics = decide(read.value, stored, wanted, made(checked), checks, NO_WAYS, known.is_empty)
         assert not diagnostics, [each.message for each in diagnostics]
         return found
 
@@ -210,6 +212,7 @@ def test_what_needs_no_decision_is_made_without_one(path: Path, rows: int, name:
         return
     check_nothing_is_lost(before, after, [])
     assert opened(path, name), "and again"
+    assert rows or rehearsed(path, name, *change.get("decisions", ())).goes, "of no rows nothing is left to decide"
     assert opened(path, "") or (change["back"] == "asked" and rows)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias, assert_never
 
@@ -66,7 +66,8 @@ Fetching: TypeAlias = Callable[[str], Fetched | Unreachable]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A request as it goes over the wire. `headers` have names in lower case. `happening`: what befalls it."""
+    """A request as it goes over the wire. `headers` have names in lower case. `happening`: what befalls it; "again" is
+    that the same one was answered just before."""
 
     method: str
     path: bytes
@@ -199,6 +200,8 @@ class Rehearsal:
     def ask(self, told: Told, moment: Moment, notes: Notes | None = None) -> Seen:
         """Put a request at a moment, as which everything already is (`put`). `notes`: what was noted of requests with
         the same head (`ninefold.runtime.request.precedents`)."""
+        if told.happening == "again":
+            self.ask(replace(told, happening=None), replace(moment, number=-moment.number))
         self._sources.at(moment.number, moment.passed)
         if self.service.timers is not None:
             self.service.timers.wake()

@@ -161,7 +161,7 @@ def _decide(file: str, named: Path | None, plan: ServicePlan, loaded: Loaded) ->
     path = named or (beside if file != "-" and beside.exists() else None)
 
     def of(what: Decided, stored: Schema, known: Known) -> tuple[Outcome, tuple[Diagnostic, ...]]:
-        return decide(what, stored, wanted, given, checks, ways.served_with(known.contract))
+        return decide(what, stored, wanted, given, checks, ways.served_with(known.contract), known.is_empty)
 
     if path is None:
         return lambda stored, known: of(NOTHING_DECIDED, stored, known)[0]
@@ -177,7 +177,7 @@ def _decide(file: str, named: Path | None, plan: ServicePlan, loaded: Loaded) ->
             return of(NOTHING_DECIDED, stored, known)[0]
         found, diagnostics = of(document.value, stored, known)
         _sound(diagnostics, source)
-        return replace(found, document=digest if found.count else "")
+        return replace(found, document=digest if document.value.decisions else "")
 
     return decided
 

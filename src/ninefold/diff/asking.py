@@ -155,6 +155,9 @@ class Asking:
                         {"content-type": "text/x-none"}, {"idempotency-key": "the-same"},
                         {"idempotency-key": "the-same"}):  # fmt: skip
             self._again(key, route, headers=headers)
+        if any(each.idempotency_key for each in routes):
+            self._again(key, route, keyed=False)
+            self._again(key, route, headers={"idempotency-key": "a-second-time"}, happening="again")
         for number, body in enumerate(bodies(route)):
             others = [found[number] if len(found) > number else body for each in routes if (found := bodies(each))]
             for document in self._documents(body, others):
@@ -203,9 +206,10 @@ class Asking:
         self, key: str, route: Served, person: Person, path: str, body: Body | None, *,
         row: dict[str, Stored] | None = None, document: Any = None, padded: int = 0,
         headers: Mapping[str, str] | None = None, query: Mapping[str, str] | None = None,
-        counted: Mapping[str, Any] | None = None,
+        counted: Mapping[str, Any] | None = None, keyed: bool = True, happening: str | None = None,
     ) -> Seen:  # fmt: skip
-        """`padded`: how many bytes the body has. Raises Enough."""
+        """`padded`: how many bytes the body has; `keyed`: with an idempotency key where one has to be. Raises
+        Enough."""
         if len(self.asked) >= MOST or self.is_over():
             raise Enough
         self._count += 1
@@ -215,11 +219,11 @@ class Asking:
             content = content_of(body, self._document(body) if document is None else document)
             content += b" " * max(min(padded, LARGEST) - len(content), 0)
             sent |= {"content-type": body.media_types[0], "content-length": str(len(content))}
-        if route.idempotency_key == "required":
+        if keyed and route.idempotency_key == "required":
             sent["idempotency-key"] = f"key-{self._count}"
         asked = urlencode({**self._naming("query"), **person.query, **(query or {})})
         sent |= {**self._naming("header"), **(headers or {})}
-        told = Told(route.method, path.encode(), asked.encode(), sent, content)
+        told = Told(route.method, path.encode(), asked.encode(), sent, content, happening)
         moment = Moment(1 + len(self.asked), self.passed, self._now(), self._plan.schema, counted or {})
         self.rehearsal.put(moment)
         seen = self.rehearsal.ask(told, moment)

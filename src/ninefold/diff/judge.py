@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Final
@@ -17,7 +17,7 @@ from ninefold.diff.promise import Promise
 from ninefold.diff.readers import WIDER, of_schemas, shown_fields
 from ninefold.diff.sight import Sight, sight
 from ninefold.diff.values import amount, direction
-from ninefold.diff.verdicts import Direction, Effect, effects
+from ninefold.diff.verdicts import WHO, Audience, Direction, Effect, effects
 from ninefold.language.authentication import BY_CALLER
 from ninefold.language.fact import value_of
 from ninefold.language.key import Key, Kind, Side
@@ -54,7 +54,7 @@ class Judge:
 
     def effects(self, change: Change, alone: Alone) -> tuple[Effect, ...]:
         """All of them; none: nothing that the service does is another."""
-        found = [*self._gaps(alone)]
+        found = [*self._gaps(change, alone)]
         is_words = change.key.kind is Kind.TELLS or self._is_only_called(change, alone)
         if not alone.felt or is_words or (not found and self._is_proved_the_same(change)):
             return tuple(found)
@@ -88,14 +88,18 @@ class Judge:
         """The fields that both contracts show."""
         return shown_fields(self.both.old.contract) & shown_fields(self.both.new.contract)
 
-    def _gaps(self, alone: Alone) -> Iterator[Effect]:
+    def _gaps(self, change: Change, alone: Alone) -> Iterator[Effect]:
+        def who(blocks: Collection[str]) -> Audience:
+            """Who asks what is blocked, else for whom there is what is left out."""
+            return "senders" if blocks else WHO[side_of(change.part, change.key.path)]
+
         for each in alone.opened:
             costs = f"{', '.join(each.blocks)} answers 501" if each.blocks else each.left_out or "nothing is served"
             if not each.blocks and not alone.felt:
                 continue
-            yield Effect("senders", "breaking", None, f"a gap opens: {each.text} ({costs})")
+            yield Effect(who(each.blocks), "breaking", None, f"a gap opens: {each.text} ({costs})")
         for each in alone.closed:
-            yield Effect("senders", "compatible", "close a gap", f"a gap closes: {each.text}")
+            yield Effect(who(each.blocks), "compatible", "close a gap", f"a gap closes: {each.text}")
 
     def _is_proved_the_same(self, change: Change) -> bool:
         return change.how == "changed" and change.key.narrows and self.direction(change) == "same"

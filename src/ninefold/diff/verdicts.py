@@ -34,7 +34,7 @@ that the service does."""
 
 Direction: TypeAlias = Literal["more", "less", "other", "unproved", "same"]
 
-_WHO: Final[dict[Side, Audience]] = {
+WHO: Final[dict[Side, Audience]] = {
     "takes": "senders", "gives": "readers", "tells": "receivers", "moves": "readers", "guards": "senders",
     "runs": "operators", "used": "readers",
 }  # fmt: skip
@@ -60,7 +60,7 @@ def effects(
     side: Side, direction: Direction, promise: Promise, word: str | None = None, said: str = ""
 ) -> Iterator[Effect]:
     """The table."""
-    who = _WHO[side]
+    who = WHO[side]
     if direction == "same":
         return
     if direction == "unproved":

@@ -161,6 +161,7 @@ def _witness(found: Change, is_made: bool) -> Witness:
     _, who, state = found.asked.where.split("\0")
     body = _short(found.asked.told.body.decode("utf-8", "replace"), 0)
     more = [f"{name}: {value}" for name, value in found.asked.told.headers.items() if name in _TELLING]
+    more += ["a second time"] if found.asked.told.happening else []
     by = who + (f", the {state.replace(' ', ' is ', 1)}" if state else "") + "".join(f", {each}" for each in more)
     return Witness(f"{_request(found.asked.told)} {body}".strip(), was, now, by)
 

@@ -203,8 +203,9 @@ def upgraded(
 ) -> tuple[Rehearsed, bool]:
     """The upgrade of a database of the shape `before`, and whether the transaction is to be kept. `name`: as its
     operator calls it. Raises NotUpgraded."""
-    outcome = decide(before, record.known(database.session))
     counts = tuple((table.name, _count(database, table.name)) for table in before.tables)
+    known = replace(record.known(database.session), is_empty=not any(count for _, count in counts))
+    outcome = decide(before, known)
     try:
         database.take(outcome.steps, wanted)
     except Failed as error:
@@ -228,6 +229,8 @@ def upgraded(
         return replace(done, changes=(*done.changes, *unfit)), False
     if found.same and not outcome.count and not outcome.steps:
         # Nothing but that rows were looked at is new.
+        if outcome.document:
+            record.note_decided(database.session, outcome.document)
         return done, True
     after = found.after
     lost = dict(hidden(database, after))

@@ -165,10 +165,12 @@ DECIDED = "decided"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a database was served with last, and by their digests the documents of upgrades that were done."""
+    """What a database was served with last, and by their digests the documents of upgrades that were done. `is_empty`:
+    no resource has a row."""
 
     contract: Contract | None
     decided: tuple[str, ...]
+    is_empty: bool = False
 
 
 def known(session: Session) -> Known:

@@ -13,6 +13,7 @@ from ninefold.plan.schema import Schema
 from ninefold.tools.decisions.contract import NO_WAYS, Made, Ways
 from ninefold.tools.decisions.deciding import Deciding
 from ninefold.tools.decisions.document import (
+    NOTHING_DECIDED,
     Decided,
     Hide,
     Leave,
@@ -24,7 +25,7 @@ from ninefold.tools.decisions.document import (
 )
 from ninefold.tools.decisions.inherit import asked, give_older, inherit
 from ninefold.upgrade.as_it_was import as_it_was
-from ninefold.upgrade.changes import Outcome
+from ninefold.upgrade.changes import Outcome, changes
 from ninefold.upgrade.codes import ANOTHER_DATABASE
 from ninefold.upgrade.shape import digest
 
@@ -36,11 +37,15 @@ def decide(
     given: Made = MappingProxyType({}),
     checks: Collection[str] = (),
     ways: Ways = NO_WAYS,
+    is_empty: bool = False,
 ) -> tuple[Outcome, tuple[Diagnostic, ...]]:
     """What is decided over a database of shape `stored` that is to serve the schema `wanted`; what of it cannot be.
     `given`: what the contract decides itself, for the rows of which nothing else is decided. `checks`: those of its
     resources, by their names (`room.check.too_small`). `ways`: what part 9 says of older versions, which counts where
-    nothing else is decided (`ninefold.tools.decisions.inherit`)."""
+    nothing else is decided (`ninefold.tools.decisions.inherit`). `is_empty`: there are no rows; where the database has
+    the form of the contract besides, made for it or by a service that asked nobody, nothing is left to decide."""
+    if is_empty and changes(stored, wanted).same:
+        decided = NOTHING_DECIDED
     deciding = Deciding(stored, wanted, checks)
     made_for = decided.made_for
     if made_for is not None and made_for.text != digest(stored):
