@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -242,3 +243,15 @@ def answered(load: Load, more: int) -> None:
     """So many more are."""
     before = len(load.answered)
     until(lambda: len(load.answered) >= before + more, lambda: "writes go on")
+
+
+@pytest.mark.long
+def test_a_machine_that_leaves_the_network_is_not_waited_for() -> None:
+    """10 s, in which nothing is done: it is the kernel that gives it up."""
+    try:
+        subprocess.run(["unshare", "-n", "ip", "link"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("a network of its own cannot be made here")
+    command = ["unshare", "-n", sys.executable, "-m", "tests.postgresql.silent"]
+    ran = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True)
+    assert "lost: PostgreSQL cannot be reached" in ran.stdout, ran.stdout + ran.stderr

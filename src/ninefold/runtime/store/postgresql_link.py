@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from asyncio import AbstractEventLoop
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -98,6 +99,30 @@ class Prepared:
     columns: tuple[str, ...]
 
 
+_SILENT: Final = {
+    "SO_KEEPALIVE": 1,
+    "TCP_KEEPIDLE": 5,
+    "TCP_KEEPINTVL": 2,
+    "TCP_KEEPCNT": 3,
+    "TCP_USER_TIMEOUT": 10_000,
+}
+"""A machine that has left the network says nothing: its connections are lost after some ten seconds (tcp(7)), and not
+when whatever is waited for would come."""
+
+
+class _Connection(asyncpg.Connection):  # type: ignore[misc]
+    __slots__ = ()
+
+    def __init__(self, protocol: Any, transport: Any, *rest: Any) -> None:
+        super().__init__(protocol, transport, *rest)
+        own = transport.get_extra_info("socket")
+        if own.family != socket.AF_UNIX:
+            for name, value in _SILENT.items():
+                if hasattr(socket, name):
+                    level = socket.SOL_SOCKET if name.startswith("SO_") else socket.IPPROTO_TCP
+                    own.setsockopt(level, getattr(socket, name), value)
+
+
 class Link:
     """A connection, and the statements that it has prepared. What is asked of it raises Lost, an error that PostgreSQL
     gives it for an answer (`asyncpg.PostgresError`), or our own fault."""
@@ -124,6 +149,7 @@ class Link:
             statement_cache_size=0,
             server_settings=settings,
             target_session_attrs="primary",
+            connection_class=_Connection,
         )
         try:
             return cls(await connecting)
