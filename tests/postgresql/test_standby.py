@@ -170,6 +170,13 @@ def test_a_url_is_shown_without_what_is_secret_and_refused_where_it_cannot_be_re
     assert isinstance(refused, Refused) and "secret" not in refused.message
 
 
+@pytest.mark.parametrize(
+    "url", ["postgresql:///db", "postgresql:///db?host=/run/a,/run/b", "postgresql://u@[::1]:1/db"]
+)
+def test_a_url_without_secrets_is_shown_as_it_is(url: str) -> None:
+    assert Servers(url).name == url
+
+
 def _plan() -> ServicePlan:
     plan = compiled(CONTRACT).plan_for("postgresql")
     assert plan is not None

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Protocol, TypeAlias
 
 from msgspec import structs
@@ -145,8 +146,9 @@ def differs(name: str, details: tuple[str, ...]) -> Refused:
         f"the database {name} was made for another contract, and rows are in it over which has to be decided",
         details,
         (
-            f"nothing in it was changed: `ninefold upgrade FILE --database {name}` shows what would become of it",
-            "or serve the contract that made it, or name another file with --database",
+            f"nothing in it was changed: `ninefold upgrade FILE --database {quote(name)}` shows what would become of "
+            "it",
+            "or serve the contract that made it, or name another database with --database",
         ),
     )
 

@@ -90,7 +90,9 @@ def shown(url: str) -> str:
     parts = urlsplit(url)
     user, at, hosts = parts.netloc.rpartition("@")
     told = (each for each in parts.query.split("&") if unquote(each.partition("=")[0]) not in _SECRET)
-    return parts._replace(netloc=user.partition(":")[0] + at + hosts, query="&".join(told)).geturl()
+    query = "&".join(told)
+    # `geturl` leaves out the slashes of a URL without a host.
+    return f"{parts.scheme}://{user.partition(':')[0]}{at}{hosts}{parts.path}{'?' * bool(query)}{query}"
 
 
 def _apart(url: str) -> list[str]:
