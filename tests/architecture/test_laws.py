@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -125,3 +126,13 @@ def test_only_the_adapter_has_coroutines() -> None:
         if isinstance(node, ast.AsyncFunctionDef)
     ]
     assert found == []
+
+
+def test_all_that_is_kept_is_text() -> None:
+    """No package, database or picture comes into the repository by the way."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=PACKAGE.parents[1], capture_output=True, check=False).stdout
+    if not listed:
+        pytest.skip("this is no checkout")
+    for name in filter(None, listed.decode().split("\0")):
+        if (PACKAGE.parents[1] / name).is_file():
+            (PACKAGE.parents[1] / name).read_text(encoding="utf-8")
