@@ -111,7 +111,7 @@ def good_requests(asking: Asking, chance: random.Random) -> list[Good]:
 
 
 def _is_basic(headers: Mapping[str, str]) -> bool:
-    return headers.get("Authorization", "").startswith("Basic ")
+    return headers.get("Authorization", "").lower().startswith("basic ")
 
 
 class Hostile:
