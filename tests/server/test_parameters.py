@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 import pytest
 from tests.events.service import running
+from tests.http_cases import serving
+from tests.parts import contract
 
 from ninefold.pipeline import compile_document
 
@@ -586,3 +588,34 @@ def test_a_header_that_gives_one_text_cannot_give_two() -> None:
     contract = CONTRACT.replace("minItems: 2, explode: false", "minItems: 2, explode: true")
     found = compile_document("contract.yaml", contract.encode())
     assert [each.message for each in found.diagnostics if each.code.id == "NF0640"] == ["no request can give `X-Two`"]
+
+
+COLOUR = "{$ref: '#/types/colour'}"
+
+
+@pytest.mark.parametrize(
+    ("schema", "in_path"),
+    [
+        (COLOUR, True),
+        (f"{{type: string, allOf: [{COLOUR}]}}", True),
+        (f"{{type: string, oneOf: [{COLOUR}]}}", True),
+        (f"{{anyOf: [{COLOUR}, {{const: blue}}]}}", False),
+        (f"{{enum: [red, plum], items: {COLOUR}, if: {COLOUR}}}", False),
+        (f"{{type: string, anyOf: [{COLOUR}], default: green}}", False),
+    ],
+)
+def test_a_parameter_may_be_of_a_shared_type(schema: str, in_path: bool, tmp_path: Path) -> None:
+    """Also where its schema leads to one inside; what is none in a path is no such path."""
+    text = contract(
+        "thing: {primary key: id, fields: {id: {type: integer, on create: serial()}}}\n"
+        "types: {colour: {type: string, enum: [red, green]}}",
+        f"DELETE /things: {{does: delete all thing, query: {{hue: {schema}}}, responses: {{204: none}}}}"
+        + f"\nDELETE /of/{{hue}}: {{does: delete all thing, path: {{hue: {schema}}}, responses: {{204: none}}}}"
+        * in_path,
+    )
+    loaded = compile_document("contract.md", text.encode())
+    assert loaded.plan is not None, loaded.diagnostics
+    with serving(loaded.plan, tmp_path / "a.db", {}) as client:
+        for hue, found, there in (("red", 204, 204), ("grey", 422, 404)):
+            assert client.delete("/things", params={"hue": hue}).status_code == found
+            assert not in_path or client.delete(f"/of/{hue}").status_code == there

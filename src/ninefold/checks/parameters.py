@@ -67,7 +67,8 @@ def check_declared(
         if plain and is_never_sent(each, place, findings):  # of the path it has been said
             continue
         schema, own = _schema(each, orders, findings)
-        type_ = (types or {}).get(each.name) or type_of(each)
+        chosen = isinstance(each.sorts or each.selects or each.expands, Shown)
+        type_ = (types or {}).get(each.name) or (type_of(each) if chosen else from_schema(schema))
         yield Parameter(
             each.name,
             type_,
@@ -86,15 +87,16 @@ def _schema(
 ) -> tuple[dict[str, Any], tuple[Rule, ...]]:
     """What a value is held to, and the rules that do not stand in its own schema: what can be chosen is a list."""
     several = each.selects or each.expands
+    json = findings.schemas.inlined(each.schema.json)
     if isinstance(each.sorts, Shown):
         enum, place = {"type": "string", "enum": list(orders)}, findings.place(each.sorts.span)
-        return {**each.schema.json, **enum}, (Rule((), "enum", place),)
+        return {**json, **enum}, (Rule((), "enum", place),)
     if isinstance(several, Shown):
         named = [one.text if isinstance(one, Name) else one.name for one in several.value]
         place, items = findings.place(several.span), {"type": "string", "enum": named}
         chosen = {"type": "array", "items": items, "minItems": 1, "uniqueItems": True}
-        return {**each.schema.json, **chosen}, (Rule(("*",), "enum", place), Rule((), "uniqueItems", place))
-    return each.schema.json, ()
+        return {**json, **chosen}, (Rule(("*",), "enum", place), Rule((), "uniqueItems", place))
+    return json, ()
 
 
 def _default(each: requests.Parameter, type_: Type, schema: Mapping[str, Any], findings: Findings) -> tuple[Any, ...]:
@@ -115,7 +117,7 @@ def _default(each: requests.Parameter, type_: Type, schema: Mapping[str, Any], f
 
 def is_never_sent(parameter: requests.Parameter, place: Place, findings: Findings) -> bool:
     """Whether no request can give a parameter, which is said then."""
-    json = parameter.schema.json
+    json = findings.schemas.inlined(parameter.schema.json)
     why = _never_sent(json, required(from_schema(json)), place, value_of(parameter.explode) is not False)
     if why is not None:
         several = ", or in a query a list of these (`{type: array, items: {type: string}}`)"

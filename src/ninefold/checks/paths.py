@@ -74,7 +74,7 @@ def _value(
 ) -> PathValue | None:
     parameter = next(each for each in value_of(endpoint.path) or () if each.name == segment.name)
     field = None if resource is None else resource.fields.get(segment.name)
-    type_ = required(from_schema(parameter.schema.json))
+    type_ = required(from_schema(findings.schemas.inlined(parameter.schema.json)))
     if field is not None and resource is not None and field.name in _keys(resource):
         findings.say(
             PATH_NAME,

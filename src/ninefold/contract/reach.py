@@ -261,6 +261,8 @@ class Walk:
             return target
         own = self.graph.fields.get(resource, {}).get(name)
         if own is None:
+            if (there := self.graph.resources.get(resource)) is None or is_open(there.fields):
+                return None  # the name may be a field of its own, which is asked for already
             for referring, target, called in self.graph.unshown:
                 if target in (None, resource) and called in (None, name):
                     self.reach(referring)
