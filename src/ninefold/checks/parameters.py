@@ -165,8 +165,6 @@ def _admits(schema: Any, kind: str) -> bool:
     """Whether a schema may admit a value of a kind. Where that it does not cannot be proven, it may."""
     if not isinstance(schema, Mapping):
         return schema is not False
-    if "$ref" in schema:
-        return False  # a shared type is an object
     kinds = schema.get("type")
     named = {kinds} if isinstance(kinds, str) else set(kinds or ())
     if named and not named & (
