@@ -70,20 +70,13 @@ def test_a_process_that_is_killed_takes_nothing_with_it_but_its_connections(tmp_
         with httpx.Client(base_url=service.address("service"), timeout=60) as client:
             who = person(client)
             load = Load([Asked(client)], who, hall(client, 1_000_000))  # type: ignore[list-item]
-            with ThreadPoolExecutor(6) as threads:
-                writing = [threads.submit(load.write, number) for number in range(6)]
-                try:
-                    for _ in range(3):
-                        so_far = len(load.answered)
-                        until(lambda so_far=so_far: len(load.answered) > so_far + 20)  # type: ignore[misc]
-                        victim = random.choice(sorted(now))
-                        os.kill(victim, signal.SIGKILL)
-                        until(lambda: len(children(service) - {victim}) == 2)  # noqa: B023
-                        now = ready(service, 2)
-                finally:
-                    load.ended = True
-                for each in writing:
-                    each.result()
+            with load.going(6):
+                for _ in range(3):
+                    load.until_more(21)
+                    victim = random.choice(sorted(now))
+                    os.kill(victim, signal.SIGKILL)
+                    until(lambda: len(children(service) - {victim}) == 2)  # noqa: B023
+                    now = ready(service, 2)
         # Each request by a connection of its own, which any of the processes may take.
         for _ in range(6):
             seats = httpx.get(f"{service.address('service')}/seats", headers=who, timeout=60).json()["data"]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
@@ -83,6 +84,23 @@ class Load:
         self.among, self.who, self.where = among, who, where
         self.answered: list[tuple[int, str]] = []
         self.ended = False
+
+    @contextmanager
+    def going(self, clients: int) -> Iterator[None]:
+        """So many clients write until the block ends. Raises what one of them met."""
+        with ThreadPoolExecutor(clients) as threads:
+            writing = [threads.submit(self.write, number) for number in range(clients)]
+            try:
+                yield
+            finally:
+                self.ended = True
+            for each in writing:
+                each.result()
+
+    def until_more(self, more: int) -> None:
+        """Until so many more were answered."""
+        before = len(self.answered)
+        until(lambda: len(self.answered) >= before + more, lambda: "writes go on")
 
     def write(self, _: int) -> None:
         while not self.ended:

@@ -8,7 +8,6 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -69,31 +68,19 @@ def test_nothing_is_lost_or_done_twice_where_postgresql_dies(postgresql: Server)
         load = Load(both, person(both[0].client), hall(both[0].client, 1_000_000))
         made = both[1].client.post("/webhooks", json={"url": receiver.url, "kinds": ["seat.made"]}, headers=load.who)
         assert made.status_code == 201
-        with ThreadPoolExecutor(4) as threads:
-            writing = [threads.submit(load.write, number) for number in range(4)]
-            try:
-                for number in range(many("CRASHES", 2, 96)):
-                    _until_more(load, 20)
-                    if number % 2:
-                        postgresql.kill_one()
-                    else:
-                        postgresql.crash()
-                        assert {node.client.get("/seats", headers=load.who).status_code for node in both} == {503}
-                        postgresql.begin()
-                _until_more(load, 20)
-            finally:
-                load.ended = True
-            for each in writing:
-                each.result()
+        with load.going(4):
+            for number in range(many("CRASHES", 2, 96)):
+                load.until_more(20)
+                if number % 2:
+                    postgresql.kill_one()
+                else:
+                    postgresql.crash()
+                    assert {node.client.get("/seats", headers=load.who).status_code for node in both} == {503}
+                    postgresql.begin()
+            load.until_more(20)
         for node in both:
             assert node.process.poll() is None, "a node goes on"
         judge(postgresql.url, load, receiver)
-
-
-def _until_more(load: Load, more: int) -> None:
-    """So many more were answered."""
-    before = len(load.answered)
-    until(lambda: len(load.answered) >= before + more, lambda: "writes go on once PostgreSQL is there")
 
 
 @pytest.mark.parametrize("others", [0, 50])

@@ -110,25 +110,19 @@ def test_nothing_is_lost_or_done_twice_while_nodes_die_hang_and_lose_their_conne
         load = Load(among, person(among[0].client), hall(among[0].client, 1_000_000))
         made = among[1].client.post("/webhooks", json={"url": receiver.url, "kinds": ["seat.made"]}, headers=load.who)
         assert made.status_code == 201
-        with ThreadPoolExecutor(6) as threads:
-            writing = [threads.submit(load.write, number) for number in range(6)]
-            try:
-                for number in range(many("CUTS", 3, 60)):
-                    time.sleep(random.uniform(0.5, 2))
-                    victim = random.choice(among)
-                    if number % 3 == 0:
-                        server.run(url, CUT)
-                    elif number % 3 == 1:
-                        victim.kill()
-                        among[among.index(victim)] = Node(url).begun()
-                    else:
-                        victim.process.send_signal(signal.SIGSTOP)
-                        time.sleep(12)
-                        victim.process.send_signal(signal.SIGCONT)
-            finally:
-                load.ended = True
-            for each in writing:
-                each.result()
+        with load.going(6):
+            for number in range(many("CUTS", 3, 60)):
+                time.sleep(random.uniform(0.5, 2))
+                victim = random.choice(among)
+                if number % 3 == 0:
+                    server.run(url, CUT)
+                elif number % 3 == 1:
+                    victim.kill()
+                    among[among.index(victim)] = Node(url).begun()
+                else:
+                    victim.process.send_signal(signal.SIGSTOP)
+                    time.sleep(12)
+                    victim.process.send_signal(signal.SIGCONT)
         judge(url, load, receiver)
         for node in among:
             node.close()

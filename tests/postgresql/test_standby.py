@@ -224,19 +224,13 @@ def test_nothing_is_lost_or_done_twice_where_the_primary_dies_and_its_standby_is
             )
             assert made.status_code == 201
             streams = [stack.enter_context(listening(node.client, load.who)) for node in both]
-            threads = stack.enter_context(ThreadPoolExecutor(4))
-            writing = [threads.submit(load.write, number) for number in range(4)]
-            try:
-                answered(load, 20)
+            with load.going(4):
+                load.until_more(20)
                 one.kill()
                 assert {node.client.get("/seats", headers=load.who).status_code for node in both} == {503}
                 assert server.run(two.url, "SELECT pg_is_in_recovery()") == [(True,)]
                 two.promote()
-                answered(load, 20)
-            finally:
-                load.ended = True
-            for each in writing:
-                each.result()
+                load.until_more(20)
             for node in both:
                 assert node.process.poll() is None, "a node goes on"
             judge(two.url, load, receiver)
@@ -244,12 +238,6 @@ def test_nothing_is_lost_or_done_twice_where_the_primary_dies_and_its_standby_is
             for stream in streams:
                 told = [(each.kind, each.data["data"]["id"]) for each in stream.take(len(log))]
                 assert told == [(kind, json.loads(row)[0]) for kind, row in log]
-
-
-def answered(load: Load, more: int) -> None:
-    """So many more are."""
-    before = len(load.answered)
-    until(lambda: len(load.answered) >= before + more, lambda: "writes go on")
 
 
 @pytest.mark.long
