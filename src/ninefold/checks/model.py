@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from ninefold.checked.operations import BodyMember
 from ninefold.checks.codes import COMPUTED_CYCLE
@@ -304,18 +305,18 @@ def _one(group: str, fact: Fact[tuple[Parameter, ...]] | None) -> dict[str, Type
 
 def _as_given(parameter: Parameter, group: str) -> Type:
     """A request may leave out all but what stands in its path."""
-    type_ = type_of(parameter)
+    type_ = type_of(parameter, parameter.schema.json)
     always = parameter.is_required or value_of(parameter.default) is not None or group == "path"
     return type_ if always else optional(type_)
 
 
-def type_of(parameter: Parameter) -> Type:
+def type_of(parameter: Parameter, schema: Any) -> Type:
     """The type of what a parameter gives, as far as it is known of itself: that of a condition is the expression's."""
     if parameter.sorts is not None:
         return Text()
     if parameter.selects is not None or parameter.expands is not None:
         return Array(items=Text())
-    return from_schema(parameter.schema.json)
+    return from_schema(schema)
 
 
 def _either(known: dict[str, Type], own: dict[str, Type]) -> dict[str, Type]:

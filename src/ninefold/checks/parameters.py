@@ -67,8 +67,7 @@ def check_declared(
         if plain and is_never_sent(each, place, findings):  # of the path it has been said
             continue
         schema, own = _schema(each, orders, findings)
-        chosen = isinstance(each.sorts or each.selects or each.expands, Shown)
-        type_ = (types or {}).get(each.name) or (type_of(each) if chosen else from_schema(schema))
+        type_ = (types or {}).get(each.name) or type_of(each, schema)
         yield Parameter(
             each.name,
             type_,
