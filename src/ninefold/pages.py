@@ -6,9 +6,9 @@ A page is a heading and sections, each with a name that never changes: `## NF040
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 CHEAT_SHEET = "cheat_sheet.yaml"
 """The language on one screen: a contract that says a little of everything."""
@@ -16,8 +16,7 @@ CHEAT_SHEET = "cheat_sheet.yaml"
 _SECTION = re.compile(r"^## (\w+): (.+)\n\n((?:(?!## \w+: ).*\n)*)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """`text` is Markdown, and ends with a line break."""
 
     name: str

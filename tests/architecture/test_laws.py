@@ -136,3 +136,20 @@ def test_all_that_is_kept_is_text() -> None:
     for name in filter(None, listed.decode().split("\0")):
         if (PACKAGE.parents[1] / name).is_file():
             (PACKAGE.parents[1] / name).read_text(encoding="utf-8")
+
+
+def test_a_frozen_class_is_made_when_it_is_used() -> None:
+    """The standard library's decorator compiles six methods of a class at each start (decision 0034)."""
+    found = [
+        f"{named(path)}:{node.lineno}"
+        for path in MODULES
+        if named(path) != "diagnostics/frozen.py"
+        for node in ast.walk(tree_of(path))
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module == "dataclasses"
+            and "dataclass" in {each.name for each in node.names}
+        )
+        or (isinstance(node, ast.Attribute) and node.attr == "dataclass" and ast.unparse(node.value) == "dataclasses")
+    ]
+    assert found == []

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any, Final
 
 from ninefold.ablate.fixed import Asked
 from ninefold.ablate.rehearsal import Seen
+from ninefold.diagnostics.frozen import dataclass
 
 REFUSED = 400
 """From this status on a response refuses."""

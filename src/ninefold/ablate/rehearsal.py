@@ -6,10 +6,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias, assert_never
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan

@@ -30,9 +30,9 @@ def body_members(
 
 def every_member(endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyMember, ...] | None:
     """All members of a shared type that is the body; None: some part of the type is a gap."""
-    name, types = _type_of(endpoint), findings.contract.shared_types
-    if name is None or name not in types.by_name.keys() - types.open:
-        return None if name in types.open else ()
+    name, types = _described(endpoint, findings), findings.contract.shared_types
+    if name is None:
+        return None if _type_of(endpoint) in types.open else ()
     schemas, is_edited = _schemas(endpoint, findings), _is_edited(endpoint)
     needed, rules = {each.text for each in types.needed(name)}, _rules(name, findings)
     found = []
@@ -55,8 +55,8 @@ def _type_at_times(said: Sequence[Member], name: str, schemas: SharedSchemas) ->
 
 def whole_body(endpoint: stated.Endpoint, resource: Resource | None, findings: Findings) -> WholeBody | None:
     """What a shared type that is the body asks of it as a whole; None: nothing, or some part of the type is a gap."""
-    name, types = _type_of(endpoint), findings.contract.shared_types
-    if name is None or name not in types.by_name.keys() - types.open:
+    name, types = _described(endpoint, findings), findings.contract.shared_types
+    if name is None:
         return None
     schemas, fields = _schemas(endpoint, findings), {} if resource is None else resource.fields
     needed: list[str] = []
@@ -85,8 +85,8 @@ def other_members(endpoint: stated.Endpoint, findings: Findings) -> Object | Non
 
 def check_type_of_body(endpoint: stated.Endpoint, findings: Findings) -> None:
     """Says where the type that is a body is not one of objects, or asks for what no body can have."""
-    body, name, types = value_of(endpoint.body), _type_of(endpoint), findings.contract.shared_types
-    if body is None or body.reference is None or name is None or name not in types.bounded.keys() - types.open:
+    body, name, types = value_of(endpoint.body), _described(endpoint, findings), findings.contract.shared_types
+    if body is None or body.reference is None or name is None or name not in types.bounded:
         return
     inlined, label = _inlined(name, _schemas(endpoint, findings)), Label(body.reference.span, "is the body")
     members = types.described(name)
@@ -106,6 +106,12 @@ def _type_of(endpoint: stated.Endpoint) -> str | None:
     """The shared type that is the body."""
     body = value_of(endpoint.body)
     return None if body is None or body.reference is None else body.reference.text
+
+
+def _described(endpoint: stated.Endpoint, findings: Findings) -> str | None:
+    """The shared type that is the body, of which no part is a gap."""
+    name, types = _type_of(endpoint), findings.contract.shared_types
+    return name if name in types.by_name and name not in types.open else None
 
 
 def _is_edited(endpoint: stated.Endpoint) -> bool:

@@ -10,7 +10,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from ipaddress import ip_network
 from pathlib import Path
@@ -43,6 +43,7 @@ from ninefold.development.database import Prepared, file_of, forget, prepared
 from ninefold.development.identity import Identity
 from ninefold.development.reload import SECONDS, Watch
 from ninefold.diagnostics.diagnostic import Severity
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.render import visible
 from ninefold.operator.audit import counted
 from ninefold.operator.metrics import Metrics

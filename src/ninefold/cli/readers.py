@@ -15,12 +15,13 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from socket import socket, socketpair
 from typing import Final
 
 from msgspec import convert
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.operator.metrics import Metrics, Tally
 from ninefold.runtime.http import channel as said
 from ninefold.runtime.http.access_log import Lines

@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from math import inf
 from socket import socket
@@ -25,6 +25,7 @@ from ninefold.cli.sockets import url
 from ninefold.cli.terminal import Unusable, complain, say, show
 from ninefold.development import reload
 from ninefold.diagnostics.diagnostic import Severity
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.operator.audit import Counted
 from ninefold.operator.metrics import Metrics
 from ninefold.operator.port import Guard, application

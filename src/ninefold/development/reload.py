@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
+
+from ninefold.diagnostics.frozen import dataclass
 
 SECONDS = 0.2
 """How often a file is looked at: soon enough for whoever saved it, seldom enough to cost nothing."""

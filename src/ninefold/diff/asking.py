@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 from ninefold.ablate.fixed import Asked
 from ninefold.ablate.rehearsal import BETWEEN, Moment, Rehearsal, Seen, Told
 from ninefold.development.samples import sample, varied
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.bounds import telling
 from ninefold.diff.making import (
     NOTHING,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate
 from typing import Literal, TypeAlias, get_args
 
@@ -18,6 +18,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.operator.audit import Counted
 from ninefold.runtime.http.access_log import Record
 from ninefold.runtime.store.protocol import Store

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Aside, Column, Index, Reference, Schema, Table
 from ninefold.upgrade import steps
 from ninefold.upgrade.change import By, Change

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.cache import Cache
 from ninefold.runtime.http.capacity import LITTLE_BYTES
 from ninefold.runtime.http.cycle import WITHOUT_CONTENT, Asgi, Message, Receive, Send, bare, begun_head, response_head

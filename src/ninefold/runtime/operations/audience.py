@@ -7,9 +7,10 @@ as long as nothing changes by which a caller is judged; of those of whom it is n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import binder
 from ninefold.plan import environment
 from ninefold.plan import events as plan

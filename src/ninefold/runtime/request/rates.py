@@ -14,12 +14,12 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, TypeAlias, assert_never
 
 import msgspec
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.tree import free_variables
 from ninefold.plan import limits as plan
@@ -232,10 +232,11 @@ class Headers:
     """The headers that tell of rates, each with what it carries."""
 
     fields: tuple[tuple[bytes, plan.Carries], ...] = ()
-    retries: bool = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "retries", any(carries == "retry after" for _, carries in self.fields))
+    @property
+    def retries(self) -> bool:
+        """One of them says when to ask again."""
+        return any(carries == "retry after" for _, carries in self.fields)
 
     def told(self, told: Sequence[Told], refused: bool) -> HeaderFields:
         """Of the rates that counted a request. `refused`: the response refuses it for one of them. One number stands

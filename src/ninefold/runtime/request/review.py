@@ -7,10 +7,11 @@ shows is what the same request would be shown that came now.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.environment import CREDENTIAL, Environment
 from ninefold.runtime.operations.flow import Asks, Fetch, Follow, Holds, Over, Select, Standing, Unreachable
 from ninefold.runtime.request.exchange import Exchange

@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 from asyncio import AbstractEventLoop, Future, Task
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from time import monotonic_ns
 from typing import Any, Final, Generic, TypeVar
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.cache import Cache
 from ninefold.runtime.store.postgresql_link import Link, meaning
 from ninefold.runtime.store.postgresql_servers import Servers

@@ -15,7 +15,7 @@ import sys
 from asyncio import AbstractEventLoop, Future
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from queue import SimpleQueue
 from threading import Lock, Thread, get_native_id
@@ -23,6 +23,7 @@ from time import perf_counter
 
 import apsw
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.connections import meaning
 from ninefold.runtime.store.protocol import Row, Stored, Unavailable
 from ninefold.runtime.store.snapshot import Snapshot
