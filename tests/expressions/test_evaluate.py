@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, Final
 
 import pytest
@@ -205,6 +206,17 @@ def test_macros_know_where_an_item_is(text: str, value: Any) -> None:
 def test_values(text: str, value: object) -> None:
     found = value_of(text)
     assert found == value and type(found) is type(value)
+
+
+@pytest.mark.parametrize("referrer", ["c2", None])
+def test_what_a_reference_names_is_known_by_its_primary_key(referrer: str | None) -> None:
+    """Where a service evaluates, no model is at hand, and what comes of a reference is what is stored."""
+    env = {**ENV, "caller": {"customer": {**CUSTOMER, "referrer": referrer}}}
+    for text in ("caller.customer.referrer.id", "caller.customer.referrer.id + ''"):
+        for evaluate in (compile(well_typed(text), MODEL), compile(well_typed(text))):
+            found = nullcontext() if referrer else pytest.raises(EvaluationError)
+            with found:
+                assert evaluate(env) == referrer
 
 
 def test_a_condition_holds_only_when_it_is_true() -> None:

@@ -163,7 +163,7 @@ def _select(select: Select, model: Model) -> Evaluate:
         computed = computed_of(select, model)
         if computed is not None and not needs_database(computed[1], (), model):
             return _computed(operand, *computed, model)
-    itself = is_identifier(select, model)
+    itself = is_identifier(select, model) if model else _is_behind_reference(select)
 
     def read(env: Env) -> Any:
         value = operand(env)
@@ -174,6 +174,13 @@ def _select(select: Select, model: Model) -> Evaluate:
         raise EvaluationError(f"there is nothing of which to read {name}")
 
     return read
+
+
+def _is_behind_reference(select: Select) -> bool:
+    """Whether what is read without the database is the primary key of the row that a reference names: all else of that
+    row is the database's to read (`needs_database`)."""
+    row = select.operand
+    return isinstance(row, Select) and row.through == "field" and isinstance(row.type, Row)
 
 
 def _of_caller(name: str) -> Evaluate:
