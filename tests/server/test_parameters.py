@@ -619,3 +619,55 @@ def test_a_parameter_may_be_of_a_shared_type(schema: str, in_path: bool, tmp_pat
         for hue, found, there in (("red", 204, 204), ("grey", 422, 404)):
             assert client.delete("/things", params={"hue": hue}).status_code == found
             assert not in_path or client.delete(f"/of/{hue}").status_code == there
+
+
+ARRAYS = """
+thing: {primary key: id, fields: {id: {type: integer, on create: serial()}, at: {type: integer}}}
+types:
+  word: {type: string, maxLength: 3}
+  words: {type: array, items: {$ref: '#/types/word'}}
+  place: {type: object, properties: {x: {type: integer}, name: {$ref: '#/types/word'}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("parameter", "shown", "code"),
+    [
+        ("{$ref: '#/types/word'}", "request.GROUP.it.size()", None),
+        ("{$ref: '#/types/word'}", "request.GROUP.it + 1", "NF0407"),
+        ("{$ref: '#/types/words', explode: true}", "request.GROUP.it.map(i, i + '!')", None),
+        ("{$ref: '#/types/words', explode: false}", "request.GROUP.it.map(i, i + 1)", "NF0407"),
+        ("{type: array, items: {$ref: '#/types/word'}, explode: true}", "request.GROUP.it.map(i, i + 1)", "NF0407"),
+        ("{$ref: '#/types/words'}", "request.GROUP.it", "NF0575"),
+        ("{$ref: '#/types/word', explode: true}", "request.GROUP.it", "NF0535"),
+        (
+            "{$ref: '#/types/place', content: application/json}",
+            "request.GROUP.it.name.size() + request.GROUP.it.x",
+            None,
+        ),
+        ("{$ref: '#/types/place', content: application/json}", "request.GROUP.it.nome", "NF0403"),
+    ],
+)
+@pytest.mark.parametrize("group", ["query", "request headers"])
+def test_an_expression_knows_what_a_shared_type_says_of_a_parameter(
+    parameter: str, shown: str, code: str | None, group: str
+) -> None:
+    """As it knows it of one whose own schema says it: a mistake is an error before the start, and no empty answer."""
+    if "content" in parameter and group != "query":
+        return
+    read = shown.replace("GROUP", group.removeprefix("request "))
+    endpoint = f"GET /it: {{does: compute, {group}: {{it: {parameter}}}, responses: {{200: {{it: '{read}'}}}}}}"
+    loaded = compile_document("c.md", contract(ARRAYS, endpoint.replace("'!'", '"!"')).encode())
+    assert [each.code.id for each in loaded.diagnostics] == ([] if code is None else [code])
+
+
+@pytest.mark.parametrize(
+    ("condition", "parameter"),
+    [("thing.at == value", "where"), ("thing.at == request.path.it", "path")],
+)
+def test_what_is_compared_with_a_parameter_of_a_shared_type_is_of_that_type(condition: str, parameter: str) -> None:
+    own = "{$ref: '#/types/word'}" if parameter == "path" else f"{{$ref: '#/types/word', where: {condition}}}"
+    said = f"path: {{it: {own}}}, where: {condition}" if parameter == "path" else f"query: {{it: {own}}}"
+    path = "/of/{it}" if parameter == "path" else "/of"
+    text = contract(ARRAYS, f"DELETE {path}: {{does: delete all thing, {said}, responses: {{204: none}}}}")
+    assert [each.code.id for each in compile_document("c.md", text.encode()).diagnostics] == ["NF0407"]

@@ -278,7 +278,7 @@ def admissions(
 ) -> tuple[Admission, ...]:
     """Who may call an endpoint; its own line, or `all others`. `known`: the rows that its path leads through."""
     found = []
-    request = request_type(findings.contract.endpoints_by_key[endpoint.key])
+    request = request_type(findings.contract.endpoints_by_key[endpoint.key], findings.schemas)
     cases = findings.survey.cases(endpoint)
     rows = dict.fromkeys(first.resource for each in cases for first in actions(each)[:1])
     known_rows = tuple(each for each in rows if each is not None and each in vocabulary.model)

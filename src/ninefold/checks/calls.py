@@ -66,7 +66,7 @@ def check_call(
     if function is None or gives is None:
         return None
     fields = {_written(each, resource): each.field for each in body}
-    request = _with_fields(request_type(endpoint, members), fields, resource)
+    request = _with_fields(request_type(endpoint, findings.schemas, members), fields, resource)
     schemas = findings.schemas
     given = {each.name: each for each in value_of(endpoint.called_with) or ()}
     taken = {each.name: each for each in value_of(function.takes) or ()}
@@ -199,7 +199,7 @@ def _by_body(by: Expression, member: str, endpoint: Endpoint, findings: Findings
 
 
 def _by_request(by: Expression, endpoint: Endpoint, vocabulary: Vocabulary, findings: Findings) -> Typed | None:
-    request = request_type(endpoint)
+    request = request_type(endpoint, findings.schemas)
     subjects = (each.subject for each in value_of(endpoint.does) or ())
     rows = dict.fromkeys(each for each in subjects if each is not None and each in vocabulary.model)
     scope = vocabulary.scope(*rows, **({} if request is None else {"request": request}))

@@ -107,7 +107,7 @@ def _given(doing: Doing, plain: Vocabulary, showing: Showing) -> Given:
     if resource is not None and segments is not None:
         check_addressing(endpoint, kind.name, resource, segments, findings)
     members = body_members(endpoint, resource, findings)
-    request = request_type(endpoint, members, other_members(endpoint, findings))
+    request = request_type(endpoint, findings.schemas, members, other_members(endpoint, findings))
     body = None if resource is None else check_body(endpoint, resource, findings)
     call = check_call(endpoint, resource, body or (), members, plain, findings)
     sets: tuple[tuple[str, Typed], ...] = ()

@@ -9,7 +9,6 @@ from ninefold.checked.service import Algorithm, Carries, Limits, Rate
 from ninefold.checks.codes import HEADER_OF_RATES, LARGE_BODIES, NO_BURST
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary, request_of_any
-from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import limits as stated
 from ninefold.language.expressions import Expression
@@ -50,7 +49,7 @@ def _rates(vocabulary: Vocabulary, findings: Findings) -> Iterator[Rate]:
     where a rate has a number bounds nothing."""
     for rate in value_of(findings.contract.limits.rates) or ():
         # A rate counts before a body is read: of a request there are the parameters that what it counts declares.
-        scope = replace(vocabulary.scope(request=_request(rate, findings.contract)), request_only=True)
+        scope = replace(vocabulary.scope(request=_request(rate, findings)), request_only=True)
         of = value_of(rate.of)
         # A primary key stands for a row: another row is another value, another state of one row is not.
         counted = typed(of, scope, Anything(nullable=True), findings) if isinstance(of, Expression) else None
@@ -81,13 +80,13 @@ def _rates(vocabulary: Vocabulary, findings: Findings) -> Iterator[Rate]:
         )
 
 
-def _request(rate: stated.Rate, contract: Contract) -> Object | None:
+def _request(rate: stated.Rate, findings: Findings) -> Object | None:
     """What a request may carry of those that a rate counts."""
-    endpoints = value_of(contract.endpoints.endpoints)
+    endpoints = value_of(findings.contract.endpoints.endpoints)
     if endpoints is None or isinstance(rate.endpoints, Gap | Proposal):
         return Object()
     named = None if rate.endpoints is None else {each.text for each in value_of(rate.endpoints) or ()}
-    return request_of_any([each for each in endpoints if named is None or each.key in named])
+    return request_of_any([each for each in endpoints if named is None or each.key in named], findings.schemas)
 
 
 def _burst(rate: stated.Rate) -> int | None:

@@ -22,7 +22,7 @@ from ninefold.checks.codes import (
     WITHOUT_VALUE,
 )
 from ninefold.checks.findings import Findings, inferring
-from ninefold.checks.model import Vocabulary, request_type
+from ninefold.checks.model import Vocabulary, request_type, type_of
 from ninefold.checks.resources import is_key
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
@@ -45,7 +45,6 @@ from ninefold.values import (
     Text,
     Timestamp,
     Type,
-    from_schema,
     required,
 )
 
@@ -55,12 +54,12 @@ def check_filters(
 ) -> tuple[Filter, ...]:
     """`rows`: what they narrow, by its name."""
     found = []
-    scope = vocabulary.scope(**{**rows, "request": request_type(endpoint)})
+    scope = vocabulary.scope(**{**rows, "request": request_type(endpoint, findings.schemas)})
     for each in endpoint.filters:
         expression = value_of(each.where)
         if expression is None:
             continue
-        stated_type = required(from_schema(each.schema.json)) if each.says_type else None
+        stated_type = required(type_of(each, findings.schemas)) if each.says_type else None
         within = replace(scope, variables={**scope.variables, "value": stated_type or INFERRED})
         holds, inferred = inferring(expression, within, Boolean(), findings)
         if holds is None:

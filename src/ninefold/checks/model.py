@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from ninefold.checked.operations import BodyMember
 from ninefold.checks.codes import COMPUTED_CYCLE
@@ -151,7 +150,7 @@ def _without_computed(known: Mapping[str, stated.Resource], found: Vocabulary) -
 def _model(known: Mapping[str, stated.Resource], caller: Object, findings: Findings) -> Vocabulary:
     shapes = shapes_of(known, findings.schemas)
     endpoints = value_of(findings.contract.endpoints.endpoints)
-    request = Object() if endpoints is None else request_of_any(endpoints)
+    request = Object() if endpoints is None else request_of_any(endpoints, findings.schemas)
     vocabulary = Vocabulary(shapes, caller, request)
     computed: dict[str, dict[str, Typed]] = {name: {} for name in known}
     for name, resource in known.items():
@@ -262,12 +261,15 @@ def _always_gives(ast: Ast) -> bool:
 
 
 def request_type(
-    endpoint: Endpoint, members: Collection[BodyMember] | None = (), others: Object | None = None
+    endpoint: Endpoint,
+    schemas: SharedSchemas,
+    members: Collection[BodyMember] | None = (),
+    others: Object | None = None,
 ) -> Object | None:
     """The root `request` of an endpoint: its own parameters and headers, and the members of its body that are no
     fields, where the body has been read (`members` None: which there are is a gap); `others`: the body, where it has
     members without names of their own. None: there is nothing that could be read."""
-    declared = {group: _one(group, fact) for group, fact in _declared(endpoint)}
+    declared = {group: _one(group, fact, schemas) for group, fact in _declared(endpoint)}
     if members is None:
         return _of(declared | {"body": None})
     own: dict[str, Type] = {each.name: each.type if each.required else optional(each.type) for each in members}
@@ -279,13 +281,13 @@ def request_type(
     )
 
 
-def request_of_any(endpoints: Collection[Endpoint]) -> Object | None:
+def request_of_any(endpoints: Collection[Endpoint], schemas: SharedSchemas) -> Object | None:
     """The root `request` where it may be that of any of these: what one of them declares has no value in a request to
     another. None: none declares anything."""
     groups: dict[str, dict[str, Type] | None] = {}
     for endpoint in endpoints:
         for name, fact in _declared(endpoint):
-            known, own = groups.get(name, {}), _one(name, fact)
+            known, own = groups.get(name, {}), _one(name, fact, schemas)
             groups[name] = None if known is None or own is None else _either(known, own)
     return _of(groups)
 
@@ -296,27 +298,28 @@ def _declared(endpoint: Endpoint) -> Iterator[tuple[str, Fact[tuple[Parameter, .
     yield "headers", endpoint.request_headers
 
 
-def _one(group: str, fact: Fact[tuple[Parameter, ...]] | None) -> dict[str, Type] | None:
+def _one(group: str, fact: Fact[tuple[Parameter, ...]] | None, schemas: SharedSchemas) -> dict[str, Type] | None:
     """By name; None: which there are is a gap."""
     if fact is not None and is_open(fact):
         return None
-    return {each.name: _as_given(each, group) for each in value_of(fact) or ()}
+    return {each.name: _as_given(each, group, schemas) for each in value_of(fact) or ()}
 
 
-def _as_given(parameter: Parameter, group: str) -> Type:
+def _as_given(parameter: Parameter, group: str, schemas: SharedSchemas) -> Type:
     """A request may leave out all but what stands in its path."""
-    type_ = type_of(parameter, parameter.schema.json)
+    type_ = type_of(parameter, schemas)
     always = parameter.is_required or value_of(parameter.default) is not None or group == "path"
     return type_ if always else optional(type_)
 
 
-def type_of(parameter: Parameter, schema: Any) -> Type:
-    """The type of what a parameter gives, as far as it is known of itself: that of a condition is the expression's."""
+def type_of(parameter: Parameter, schemas: SharedSchemas) -> Type:
+    """The type of what a parameter gives, as far as its schema says, with the shared types that this refers to: that of
+    a condition without a schema is the expression's."""
     if parameter.sorts is not None:
         return Text()
     if parameter.selects is not None or parameter.expands is not None:
         return Array(items=Text())
-    return from_schema(schema)
+    return from_schema(schemas.inlined(parameter.schema.json))
 
 
 def _either(known: dict[str, Type], own: dict[str, Type]) -> dict[str, Type]:

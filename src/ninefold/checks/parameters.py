@@ -14,7 +14,7 @@ from ninefold.checked.endpoints import Cors, Requests
 from ninefold.checked.operations import BodyLeaf, BodyMember, Parameter
 from ninefold.checked.resources import Resource, Rule
 from ninefold.checks.assignments import Rules
-from ninefold.checks.codes import ANY_ORIGIN_WITH_CREDENTIALS, NEVER_SENT, NOT_A_DEFAULT, NOT_IN_A_FORM
+from ninefold.checks.codes import ANY_ORIGIN_WITH_CREDENTIALS, NEVER_SENT, NOT_A_DEFAULT, NOT_IN_A_FORM, SEVERAL_VALUES
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import type_of
 from ninefold.checks.resources import PLAIN
@@ -67,7 +67,9 @@ def check_declared(
         if plain and is_never_sent(each, place, findings):  # of the path it has been said
             continue
         schema, own = _schema(each, orders, findings)
-        type_ = (types or {}).get(each.name) or type_of(each, schema)
+        type_ = (types or {}).get(each.name) or type_of(each, findings.schemas)
+        if each.where is None:  # else it is said of the filter
+            _says_how_many(each, type_, findings)
         yield Parameter(
             each.name,
             type_,
@@ -78,6 +80,19 @@ def check_declared(
             _default(each, type_, schema, findings),
             value_of(each.explode) is not False,
             each.content is not None,
+        )
+
+
+def _says_how_many(each: requests.Parameter, type_: Type, findings: Findings) -> None:
+    """A parameter of a shared type that is an array: how several are given is asked where it says itself that it is."""
+    if isinstance(type_, Array) and each.explode is None and each.content is None and not each.is_list:
+        findings.say(
+            SEVERAL_VALUES,
+            f"`{each.name}` is an array, and its parameter gives one value",
+            Label(each.span, "its shared type is an array"),
+            help=(
+                "say how they are given, beside `$ref`: `explode: true` (repeated) or `explode: false` (with commas)",
+            ),
         )
 
 

@@ -8,6 +8,7 @@ from ninefold.checked.operations import BodyLeaf, PathName, PathValue, Segment
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.codes import NO_ROW, NOT_THE_CLIENTS, ONE_ROW, PATH_NAME, PATH_OF_CREATE
 from ninefold.checks.findings import Findings
+from ninefold.checks.model import type_of
 from ninefold.checks.parameters import is_never_sent
 from ninefold.checks.resources import is_key
 from ninefold.diagnostics.diagnostic import Label
@@ -19,7 +20,7 @@ from ninefold.language import endpoints as stated
 from ninefold.language import routes
 from ninefold.language.fact import value_of
 from ninefold.language.verbs import Verb, kind_of
-from ninefold.values import Boolean, Row, from_schema, required
+from ninefold.values import Boolean, Row, required
 
 
 def check_path(
@@ -74,7 +75,7 @@ def _value(
 ) -> PathValue | None:
     parameter = next(each for each in value_of(endpoint.path) or () if each.name == segment.name)
     field = None if resource is None else resource.fields.get(segment.name)
-    type_ = required(from_schema(findings.schemas.inlined(parameter.schema.json)))
+    type_ = required(type_of(parameter, findings.schemas))
     if field is not None and resource is not None and field.name in _keys(resource):
         findings.say(
             PATH_NAME,

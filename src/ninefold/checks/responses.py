@@ -204,7 +204,7 @@ def _response_scope(
     makes_nothing = kind.reads_rows or kind.removes
     members = body_members(endpoint, resource, showing.findings)
     others = other_members(endpoint, showing.findings)
-    more: dict[str, Type | None] = {"request": request_type(endpoint, members, others)}
+    more: dict[str, Type | None] = {"request": request_type(endpoint, showing.findings.schemas, members, others)}
     if resource is not None:
         secrets: dict[str, Type] = {each.name: Text() for each in resource.fields.values() if each.secret == "token"}
         secrets = {name: Text() for name in tokens_of_effects(endpoint, resource, showing)} | secrets

@@ -52,7 +52,7 @@ def check_selection(
     projected: Projection | None = None
     if expanding is not None:
         offered = value_of(expanding.expands)
-        scope = showing.vocabulary.scope(resource.name, request=request_type(endpoint))
+        scope = showing.vocabulary.scope(resource.name, request=request_type(endpoint, showing.findings.schemas))
         found = [(each, _expanded(each, resource, scope, showing)) for each in offered or ()]
         expanded = tuple((each.name, content) for each, content in found if content is not None)
         shown = replace(shown, expanded=expanded)

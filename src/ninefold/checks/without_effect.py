@@ -10,6 +10,8 @@ from ninefold.checks.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, SAYS_NOTHING,
 from ninefold.checks.event_log import has_log
 from ninefold.checks.findings import Findings
 from ninefold.checks.lists import OF_ONE_ROW
+from ninefold.checks.model import type_of
+from ninefold.contract.shared_types import types_in
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -22,6 +24,7 @@ from ninefold.language.resources import Field, Resource
 from ninefold.language.states import Machine
 from ninefold.language.verbs import GRANT, TRANSITION, Verb, kind_of
 from ninefold.language.versioning import Versioning
+from ninefold.values import Array
 
 
 @dataclass(frozen=True)
@@ -179,13 +182,15 @@ def _parameters(endpoint: Endpoint, verbs: list[Verb], findings: Findings) -> No
                 findings.say(TWO_EFFECTS, message, Label(each.span, "and this"), Label(by[effect], "this"))
             by[effect] = each.span
     for each in endpoint.declared:
-        for key, why in _says_nothing(each):
+        for key, why in _says_nothing(each, findings):
             findings.say(SAYS_NOTHING, f"`{key}` of `{each.name}` says nothing", Label(each.span, why))
 
 
-def _says_nothing(each: Parameter) -> Iterator[tuple[str, str]]:
+def _says_nothing(each: Parameter, findings: Findings) -> Iterator[tuple[str, str]]:
     """What stands beside the schema of a parameter and says nothing, and why."""
-    several = each.is_list or each.where is not None or not each.says_type
+    is_list = isinstance(type_of(each, findings.schemas), Array)
+    is_open = not findings.contract.shared_types.open.isdisjoint(types_in(each.schema.json))
+    several = is_list or is_open or each.where is not None or not each.says_type
     if each.always is not None and each.selects is None:
         yield "always", "no `selects` stands beside it"
     if each.default is not None and each.is_required:
