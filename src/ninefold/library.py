@@ -58,8 +58,9 @@ class DatabaseRefused(Exception):
     """The database cannot be used as it is, and was not changed. `details` are the single points, `help` advises."""
 
     def __init__(self, refused: DatabaseRefusal) -> None:
-        self.details, self.help = refused.details, refused.help
-        lines = [f"  - {each}" for each in refused.details] + [f"  = help: {each}" for each in refused.help]
+        then = (f"{each.to}: ninefold {each.verb} CONTRACT --database URL" for each in refused.then)
+        self.details, self.help = refused.details, (*then, *refused.help)
+        lines = [f"  - {each}" for each in self.details] + [f"  = help: {each}" for each in self.help]
         super().__init__("\n".join([refused.message, *lines]))
 
 

@@ -138,7 +138,7 @@ def goes_on(service: Service) -> None:
     taken = takes(SECOND, "served anew")
     assert any("note.more" in line and "added" in line for line in taken), taken
     assert asked(connection, "POST", "/notes", {"id": "b", "text": "two", "more": "x"})[0] == 201
-    for contract, why in ((OF_ERRORS, "the contract has errors"), (ASKED, "over which has to be decided")):
+    for contract, why in ((OF_ERRORS, "the contract has errors"), (ASKED, "is left to `upgrade`")):
         told = takes(contract, "error: what was served goes on")
         assert any(why in line for line in told), told
         assert asked(connection, "GET", "/notes/b") == (200, {"id": "b", "more": "x", "text": "two"})

@@ -3,6 +3,7 @@ is asked, and each value of each row."""
 
 from __future__ import annotations
 
+import shlex
 from asyncio import AbstractEventLoop
 from itertools import count
 from math import inf
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from tests.contracts import SERVED, compiled, contract_of
 from tests.postgresql import server
 from tests.slices import LONG, some
+from tests.upgrade.test_a_strangers_way import REFUSED, SERVE, leads_to_served
 from tests.upgrade.test_matrix import CHANGES, answered, loaded
 
 from ninefold.cli import main
@@ -200,6 +202,18 @@ def test_the_command(beside: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["upgrade", renamed, "--database", beside]) == 2, "it is served"
     opened.database.close()
     assert main(["upgrade", renamed, "--database", beside]) == 0
+
+
+@pytest.mark.parametrize("rows", [3])
+@pytest.mark.parametrize("name", REFUSED if LONG else some(REFUSED, 8))
+def test_it_leads_from_refused_to_served(
+    name: str, beside: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is secret in the URL is not shown, and each command can be typed as it stands."""
+    monkeypatch.chdir(tmp_path)
+    url = beside.replace("ninefold@", "ninefold:hush@")
+    led = leads_to_served(f"{SERVE} --database {shlex.quote(url)}", url, name, capsys)
+    assert "PGPASSWORD" in led[0] and not any("hush" in each for each in led)
 
 
 @pytest.mark.parametrize("rows", [3])

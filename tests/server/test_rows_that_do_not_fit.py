@@ -120,7 +120,8 @@ def test_rows_that_do_not_fit_are_counted(
     first = len(fit) + 1
     rows = ", ".join(f"n{number}" for number in range(first, first + len(misfits)))
     fits = "row does" if len(misfits) == 1 else "rows do"
-    assert [*found.words()] == [f"{len(misfits)} {fits} not fit `note.text` any more: {rows}"]
+    keys = "primary key" if len(misfits) == 1 else "primary keys"
+    assert [*found.words()] == [f"{len(misfits)} {fits} not fit `note.text` any more ({keys} {rows})"]
     # As they were, all fit.
     again = looked_at(path, source(before))
     assert isinstance(again, Counted) and not again.fields and not again.unfinished
@@ -147,7 +148,7 @@ def test_only_some_are_named_and_none_where_the_identifier_is_sensitive(tmp_path
     fill(path, source("{type: string}"), *["too long"] * 1_234)
     found = looked_at(path, source("{type: string, maxLength: 3}"))
     assert isinstance(found, Counted)
-    assert [*found.words()] == ["1,234 rows do not fit `note.text` any more: n1, n2, n3, …"]
+    assert [*found.words()] == ["1,234 rows do not fit `note.text` any more (primary keys n1, n2, n3, …)"]
     hidden = source("{type: string, maxLength: 3}").replace("maxLength: 40}", "maxLength: 40, sensitive: true}")
     found = looked_at(path, hidden)
     assert isinstance(found, Counted)
@@ -193,7 +194,7 @@ def test_a_service_is_not_started_over_rows_that_do_not_fit(tmp_path: Path) -> N
     before = path.read_bytes()
     for _ in range(2):
         status, said = ninefold("serve", contract, "--database", path, "--listen", "127.0.0.1:0")
-        assert (status, "2 rows do not fit `note.text` any more: n2, n3" in said) == (2, True), said
+        assert (status, "2 rows do not fit `note.text` any more (primary keys n2, n3)" in said) == (2, True), said
         assert "ninefold upgrade" in said and "much" not in said
     assert path.read_bytes() == before
     status, said = ninefold("upgrade", contract, "--database", path, "--apply")
@@ -219,7 +220,7 @@ def test_rows_that_are_left_are_served_told_each_time_and_counted(tmp_path: Path
                     if line.startswith("operator"):
                         break
                 said = "\n".join(lines)
-                assert "2 rows do not fit `note.text` any more: n2, n3" in lines
+                assert "2 rows do not fit `note.text` any more (primary keys n2, n3)" in lines
                 assert "long" not in said
                 urls = re.findall(r"http://[^/\s]+", said)
                 metrics = httpx.get(f"{urls[-1]}/metrics").text

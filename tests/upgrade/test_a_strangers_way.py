@@ -1,50 +1,82 @@
-"""From "refused" to "upgraded" by what is said on the way and by nothing else: each command is the one that the last
+"""From "refused" to "served" by what is said on the way and by nothing else: each command is the one that the last
 answer names, and what is decided begins as one of the lines that were offered."""
 
 from __future__ import annotations
 
 import re
 import shlex
+from math import inf
 from pathlib import Path
 
 import pytest
 from tests.slices import LONG, some
-from tests.upgrade.test_matrix import CHANGES, databases, loaded, opened, path
+from tests.upgrade.test_matrix import CHANGES, databases, loaded, path
 
 from ninefold.cli import main
+from ninefold.operator.audit import Audit, Kept
+from ninefold.runtime.store.opening import kind_of, open_database
+from ninefold.runtime.store.protocol import Opened
 
 __all__ = ["databases", "path"]
 
-ASKED = [name for name, change in CHANGES.items() if "decisions" in change]
-HANDS = 3
-"""Commands that a stranger gives: what is to be decided, whether it goes, and that it is done."""
+REFUSED = [name for name, change in CHANGES.items() if change["serve"] != "always"]
+SERVE = "ninefold serve rooms.yaml --listen 127.0.0.1:0 --operator 127.0.0.1:0"
 
 
 @pytest.mark.parametrize("rows", [3, *([1_000] if LONG else [])])
-@pytest.mark.parametrize("name", ASKED if LONG else some(ASKED, 4))
-def test_it_leads_from_refused_to_upgraded(
+@pytest.mark.parametrize("name", REFUSED if LONG else some(REFUSED, 4))
+def test_it_leads_from_refused_to_served(
     path: Path, rows: int, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(path.parent)
+    led = leads_to_served(SERVE, path.name, name, capsys)
+    assert "upgraded.\nThe backup is " in led[-1]
+    undo = named(led[-1])
+    assert undo.endswith(" --undo") and "as it was before the upgrade" in said(undo, 0, capsys)
+    assert not is_served(path.name, name) and is_served(path.name, "")
+
+
+def leads_to_served(serve: str, database: str, name: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What is said to a stranger who changed the contract, in the working directory, and starts it."""
+    assert is_served(database, "")
     Path("rooms.yaml").write_text(loaded(name).source.text, encoding="utf-8")
-    assert not opened(path, name)
-    told, given = said("ninefold upgrade rooms.yaml", 1, capsys), 0
-    for after, status in (("To decide: ", 1), ("then: ", 0), ("To do it: ", 0)):
-        command = told.rpartition(after)[2].splitlines()[0]
-        given += 1
-        told = said(command, status, capsys)
-        if after == "To decide: ":
-            decide(Path("rooms.upgrade.yaml"), CHANGES[name]["decisions"])
-    assert given == HANDS and "upgraded. The backup is " in told
-    assert opened(path, name)
-    assert "nothing has to be changed" in said("ninefold upgrade rooms.yaml --apply", 0, capsys), "it counts once"
+    decisions, led = CHANGES[name].get("decisions", []), [said(serve, 2, capsys)]
+    while "upgraded." not in led[-1]:
+        command = named(led[-1])
+        asked = decisions and ("--write" in command or not Path("rooms.upgrade.yaml").exists())
+        led.append(said(command, 1 if asked else 0, capsys))
+        if "--write" in command:
+            decide(Path("rooms.upgrade.yaml"), decisions)
+    # What becomes of the rows, what is to be decided, whether it goes, and that it is done.
+    assert len(led) == (5 if decisions else 3)
+    assert is_served(database, name)
+    assert "nothing has to be changed" in said(named(led[1 if not decisions else 3]), 0, capsys), "it counts once"
+    return led
+
+
+def named(said: str) -> str:
+    """The command that an answer names; it names one."""
+    [command] = re.findall(r"(ninefold upgrade .*)$", said, re.MULTILINE)
+    return str(command)
 
 
 def said(command: str, status: int, capsys: pytest.CaptureFixture[str]) -> str:
     program, *arguments = shlex.split(command)
     assert program == "ninefold"
     assert main(arguments) == status, capsys.readouterr()
-    return capsys.readouterr().out
+    out, err = capsys.readouterr()
+    return out + err
+
+
+def is_served(database: str, name: str, seconds: float = inf) -> bool:
+    """Whether a service of the contract with a change would start over it; it keeps that contract then."""
+    plan = loaded(name).plan_for(kind_of(database))
+    assert plan is not None
+    judge = Audit(plan.stored, seconds, Kept(loaded(name).source, lambda _: ()))
+    opening = open_database(database, plan, judge=judge)
+    if isinstance(opening, Opened):
+        opening.database.close()
+    return isinstance(opening, Opened)
 
 
 def decide(file: Path, decisions: list[str]) -> None:
@@ -60,3 +92,74 @@ def decide(file: Path, decisions: list[str]) -> None:
 def _may_become(line: str, decision: str) -> bool:
     found = re.match(r"  # - (\{.*\})", line)
     return found is not None and decision.startswith(found[1].partition("…")[0].rstrip("}").rstrip())
+
+
+@pytest.mark.parametrize("rows", [3])
+def test_what_could_be_meant_is_offered(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it stands each of these lines decides the question."""
+    monkeypatch.chdir(path.parent)
+    whole = path.read_bytes()
+    for name, line in (
+        ("a state renamed", "{state: booking.requested, to: asked, since: kept}"),
+        ("another type", "{aside: room.size}"),
+        ("another type", '{set: room.size, is: "string(old.size)", where: has(old.size)}'),
+        ("a field renamed", "{rename: room.memo, to: room.note}"),
+        ("a resource renamed", "{rename: booking, to: stay}"),
+    ):
+        path.write_bytes(whole)
+        assert is_served(path.name, "")
+        Path("rooms.yaml").write_text(loaded(name).source.text, encoding="utf-8")
+        assert f"  {line}" in said("ninefold upgrade rooms.yaml", 1, capsys)
+        Path("rooms.upgrade.yaml").write_text(f"changes:\n  - {line}\n", encoding="utf-8")
+        assert "To do it: " in said("ninefold upgrade rooms.yaml", 0, capsys)
+        Path("rooms.upgrade.yaml").unlink()
+
+
+@pytest.mark.parametrize("rows", [3])
+def test_a_document_that_was_done_or_is_wrong_is_followed_by_another(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(path.parent)
+    leads_to_served(SERVE, path.name, "a field renamed", capsys)
+    Path("rooms.yaml").write_text(loaded("another type").source.text, encoding="utf-8")
+    asked = said("ninefold upgrade rooms.yaml", 1, capsys)
+    assert named(asked) == "ninefold upgrade rooms.yaml --write rooms.upgrade.2.yaml"
+    named(said(named(asked), 1, capsys))
+    Path("rooms.upgrade.yaml").write_text("from: 0c1f77a2e9d1\nchanges: [{lose: room.memo}]", encoding="utf-8")
+    refused = said("ninefold upgrade rooms.yaml", 2, capsys)
+    once_mended, anew = re.findall(r"(ninefold upgrade .*)$", refused, re.MULTILINE)
+    assert once_mended == "ninefold upgrade rooms.yaml"
+    written = said(anew, 1, capsys)
+    assert named(written) == "ninefold upgrade rooms.yaml --decisions rooms.upgrade.3.yaml"
+    assert named(said(f"{anew[: -len('3.yaml')]}2.yaml", 2, capsys)).endswith("--write rooms.upgrade.4.yaml")
+    decide(Path("rooms.upgrade.3.yaml"), ["{rename: room.note, to: room.memo}", "{aside: room.size}"])
+    assert "To do it: " in said(named(written), 0, capsys)
+
+
+@pytest.mark.parametrize("rows", [3])
+def test_what_changes_nothing_notes_that_the_rows_were_looked_at(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A start that has no time to look at them is refused before, and not after."""
+    name = "a schema tightened, and rows fit"
+    monkeypatch.chdir(path.parent)
+    Path("rooms.yaml").write_text(loaded(name).source.text, encoding="utf-8")
+    for more, starts in (("", False), (" --apply", True)):
+        assert "nothing has to be changed" in said(f"ninefold upgrade rooms.yaml{more}", 0, capsys)
+        assert is_served(path.name, name, seconds=0) == starts
+    assert not list(path.parent.glob("*.before-*")), "nothing was done that could be undone"
+
+
+@pytest.mark.parametrize("rows", [0])
+def test_what_changes_nothing_notes_what_was_decided(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(path.parent)
+    Path("rooms.yaml").write_text(loaded("a field renamed").source.text, encoding="utf-8")
+    Path("rooms.upgrade.yaml").write_text("changes:\n  - {rename: room.memo, to: room.note}", encoding="utf-8")
+    assert is_served(path.name, "a field renamed"), "serve renames nothing, and nothing is there"
+    for more, before in (("", False), (" --apply", False), ("", True)):
+        found = said(f"ninefold upgrade rooms.yaml{more}", 0, capsys)
+        assert "nothing has to be changed" in found and ("was done before" in found) == before

@@ -17,6 +17,7 @@ from ninefold.cli.commands import AcceptProposals, Database, File, Parameter, Se
 from ninefold.cli.document import plan_beside, planned
 from ninefold.cli.failures import failures_in_words
 from ninefold.cli.files import opened
+from ninefold.cli.leading_on import usable
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.rows import given, masked, operations_of, pairs, rows_as_text
 from ninefold.cli.terminal import Unusable, complain, reason, remark, say
@@ -91,7 +92,7 @@ def add(
     if isinstance(read, _Faults):
         _tell(read, visible(file), from_)
         return 1
-    opening = _opened(plan, url, Caller(given_values), loaded)
+    opening = _opened(plan, file, url, Caller(given_values), loaded)
     try:
         added = _added(read, opening.database, Caller(given_values, key=opening.database.key("cursors")))
     except Unavailable as error:
@@ -105,20 +106,14 @@ def add(
     return 0
 
 
-def _opened(plan: ServicePlan, database: str, caller: Caller, loaded: Loaded) -> Opened:
+def _opened(plan: ServicePlan, file: str, database: str, caller: Caller, loaded: Loaded) -> Opened:
     """The database, which keeps the contract from now on. Raises Unusable."""
     judge = Audit(plan.stored, contract=Kept(loaded.source, ways_of(loaded).others))
     opening = open_database(database, plan, stated_rows(plan, caller), judge)
-    if isinstance(opening, Refused):
-        raise _unusable(opening)
-    return opening
-
-
-def _unusable(refused: Refused) -> Unusable:
-    if refused.held:
+    if isinstance(opening, Refused) and opening.held:
         help = "a database has one writer, and that is the service while it runs: stop it, add, and start it again"
-        return Unusable(refused.message, help, details=refused.details)
-    return Unusable(refused.message, *refused.help, details=refused.details)
+        raise Unusable(opening.message, help, details=opening.details)
+    return usable(opening, file, database)
 
 
 # ── What is to be added ───────────────────────────────────────────────────────────────────────────────────────

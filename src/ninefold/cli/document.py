@@ -80,15 +80,20 @@ def plan_beside(loaded: Loaded, plan: ServicePlan, file: str, named: str | None)
     """The database that is meant (`database_of`), and the plan that is made for its kind. Raises Unusable."""
     from ninefold.runtime.store.opening import kind_of  # whoever only reads a contract needs no database
 
-    url = database_of(plan, file, named)
+    url = database_of(file, named)
     return url, loaded.plan_for(kind_of(url)) or plan
 
 
-def database_of(plan: ServicePlan, file: str, named: str | None) -> str:
+def database_of(file: str, named: str | None) -> str:
     """The URL or path that is named, else a file in the working directory that is called after the document.
     Raises Unusable for a document without a name."""
     if named is not None:
         return named
     if file == "-":
         raise Unusable("a contract from standard input has no name for its database", "--database names the file")
-    return f"{Path(plan.name).name}.db"
+    return called_after(file)
+
+
+def called_after(file: str) -> str:
+    """The database of a document where none is named."""
+    return f"{Path(file).stem}.db"

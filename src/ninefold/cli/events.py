@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
 from ninefold.cli.commands import AcceptProposals, Database, File, Parameter
 from ninefold.cli.document import plan_beside, planned
+from ninefold.cli.leading_on import usable
 from ninefold.cli.rows import check_limit, rows_as_text
 from ninefold.cli.terminal import Unusable, remark, say
 from ninefold.operator.rows import counts, dead, logged, replay, rotate
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.opening import open_beside, open_to_read
-from ninefold.runtime.store.protocol import Refused, Unavailable
+from ninefold.runtime.store.protocol import Guest, Refused, Unavailable
+
+How: TypeAlias = Callable[[str, ServicePlan], Guest | Refused]
+Opening: TypeAlias = Callable[[How], Guest]
 
 LARGEST = 1_000_000
 """Events that are shown at once, at most."""
@@ -70,38 +75,40 @@ def events(
     """
     loaded, plan = planned(file, accept_proposals)
     url, plan = plan_beside(loaded, plan, file, database)
-    check_limit(limit)
-    _check_schema(plan, action)
+    _check(plan, action, limit)
+    opened = partial(_opened, plan, file, url)
     try:
         match action:
             case "list" | "dead":
-                _show(plan, url, action, after, limit, format)
+                _show(plan, opened, action, after, limit, format)
             case "replay":
-                _replay(plan, url, event, subscription)
+                _replay(plan, opened, event, subscription)
             case "rotate":
-                _rotate(plan, url, subscription, overlap)
+                _rotate(plan, opened, subscription, overlap)
     except Unavailable as error:
         raise Unusable(f"the database cannot be used: {error}") from None
     return 0
 
 
-def _check_schema(plan: ServicePlan, action: str) -> None:
+def _opened(plan: ServicePlan, file: str, url: str, how: How) -> Guest:
+    return usable(how(url, plan), file, url)
+
+
+def _check(plan: ServicePlan, action: str, limit: int) -> None:
+    check_limit(limit)
     if not plan.schema.events or (action != "list" and not plan.schema.subscriptions):
         raise Unusable(f"the contract has no {'subscriptions' if plan.schema.events else 'events'}")
 
 
 def _show(
     plan: ServicePlan,
-    url: str,
+    opened: Opening,
     action: Literal["list", "dead"],
     after: int,
     limit: int,
     format: Literal["text", "json"],
 ) -> None:
-    reading = open_to_read(url, plan)
-    if isinstance(reading, Refused):
-        raise Unusable(reading.message, *reading.help, details=reading.details)
-    with reading:
+    with opened(open_to_read) as reading:
         found: list[dict[str, Any]]
         found = logged(reading, after, limit) if action == "list" else dead(reading, plan, limit)
         waiting, given_up = counts(reading) if plan.schema.subscriptions else (0, 0)
@@ -114,16 +121,13 @@ def _show(
         remark(f"{_counted(waiting)} still to be made, {given_up:,} given up")
 
 
-def _replay(plan: ServicePlan, url: str, positions: Sequence[int], subscription: str | None) -> None:
-    opened = open_beside(url, plan)
-    if isinstance(opened, Refused):
-        raise Unusable(opened.message, *opened.help, details=opened.details)
-    with opened as session:
+def _replay(plan: ServicePlan, opened: Opening, positions: Sequence[int], subscription: str | None) -> None:
+    with opened(open_beside) as session:
         made = replay(session, plan, Sources().now(), positions, subscription)
     say(f"{_counted(made)} to be made again")
 
 
-def _rotate(plan: ServicePlan, url: str, subscription: str | None, hours: int) -> None:
+def _rotate(plan: ServicePlan, opened: Opening, subscription: str | None, hours: int) -> None:
     if subscription is None:
         raise Unusable("rotate is for one subscription", "name it: --subscription ID")
     if plan.schema.subscribers is not None:
@@ -132,11 +136,8 @@ def _rotate(plan: ServicePlan, url: str, subscription: str | None, hours: int) -
         raise Unusable(f"--overlap-hours {hours} is not between 0 and a year")
     sources = Sources()
     until = Sources(clock=lambda: sources.clock() + timedelta(hours=hours)).now()
-    opened = open_beside(url, plan)
-    if isinstance(opened, Refused):
-        raise Unusable(opened.message, *opened.help, details=opened.details)
-    with opened as session:
-        secret = rotate(session, opened.key("cursors"), subscription, until)
+    with opened(open_beside) as session:
+        secret = rotate(session, session.key("cursors"), subscription, until)
     if secret is None:
         raise Unusable(f"there is no subscription {subscription}")
     say(secret)

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from ninefold.cli.commands import AcceptProposals, File, Parameter
 from ninefold.cli.document import planned
+from ninefold.cli.leading_on import leads_on
 from ninefold.cli.terminal import Unusable, remark, say, say_json
 from ninefold.diagnostics.render import visible
 from ninefold.pipeline import Loaded
@@ -54,7 +55,8 @@ def move(
     try:
         found = _moved(loaded, plan, source, target)
     except NotMoved as error:
-        raise Unusable(str(error), *error.help, details=error.details) from None
+        then = leads_on(error.then, file, source)
+        raise Unusable(str(error), *then, *error.help, details=error.details) from None
     if format == "json":
         say_json([{"table": each.table, "rows": each.rows, "sha256": each.digest} for each in found])
         return 0

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 from ninefold.cli.commands import AcceptProposals, Database, File, Parameter, Secrets, Settings
 from ninefold.cli.document import plan_beside, planned
+from ninefold.cli.leading_on import usable
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.terminal import Unusable, is_coloured, remark, say, width
 from ninefold.diagnostics.render import visible
@@ -20,7 +21,7 @@ from ninefold.operator.rows import Caller, Looked, filters_of, look
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store.opening import open_to_read
-from ninefold.runtime.store.protocol import Refused, Unavailable
+from ninefold.runtime.store.protocol import Unavailable
 from ninefold.values import Invalid, Text, Timestamp, Value, from_schema
 
 LARGEST = 10_000_000
@@ -75,10 +76,7 @@ def rows(
     filters = _filters(operations, where)
     _check_sort(operations, sort)
     values = operator_values([value.name for value in plan.operator], settings, secrets, os.environ)
-    reading = open_to_read(url, plan)
-    if isinstance(reading, Refused):
-        raise Unusable(reading.message, *reading.help, details=reading.details)
-    with reading:
+    with usable(open_to_read(url, plan), file, url) as reading:
         try:
             looked = look(operations, reading, Caller(values), filters, sort, limit)
         except Unavailable as error:

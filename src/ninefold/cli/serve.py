@@ -33,7 +33,6 @@ from ninefold.development.reload import Watch
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
 from ninefold.pipeline import Loaded
-from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Clock, Sources
 from ninefold.runtime.store.opening import kind_of
 from ninefold.tools.gaps import to_text
@@ -121,7 +120,7 @@ def serve(
     """
     following = Watch(Path(file)) if watch and file != "-" else None
     loaded = load(file, accept_proposals)
-    if (plan := _plan(loaded)) is None:
+    if not _can_be_served(loaded):
         return 1
     serving = Serving(
         file,
@@ -142,7 +141,7 @@ def serve(
         following,
         readers,
     )
-    path = _path(plan, file, database, readers)
+    path = _path(file, database, readers)
     offer = serving.offer(loaded, path)
     with bound(listen, "--listen") as service_socket, bound(operator, "--operator") as operator_socket:
         over(serving, offer, path, (service_socket, operator_socket), guard_of(operator_socket, operator_names))
@@ -152,9 +151,9 @@ def serve(
 MOST_READERS = 64
 
 
-def _path(plan: ServicePlan, file: str, database: str | None, readers: int) -> str:
+def _path(file: str, database: str | None, readers: int) -> str:
     """Of the database, or its URL. Raises Unusable, also where no process may read beside the one that writes."""
-    path = database_of(plan, file, database)
+    path = database_of(file, database)
     if not 0 <= readers <= MOST_READERS:
         raise Unusable(f"--readers {readers} is no number of processes from 0 to {MOST_READERS}")
     if readers and kind_of(path) != "sqlite":
@@ -178,17 +177,17 @@ def _address(broker: str | None) -> str | None:
         raise Unusable(f"--broker {broker}: {error}") from None
 
 
-def _plan(loaded: Loaded) -> ServicePlan | None:
-    """What can be served of a contract; else it is said why nothing can."""
+def _can_be_served(loaded: Loaded) -> bool:
+    """Whether anything of a contract can; else it is said why nothing can."""
     told = (found for found in loaded.diagnostics if found.code.severity is not Severity.NOTE)
     show(told, loaded.source, sys.stderr)
     if loaded.plan is None:
-        return None
+        return False
     if not loaded.plan.routes:
         say(to_text(loaded.contract, loaded.open_questions))
         complain("there is nothing to serve")
-        return None
-    return loaded.plan
+        return False
+    return True
 
 
 def _clock(text: str) -> Clock:

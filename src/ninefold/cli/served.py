@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 from ninefold.cli import reader
 from ninefold.cli.behind import written_behind
 from ninefold.cli.document import load
+from ninefold.cli.leading_on import leads_on
 from ninefold.cli.readers import Readers
 from ninefold.cli.service import Offer, Serving, say_rows
 from ninefold.cli.sockets import url
@@ -40,7 +41,7 @@ from ninefold.runtime.request.service import Service, ready
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Clock, Sources
 from ninefold.runtime.store import page
-from ninefold.runtime.store.changing import NotUpgraded
+from ninefold.runtime.store.changing import SEE_WHAT_BECOMES, NotUpgraded
 from ninefold.runtime.store.opening import kind_of
 from ninefold.runtime.store.protocol import Opened, Store
 from ninefold.runtime.store.upgrade import in_the_way
@@ -193,8 +194,8 @@ class Served:
         except NotUpgraded as error:
             raise Unusable(str(error), *error.help) from None
         if why:
-            help = f"ninefold upgrade {self.serving.file} --database {self.path} shows what would become of them"
-            raise Unusable("there are rows over which has to be decided", help, details=why)
+            help = leads_on((SEE_WHAT_BECOMES,), self.serving.file, self.path)
+            raise Unusable("what becomes of rows that are there is left to `upgrade`", *help, details=why)
         await self._exchange(offer)
 
     async def _exchange(self, offer: Offer) -> None:

@@ -11,6 +11,7 @@ from ssl import SSLContext
 from typing import TYPE_CHECKING, Any, Literal
 
 from ninefold.cli import announcement, try_it
+from ninefold.cli.leading_on import usable
 from ninefold.cli.operator_values import functions_of, issuers_usable, operator_values
 from ninefold.cli.terminal import Unusable, is_coloured, say
 from ninefold.development import reload
@@ -23,7 +24,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.jobs import to_broker
 from ninefold.runtime.sources import Clock, Sources
 from ninefold.runtime.store.opening import kind_of, open_database
-from ninefold.runtime.store.protocol import Opened, Refused
+from ninefold.runtime.store.protocol import Opened
 from ninefold.tools.decisions.contract import ways_of
 
 if TYPE_CHECKING:
@@ -79,10 +80,7 @@ class Serving:
         """Raises Unusable."""
         audit = Audit(offer.plan.stored, contract=offer.contract)
         begin = stated_rows(offer.plan, Caller(offer.values, self.sources))
-        opening = open_database(path, offer.plan, begin, audit)
-        if isinstance(opening, Refused):
-            raise Unusable(opening.message, *opening.help, details=opening.details)
-        return opening, audit.counted
+        return usable(open_database(path, offer.plan, begin, audit), self.file, path), audit.counted
 
     def announce(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from ninefold.cli.commands import AcceptProposals, Database, File, Flag, Parameter
 from ninefold.cli.document import plan_beside, planned, read_bytes
+from ninefold.cli.leading_on import leads_on, typed
 from ninefold.cli.terminal import Unusable, reason, remark, say, say_json, show
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors
 from ninefold.diagnostics.frozen import dataclass
@@ -25,9 +25,10 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import undo as undo_
 from ninefold.runtime.store.changing import Decide, Judged, NotUpgraded, Rehearsed
 from ninefold.runtime.store.opening import drop_from, has_backups, upgrade_database
+from ninefold.runtime.store.protocol import Command
 from ninefold.runtime.store.record import Known
 from ninefold.syntax.parser import read
-from ninefold.tools.decisions.contract import made, ways_of
+from ninefold.tools.decisions.contract import made, new_states, ways_of
 from ninefold.tools.decisions.decide import decide
 from ninefold.tools.decisions.document import NOTHING_DECIDED, Decided
 from ninefold.tools.decisions.document import read as read_decisions
@@ -101,6 +102,7 @@ def upgrade(
     """
     loaded, plan = planned(file, accept_proposals)
     path, plan = plan_beside(loaded, plan, file, database)
+    again = _Again(file, path, decisions)
     try:
         if (undo or backup) and not has_backups(path):
             raise Unusable("there is no backup of a database in PostgreSQL but its operator's", "pg_dump makes one")
@@ -109,34 +111,48 @@ def upgrade(
         if drop:
             return _dropped(drop_from(path, drop))
         judge = Audit(plan.stored, inf, Kept(loaded.source, lambda _: ()))
-        done = upgrade_database(path, plan, _decide(file, decisions, plan, loaded), judge, apply, backup)
+        decide = _decide(again, plan, loaded, reads=write is None)
+        done = upgrade_database(path, plan, decide, judge, apply, backup)
     except NotUpgraded as error:
-        raise Unusable(str(error), *error.help, details=error.details) from None
-    again = _Again(file, database, decisions)
+        then = leads_on(error.then, file, path)
+        raise Unusable(str(error), *then, *error.help, details=error.details) from None
     return _told(done, format, again, apply) if write is None else _written(write, done, again)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Again:
-    """How the command is called once more."""
+    """How the command is called once more. `spent`: what the document decides was done before."""
 
     file: str
-    database: str | None
+    database: str
     decisions: Path | None
+    spent: bool = False
+
+    @property
+    def document(self) -> Path | None:
+        """The one that is read."""
+        beside = _beside(self.file)
+        return self.decisions or (beside if self.file != "-" and beside.exists() else None)
 
     @property
     def to_decide(self) -> str:
-        path = self.decisions or _beside(self.file)
-        there = path.exists()
-        return f"To decide: {path}, then {self()}" if there else f"To decide: {self('--write', str(path))}"
+        path = self.document
+        if path is None or self.spent:
+            return self.to_write
+        return f"a line of each into {path}, under `changes`; then: {self()}"
+
+    @property
+    def to_write(self) -> str:
+        """The questions, where no file is."""
+        first = self.decisions or _beside(self.file)
+        names = (first, *(first.with_name(f"{first.stem}.{number}{first.suffix}") for number in range(2, 1_000)))
+        path = next(each for each in names if not each.exists())
+        return typed(Command("", "upgrade", ("--write", str(path))), self.file, self.database)
 
     def __call__(self, *more: str, decisions: Path | None = None) -> str:
-        beside = _beside(self.file)
         named = decisions or self.decisions
-        words = ["ninefold", "upgrade", self.file]
-        words += [] if self.database is None else ["--database", self.database]
-        words += [] if named is None or named == beside else ["--decisions", str(named)]
-        return shlex.join((*words, *more))
+        words = [] if named is None or named == _beside(self.file) else ["--decisions", str(named)]
+        return typed(Command("", "upgrade", (*words, *more)), self.file, self.database)
 
 
 def _beside(file: str) -> Path:
@@ -151,17 +167,18 @@ def _told(done: Rehearsed, format: Literal["text", "json"], again: _Again, appli
     return 0 if done.goes else 1
 
 
-def _decide(file: str, named: Path | None, plan: ServicePlan, loaded: Loaded) -> Decide:
-    """What is decided in a document, and by the contract itself. Raises Unusable where that document cannot be read, or
-    decides what cannot be."""
+def _decide(again: _Again, plan: ServicePlan, loaded: Loaded, reads: bool) -> Decide:
+    """What is decided in a document, where one is read, and by the contract itself. Raises Unusable where that document
+    cannot be read, or decides what cannot be."""
     wanted, given = plan.schema, {} if loaded.checked is None else made(loaded.checked)
     ways = ways_of(loaded)
     checks = [rule.name for each in plan.stored for rule in each.rules]
-    beside = _beside(file)
-    path = named or (beside if file != "-" and beside.exists() else None)
+    path = again.document if reads else None
 
     def of(what: Decided, stored: Schema, known: Known) -> tuple[Outcome, tuple[Diagnostic, ...]]:
-        return decide(what, stored, wanted, given, checks, ways.served_with(known.contract), known.is_empty)
+        since = ways.served_with(known.contract)
+        found, wrong = decide(what, stored, wanted, given, checks, since, known.is_empty)
+        return replace(found, states=new_states(wanted, known.contract)), wrong
 
     if path is None:
         return lambda stored, known: of(NOTHING_DECIDED, stored, known)[0]
@@ -169,23 +186,25 @@ def _decide(file: str, named: Path | None, plan: ServicePlan, loaded: Loaded) ->
     outcome, digest = read(str(path), data), sha256(data).hexdigest()
     source = outcome.value
     document = read_decisions(source)
-    _sound((*outcome.diagnostics, *document.diagnostics), source)
+    _sound((*outcome.diagnostics, *document.diagnostics), source, again)
 
     def decided(stored: Schema, known: Known) -> Outcome:
         if digest in known.decided:
             remark(f"what {source.name} decides was done before, and counts once")
+            again.spent = True
             return of(NOTHING_DECIDED, stored, known)[0]
         found, diagnostics = of(document.value, stored, known)
-        _sound(diagnostics, source)
+        _sound(diagnostics, source, again)
         return replace(found, document=digest if document.value.decisions else "")
 
     return decided
 
 
-def _sound(diagnostics: Sequence[Diagnostic], source: Source) -> None:
+def _sound(diagnostics: Sequence[Diagnostic], source: Source, again: _Again) -> None:
     show(diagnostics, source, sys.stderr)
     if has_errors(tuple(diagnostics)):
-        raise Unusable(f"what {source.name} decides cannot be done, and nothing was changed")
+        help = f"once it is mended: {again()}", f"to have the questions written anew: {again.to_write}"
+        raise Unusable(f"what {source.name} decides cannot be done, and nothing was changed", *help)
 
 
 def _written(path: Path, done: Rehearsed, again: _Again) -> int:
@@ -193,7 +212,7 @@ def _written(path: Path, done: Rehearsed, again: _Again) -> int:
     if not count:
         say("nothing is to be decided, and nothing was written")
         return 0
-    lines = [f"from: {done.shape}", f"# {_HOW}", "changes:"]
+    lines = [f"from: {done.shape}", f"# {_HOW}", f"# {_EXPRESSIONS}", "changes:"]
     for each in done.changes:
         for why in each.why:
             lines += ["", f"  # {why}", *(f"  # - {line}" for line in each.write)]
@@ -201,7 +220,7 @@ def _written(path: Path, done: Rehearsed, again: _Again) -> int:
         with path.open("x", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
     except OSError as error:
-        help = ("another name will do: `--decisions` says which one is read",) if path.exists() else ()
+        help = (f"another name will do: {again.to_write}",) if path.exists() else ()
         raise Unusable(f"{path} cannot be written: {reason(error)}", *help) from None
     say(f"{path}: {count} to be decided. {_HOW}; then: {again(decisions=path)}")
     return 1
@@ -223,6 +242,9 @@ def _kept_of(name: str) -> str:
     return "values" if "." in name else "rows"
 
 
+_EXPRESSIONS: Final = (
+    """What stands behind `is` and `where` is an expression: "'a text'", 5, old.size + 1, "old.id == 'r1'\""""
+)
 _HOW: Final = "Of each question, take the `#` from one line and fill in what is `…`"
 
 
@@ -250,9 +272,11 @@ def _lines(done: Rehearsed, again: _Again, applied: bool) -> Iterator[str]:
     yield ""
     if not done.goes:
         open_ = sum(1 for each in done.changes if each.why)
-        yield f"{open_} to be decided. Nothing was changed. {again.to_decide}"
+        yield f"{open_} to be decided. Nothing was changed. To decide: {again.to_decide}"
     elif applied:
-        yield "upgraded." + ("" if done.backup is None else f" The backup is {done.backup}")
+        yield "upgraded."
+        if done.backup is not None:
+            yield f"The backup is {done.backup}. To put it back: {again('--undo')}"
     else:
         on = "on a copy" if has_backups(done.database) else "in a transaction that was undone"
         yield f"Nothing was changed: this was a rehearsal {on}. To do it: {again('--apply')}"

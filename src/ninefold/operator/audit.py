@@ -62,8 +62,8 @@ class Misfits:
     @property
     def words(self) -> str:
         """No value of a row is in them."""
-        more = ", …" if self.count > len(self.rows) > 0 else ""
-        named = f": {', '.join(self.rows)}{more}" if self.rows else ""
+        keys, more = "primary key" if self.count == 1 else "primary keys", ", …" if self.count > len(self.rows) else ""
+        named = f" ({keys} {', '.join(self.rows)}{more})" if self.rows else ""
         if self.check is not None:
             broken = "1 row breaks" if self.count == 1 else f"{self.count:,} rows break"
             return f"{broken} `{self.name}`, which is `{self.check}`{named}"
@@ -243,5 +243,5 @@ class _Counting:
 
     def _note(self, misfits: Misfits, row: Row) -> None:
         misfits.count += 1
-        if self._stored.shown and len(misfits.rows) < NAMED:
-            misfits.rows.append("/".join(map(str, row[self._stored.cells :][: self._stored.key])) or "its one row")
+        if self._stored.shown and self._stored.key and len(misfits.rows) < NAMED:
+            misfits.rows.append("/".join(map(str, row[self._stored.cells :][: self._stored.key])))

@@ -7,7 +7,8 @@ can be served again. What would need a value, or a choice between two readings, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Literal
 
 from msgspec import structs
@@ -60,7 +61,8 @@ class Outcome:
     them, and ends with the upgrade. `left`: the fields whose rows are left as they are, `given`: those that have a
     value by what the contract gives to new rows, `inherited`: what part 9 decides. `asked`: what it decides of rows
     only where these are of an older version, which nobody knows. `count`: over how many things. `document`: by what
-    the one is known in which it is decided; it counts once."""
+    the one is known in which it is decided; it counts once. `states`: those of each resource that the contract has and
+    the one that the rows were served with last had not; a state that is none any more may be one of them."""
 
     steps: tuple[Step, ...]
     stored: Schema
@@ -71,6 +73,7 @@ class Outcome:
     inherited: tuple[Inherited, ...] = ()
     asked: tuple[Change, ...] = ()
     document: str = ""
+    states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def nothing_decided(stored: Schema, kept: object = None) -> Outcome:

@@ -112,7 +112,8 @@ class Changed:
         about = f"{self.new.name}.{now.name}"
         exact, lacking = _exact(was, now), "" if was.required else f", where: has(old.{was.name})"
         value = "…" if exact is None else f'"{exact}"'
-        write = (f"{{set: {about}, is: {value}{lacking}}}", f"{{lose: {about}}}")
+        without = () if now.required else (f"{{aside: {about}}}", f"{{lose: {about}}}")
+        write = (f"{{set: {about}, is: {value}{lacking}}}", *without)
         if {type(was.type), type(now.type)} == {Integer, Number}:
             self.values[now.name] = steps.Converted(was.name, was.type, now.type)
             premise = steps.Convert(self.here, was.name, was.type, now.type)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from ninefold.upgrade import steps
@@ -49,11 +49,16 @@ def unmet(change: Change, premise: Premise, count: int, examples: str) -> str:
             assert_never(premise)
 
 
-def answers(change: Change, premise: Premise, examples: Sequence[str]) -> Iterator[str]:
-    """Lines for the document of the upgrade, where the rows say what they would be about."""
+def answers(
+    change: Change, premise: Premise, examples: Sequence[str], new: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """Lines for the document of the upgrade, where the rows say what they would be about. `new`: states that their
+    resources had not before."""
     match premise:
         case steps.AreIn(table=table, values=values):
             for each in examples:
+                for state in new.get(table, ()):
+                    yield f"{{state: {table}.{each}, to: {state}, since: kept}}   # `{state}` is new: renamed?"
                 yield f"{{state: {table}.{each}, to: …, since: kept}}   # or since: now; to: {' or '.join(values)}"
         case steps.Differ(table=table, columns=columns) if change.words == "new":
             yield f"{{set: {table}.{columns[-1]}, is: …, where: …}}"

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from shlex import quote
-from typing import Protocol, TypeAlias
+from types import MappingProxyType
+from typing import Final, Protocol, TypeAlias
 
 from msgspec import structs
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record
-from ninefold.runtime.store.protocol import Judge, Refused, Row, Session, Stored, Unfit
+from ninefold.runtime.store.protocol import Command, Judge, Refused, Row, Session, Stored, Unfit
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.change import By, Change
 from ninefold.upgrade.changes import Changes, Inherited, Outcome, changes
@@ -27,12 +27,16 @@ NAMED = 3
 
 
 class NotUpgraded(Exception):
-    """The database was left as it was; the message says why, `details` are its single points, `help` advises."""
+    """The database was left as it was; the message says why, `details` are its single points, `help` advises, `then`
+    leads on."""
 
-    def __init__(self, message: str, details: Sequence[str] = (), help: Sequence[str] = ()) -> None:
+    def __init__(
+        self, message: str, details: Sequence[str] = (), help: Sequence[str] = (), then: Sequence[Command] = ()
+    ) -> None:
         super().__init__(message)
         self.details = tuple(details)
         self.help = tuple(help)
+        self.then = tuple(then)
 
 
 class Failed(Exception):
@@ -88,12 +92,15 @@ class Judged:
     write: tuple[str, ...] = ()
 
 
-def judged(found: Changes, database: Changing, by: By) -> tuple[Judged, ...]:
-    """Each change with what stands in its way, where it is made by `serve` or by `upgrade`."""
-    return tuple(_judged(change, database, by) for change in found.changes)
+def judged(
+    found: Changes, database: Changing, by: By, states: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> tuple[Judged, ...]:
+    """Each change with what stands in its way, where it is made by `serve` or by `upgrade`. `states`: as of an
+    `Outcome`."""
+    return tuple(_judged(change, database, by, states) for change in found.changes)
 
 
-def _judged(change: Change, database: Changing, by: By) -> Judged:
+def _judged(change: Change, database: Changing, by: By, states: Mapping[str, Sequence[str]]) -> Judged:
     if change.kind == "question" or (by == "serve" and change.by == "upgrade"):
         if _concerns_rows(change, database):
             return Judged(change, (sentence(change),), change.write)
@@ -103,7 +110,7 @@ def _judged(change: Change, database: Changing, by: By) -> Judged:
         if broken is not None:
             examples = ", ".join((*map(_shown, broken.examples), *(("…",) if broken.more else ())))
             why.append(unmet(change, premise, broken.count, examples))
-            write |= dict.fromkeys(answers(change, premise, tuple(map(_shown, broken.examples))))
+            write |= dict.fromkeys(answers(change, premise, tuple(map(_shown, broken.examples)), states))
     return Judged(change, tuple(why), tuple(write))
 
 
@@ -143,14 +150,14 @@ def adapt(stored: Schema, wanted: Schema, database: Changing, judge: Judge | Non
 def differs(name: str, details: tuple[str, ...]) -> Refused:
     """Why `serve` leaves a database as it was."""
     return Refused(
-        f"the database {name} was made for another contract, and rows are in it over which has to be decided",
+        f"the database {name} was made for another contract, and what becomes of its rows is left to `upgrade`",
         details,
-        (
-            f"nothing in it was changed: `ninefold upgrade FILE --database {quote(name)}` shows what would become of "
-            "it",
-            "or serve the contract that made it, or name another database with --database",
-        ),
+        ("or serve the contract that made it, or name another database with --database",),
+        then=(SEE_WHAT_BECOMES,),
     )
+
+
+SEE_WHAT_BECOMES: Final = Command("nothing in it was changed; to see what becomes of them", "upgrade")
 
 
 # The command: a preview, and the upgrade
@@ -217,7 +224,7 @@ def upgraded(
         name,
         digest(before),
         counts,
-        (*judged(found, database, "upgrade"), *_asked(outcome, database)),
+        (*judged(found, database, "upgrade", outcome.states), *_asked(outcome, database)),
         given=outcome.given,
         inherited=outcome.inherited,
         decided=outcome.count,

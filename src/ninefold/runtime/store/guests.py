@@ -21,7 +21,7 @@ from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record
 from ninefold.runtime.store.connections import meaning, words
 from ninefold.runtime.store.file import NotBuilt, database_path, is_held_by_another_name
-from ninefold.runtime.store.protocol import Refused, Row, Stored, Unavailable
+from ninefold.runtime.store.protocol import Command, Refused, Row, Stored, Unavailable
 from ninefold.runtime.store.sqlite import unusable
 from ninefold.upgrade.changes import changes
 from ninefold.upgrade.shape import decode_shape
@@ -162,4 +162,5 @@ def why_not(stored: Schema, schema: Schema, name: str) -> Refused | None:
         f"the database {name} was made for another contract",
         tuple(sentence(change) for change in differing),
         ("name the contract that made it, or another file with --database",),
+        then=(Command("to see what becomes of it", "upgrade"),),
     )

@@ -18,7 +18,7 @@ import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
-from ninefold.runtime.store.protocol import Row, Stored
+from ninefold.runtime.store.protocol import Command, Row, Stored
 from ninefold.runtime.store.record import Upgrade
 from ninefold.upgrade.changes import changes
 from ninefold.values import Row as ReferenceTo
@@ -28,12 +28,16 @@ BATCH: Final = 1_000
 
 
 class NotMoved(Exception):
-    """The message says why, `help` advises. What has arrived at the other side stays there, and is gone on with."""
+    """The message says why, `help` advises, `then` leads on, over the database that is moved. What has arrived at the
+    other side stays there, and is gone on with."""
 
-    def __init__(self, message: str, details: Sequence[str] = (), help: Sequence[str] = ()) -> None:
+    def __init__(
+        self, message: str, details: Sequence[str] = (), help: Sequence[str] = (), then: Sequence[Command] = ()
+    ) -> None:
         super().__init__(message)
         self.details = tuple(details)
         self.help = tuple(help)
+        self.then = tuple(then)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +103,14 @@ def made_of(stored: Schema, wanted: Schema, name: str) -> Schema:
     if not found.same:
         raise NotMoved(
             f"the database {name} is not what the contract says",
-            help=("`ninefold upgrade FILE --database` shows what would become of it",),
+            then=(Command("to see what becomes of it", "upgrade"),),
         )
     if hidden := [each.name for each in stored.aside] + list(_of_nothing(stored)):
         raise NotMoved(
             f"in the database {name} is set aside what its contract no longer has",
             [f"`{each}`" for each in hidden],
-            ("`ninefold upgrade FILE --drop NAME` ends it; serving the earlier contract takes it up again",),
+            ("serving the earlier contract takes it up again",),
+            (Command("to end it", "upgrade", tuple(word for name in hidden for word in ("--drop", name))),),
         )
     return found.after
 

@@ -67,4 +67,5 @@ def _begun(url: str) -> Iterator[tuple[Link, AbstractEventLoop, str, Known]]:
             ask(_BEGIN)
             yield link, loop, name, found
     except NotServed as error:
-        raise NotUpgraded(error.refused.message, error.refused.details, error.refused.help) from None
+        why = error.refused
+        raise NotUpgraded(why.message, why.details, why.help, why.then) from None

@@ -196,14 +196,25 @@ class Store(Database, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Command:
+    """A command that leads on, over the same contract and the same database: `to` which end, and its words. Whoever was
+    called with the two says them with it (`ninefold.runtime.store.opening.typed`)."""
+
+    to: str
+    verb: str
+    more: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
-    """The file was left as it was. `message` states why, `details` are its single points, `help` advises. `held`:
-    another process has it, and that is all."""
+    """The file was left as it was. `message` states why, `details` are its single points, `help` advises, `then` leads
+    on. `held`: another process has it, and that is all."""
 
     message: str
     details: tuple[str, ...] = ()
     help: tuple[str, ...] = ()
     held: bool = False
+    then: tuple[Command, ...] = ()
 
 
 class NotBegun(Exception):

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 import apsw
 
@@ -14,10 +15,13 @@ from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record
 from ninefold.runtime.store.changing import NotUpgraded, ended
 from ninefold.runtime.store.connections import words
+from ninefold.runtime.store.protocol import Command
 from ninefold.runtime.store.upgrade import Changing, written
 from ninefold.runtime.store.whole import alone, beside, connected, flush, shape_of, there
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.words import rows
+
+_LOSE: Final = ("--undo", "--lose-writes")
 
 
 def undo(url: str, lose_writes: bool = False) -> tuple[Path, Path]:
@@ -38,7 +42,7 @@ def undo(url: str, lose_writes: bool = False) -> tuple[Path, Path]:
                     raise NotUpgraded(
                         f"rows of {path} were written since the upgrade, and would be lost",
                         tuple(_since(connection, stored, backup)),
-                        ("--lose-writes takes the backup all the same; what is there is kept beside it",),
+                        then=(Command("to lose them, and keep what is there beside it", "upgrade", _LOSE),),
                     )
                 connection.pragma("journal_mode", "delete")
             aside = beside(path, "undone")

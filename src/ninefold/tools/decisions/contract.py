@@ -18,6 +18,7 @@ from ninefold.expressions.tree import All, Select, Typed, Variable, free_variabl
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Name, value_of
 from ninefold.pipeline import Loaded, compile_document
+from ninefold.plan.schema import Schema
 from ninefold.syntax.nodes import Scalar, Style
 from ninefold.tools.decisions.document import Rename
 from ninefold.values import Type
@@ -115,6 +116,20 @@ class Ways:
 
 
 NO_WAYS: Final = Ways()
+
+
+def new_states(wanted: Schema, kept: tuple[str, str] | None) -> Mapping[str, tuple[str, ...]]:
+    """The states of each resource that the contract had not that its rows were served with last (`Outcome.states`);
+    none where none is kept that can be read."""
+    if kept is None or not (now := _states(wanted)):
+        return {}
+    plan = compile_document(kept[0], kept[1].encode()).plan
+    before = {} if plan is None else _states(plan.schema)
+    return {name: tuple(each for each in now[name] if each not in before[name]) for name in now.keys() & before.keys()}
+
+
+def _states(schema: Schema) -> dict[str, tuple[str, ...]]:
+    return {table.name: table.machine.states for table in schema.tables if table.machine is not None}
 
 
 def ways_of(loaded: Loaded) -> Ways:
