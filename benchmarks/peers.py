@@ -91,6 +91,12 @@ CANDIDATES = (
         needs=("node", "npm"),
     ),
     Candidate(
+        "Python by hand",
+        (sys.executable, str(HERE / "by_hand.py")),
+        "uvloop, httptools, apsw and msgspec in one thread; the writes of one turn of the loop are committed together. "
+        "It knows a customer for ever, and has no log, no timeouts and no bounds.",
+    ),
+    Candidate(
         "C",
         (str(MADE / "c" / "server"),),
         "epoll and SQLite in one thread; the writes of one round of the loop are committed together. It knows these "

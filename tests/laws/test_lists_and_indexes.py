@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from tests.agreement.contracts import contract
 from tests.agreement.versions import compiled as random_contract
-from tests.contracts import ALL, ROOT, compiled
+from tests.contracts import ALL, EXAMPLES, ROOT, compiled
 from tests.slices import TAKEN, share, some
 
 from ninefold.checks.codes import GROWS
@@ -25,6 +25,7 @@ from ninefold.plan.routes import Served
 from ninefold.plan.schema import Index, Schema, Table
 from ninefold.plan.statement import Statement
 from ninefold.runtime.store import tables
+from ninefold.runtime.store.connections import connect
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.upgrade.shape import reference_indexes
 
@@ -164,6 +165,32 @@ def test_so_it_is_of_random_contracts(part: int) -> None:
         served_or_noted(loaded)
         if loaded.plan is not None:
             assert list(superfluous(loaded.plan.schema)) == []
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=named)
+def test_a_list_is_prepared_once(path: Path, tmp_path: Path) -> None:
+    """Whatever is bound. SQLite asks who may do what a statement does whenever it prepares it."""
+    loaded = compiled(path)
+    assert loaded.plan is not None
+    apsw.Connection(str(tmp_path / "rows.db")).close()
+    connection = connect(tmp_path / "rows.db")
+    for statement in tables.create_schema(loaded.plan.schema):
+        connection.execute(statement)
+    asked: list[object] = []
+    connection.authorizer = lambda *what: asked.append(what) or apsw.SQLITE_OK
+    stored = {table.name for table in loaded.plan.schema.tables}
+    again = {}
+    for key, operation in lists(loaded):
+        for _, _, switches in variants(operation) if operation.resource in stored else ():
+            statement = text(operation.select, switches)
+            for bind in (1, 2):
+                asked.clear()
+                connection.execute(statement, (bind,) * statement.count("?")).fetchall()
+                assert asked or bind == 2 or statement in again
+            again[statement] = (key, list(asked))
+    assert again
+    assert [key for key, asked in again.values() if asked] == []
+    connection.close()
 
 
 def orders(table: Table) -> Iterator[tuple[bool, tuple[str, ...]]]:

@@ -46,7 +46,8 @@ def configure(connection: apsw.Connection) -> str | None:
     """How a connection of ours behaves. Gives the journal mode if it is not the one that is needed.
 
     `synchronous` FULL: a commit returns when its pages are on the disk; macOS flushes only when asked (`fullfsync`).
-    `trusted_schema` off: a file that somebody else has edited runs no functions of ours.
+    `trusted_schema` off: a file that somebody else has edited runs no functions of ours. QPSG: how a statement is run
+    does not depend on what is bound; else one with a `LIMIT ?` is prepared anew each time.
     """
     mode = str(connection.pragma("journal_mode", "wal"))
     connection.pragma("synchronous", "full")
@@ -56,6 +57,7 @@ def configure(connection: apsw.Connection) -> str | None:
     connection.pragma("trusted_schema", False)
     connection.pragma("cache_size", -32 * 1024)
     connection.pragma("journal_size_limit", KEPT)
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.wal_autocheckpoint(0)
     return None if mode == "wal" else mode
 
