@@ -23,6 +23,7 @@ import uvloop
 database = apsw.Connection(os.environ["DATABASE"])
 for setting in ("journal_mode = wal", "synchronous = full", "foreign_keys = on", "mmap_size = 268435456"):
     database.pragma(*setting.split(" = "))
+database.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
 cursor = database.cursor()
 
 SHOWN = "id, customer, sku, quantity, unit_price, note, status, created_at, updated_at"
