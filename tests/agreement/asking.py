@@ -9,7 +9,7 @@ from functools import partial
 from random import Random
 from typing import Final
 
-from tests.agreement import origins
+from tests.agreement import limits, origins
 from tests.agreement.comparing import Asked
 from tests.agreement.requests import Asker
 from tests.agreement.versions import PINNED
@@ -51,6 +51,8 @@ class Askers:
             asked = self._named(asked, versions, name or "")
         if self.service.checked.cors is not None:
             asked = origins.asked(self._beside, asked)
+        if self.service.checked.limits.rates:
+            asked = limits.asked(self._beside, asked)
         return Asked(self.now.isoformat(timespec="microseconds") + "Z", asked)
 
     def _named(self, request: Request, versions: Versions, name: str) -> Request:

@@ -19,6 +19,7 @@ from tests.agreement import (
     errors,
     events,
     fields,
+    limits,
     lists,
     origins,
 )
@@ -76,7 +77,7 @@ def _stated(maker: Maker) -> dict[str, Any]:
         "events": happens,
         "errors": codes,
         "limits": {
-            "rates": NONE,
+            **limits.rates(maker, of_all, codes),
             "timeout": NONE,
             "body size": maker.random.choice([NONE, "1 KiB"]),
             "pages": lists.pages(maker),

@@ -8,7 +8,7 @@ import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +31,7 @@ from ninefold.runtime.messages.message import NOTES, Notes, joined
 from ninefold.runtime.messages.message import Request as Asked
 from ninefold.runtime.operations.credentials import hashed
 from ninefold.runtime.request.likewise import Given, Likewise
+from ninefold.runtime.request.rates import algorithm
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Session
@@ -41,8 +42,7 @@ from ninefold.values import to_sqlite
 Fields = Mapping[str, Any]
 
 IN_MEMORY = Path("/dev/shm")
-ADDRESS = "192.0.2.1"
-"""The client's (RFC 5737)."""
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass
@@ -55,6 +55,9 @@ class Fate:
 
     def clock(self) -> datetime:
         return datetime.fromisoformat(self.now)
+
+    def elapsed(self) -> int:
+        return (self.clock() - BEGIN) // timedelta(microseconds=1) * 1_000
 
     def bytes_for_values(self, count: int) -> bytes:
         """The same bytes for the whole of a request, whoever asks first."""
@@ -100,7 +103,7 @@ class RealService:
         opened = open_sqlite(str(Path(self._directory.name) / "service.db"), self._plan.schema, self._begin)
         assert isinstance(opened, Opened), opened
         self._database = opened.database
-        sources = _Sources(self._fate.clock, self._fate.bytes_for_revisions, lambda: 0, self._fate)
+        sources = _Sources(self._fate.clock, self._fate.bytes_for_revisions, self._fate.elapsed, self._fate)
         self._application = Application(ready(self._plan, b"k" * 32, {}, sources, functions=SERVED), self._database)
         self._likewise = Likewise(self._application.service, self._application.works.at_once, LITTLE_BYTES)
         return self
@@ -149,7 +152,7 @@ class RealService:
             "raw_path": path.encode("ascii"),
             "query_string": query.encode("ascii"),
             "headers": headers,
-            "client": (ADDRESS, 1),
+            "client": (request.address, 1),
         }
         sent: list[Any] = []
         to_come = [{"type": "http.request", "body": request.body or b"", "more_body": False}]
@@ -177,8 +180,10 @@ class RealService:
         """The same of a request without a body. What is answered well is asked again: to what is like it the answer
         takes no steps, and is the same."""
         application, fields = self._application, scope["headers"]
-        notes = self._notes.setdefault((scope["method"], tuple(fields)), Cache(NOTES))
-        request = Asked(scope["method"], scope["raw_path"], scope["query_string"], joined(fields), ADDRESS, notes=notes)
+        notes = self._notes.setdefault((scope["method"], scope["client"][0], tuple(fields)), Cache(NOTES))
+        request = Asked(
+            scope["method"], scope["raw_path"], scope["query_string"], joined(fields), scope["client"][0], notes=notes
+        )
         rates = application.service.rates
         before = [each.counts() for each in rates]
         asking = application.asking(request, Whole(b"", application.capacity, kept=False))
@@ -187,7 +192,7 @@ class RealService:
             await asking.waited()
         response = asking.response()
         assert response is not None
-        after = [each.counts() for each in rates]
+        after, numbers = [each.counts() for each in rates], self._counted()
         for rate, counted in zip(rates, before, strict=True):
             rate.resume(counted)
         given = self._likewise.begun(request, b"") if request.method == "GET" else None
@@ -197,5 +202,10 @@ class RealService:
         else:
             self.settled += 1
             assert given.response == response, f"{given.response} likewise, and {response} by the steps"
-            assert [each.counts() for each in rates] == after, "it counts otherwise"
+            assert self._counted() == numbers, "it counts otherwise"
         await application.go_on(asking, response, scope, receive, send)
+
+    def _counted(self) -> list[list[tuple[str, list[int]]]]:
+        """What each rate has counted, by its keys, to be compared."""
+        ways = zip(map(algorithm, self._plan.limits.rates), self._application.service.rates, strict=True)
+        return [[(key, [*way.numbers_of(state)]) for key, state in rate.counts()] for way, rate in ways]

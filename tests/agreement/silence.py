@@ -131,8 +131,6 @@ SILENT: Final[Mapping[str, str]] = {
     "6 delivery.stream: websocket": _OF_SERVER,
     "6 delivery.webhooks": _OF_SERVER,
     "8 pages.by: none": "it is said as `pages: none`",
-    "8 rate headers": _NOT_YET,
-    "8 rates.RATE": _NOT_YET,
 }
 """What no random contract says: a key with all that is said under it, a word or a verb; and why."""
 

@@ -240,3 +240,25 @@ def test_a_check_that_reads_no_parameter_is_asked_beside_one_that_is_refused(
     create, update = give("POST", "/items?n=x", {"a": "y"}), give("PATCH", "/items/i?n=x", {"a": "y"})
     told = answers(said, [("item", {"id": "i", "a": "y", "n": 1})], create, update)
     assert [each.status for each in told] == [of_new, of_old]
+
+
+@pytest.mark.parametrize("verb", ["create", "update"])
+def test_what_an_older_version_stores_is_held_to_the_field_that_stores_it(verb: str) -> None:
+    few = {"type": "integer", "minimum": 0, "maximum": 9}
+    endpoint = {"does": f"{verb} item", "body": ["n"], "responses": {200: {"n": "item.n"}}}
+    endpoint |= {"patch": "merge"} if verb == "update" else {}
+    method, path = ("POST", "/items") if verb == "create" else ("PATCH", "/items/{id}")
+    identifier = {"type": "string", "on create": "uuid()"}
+    said = contract({"item": {"fields": {"id": identifier, "n": few}}}, {f"{method} {path}": endpoint})
+    was = {"is": "item.n + 1", "stored": "value - 1", "was": {"type": "integer", "maximum": 20}}
+    changes = [{"change": "item.n", **was}]
+    said["versioning"] = {
+        "in": "header",
+        "name": "V",
+        "default": "one",
+        "versions": {"two": {}, "one": {"changes": changes}},
+    }
+    json = {"content-type": "application/json"}
+    asked = [Request(method, path.replace("{id}", "i"), json, f'{{"n": {n}}}'.encode()) for n in (10, 11, 0, 21)]
+    told = answers(said, [("item", {"id": "i", "n": 1})], *asked)
+    assert [each.status for each in told] == [200, 422, 422, 422]

@@ -25,9 +25,10 @@ from ninefold.plan.problems import Condition
 from ninefold.runtime.messages import decode, parameters
 from ninefold.runtime.operations import credentials
 from ninefold.runtime.operations.write import Write
-from ninefold.runtime.request import admit, routes
+from ninefold.runtime.request import admit, rates, routes
+from ninefold.runtime.request.algorithms import FixedWindow
 from ninefold.runtime.request.cors import Cors
-from ninefold.runtime.request.schemes import Scheme
+from ninefold.runtime.request.schemes import NOBODY, Scheme
 from ninefold.runtime.sources import Sources, moved
 from ninefold.sql.fragment import Fragment
 
@@ -402,6 +403,44 @@ def any_origin_may_do_what_one_may(patch: Patch) -> None:
 @mutant
 def a_preflight_is_any_other_request(patch: Patch) -> None:
     patch.setattr(Cors, "preflight", lambda *of: None)
+
+
+@mutant
+def a_rate_of_callers_counts_addresses(patch: Patch) -> None:
+    patch.setattr(rates, "_caller", lambda asking: asking.address)
+
+
+@mutant
+def a_rate_counts_what_another_one_refuses(patch: Patch) -> None:
+    def all_count(keys: Any, now: int) -> Any:
+        before = [(rate, rate.standing(key, now)) for rate, key in keys]
+        for (rate, key), (_, standing) in zip(keys, before, strict=True):
+            if standing.remaining > 0:
+                rate.count(key, now)
+        return tuple([rates.Told(rate, each, each.remaining < 1) for rate, each in before])
+
+    patch.setattr(rates, "count_keys", all_count)
+
+
+@mutant
+def a_window_that_slides_is_a_fixed_one(patch: Patch) -> None:
+    patch.setattr(rates, "SlidingWindow", FixedWindow)
+
+
+@mutant
+def a_rate_tells_of_the_one_that_is_furthest_from_its_end(patch: Patch) -> None:
+    told = rates.Headers.told
+    patch.setattr(rates.Headers, "told", lambda self, each, refused: told(self, each[::-1], refused))
+
+
+@mutant
+def a_caller_who_is_not_admitted_is_an_address_to_rates(patch: Patch) -> None:
+    count = rates.keys_of
+
+    def by_address(of: Any, asking: Any) -> Any:
+        return count(of, asking if asking.env["caller"] else msgspec.structs.replace(asking, caller=NOBODY))
+
+    patch.setattr(rates, "keys_of", by_address)
 
 
 @pytest.mark.slow

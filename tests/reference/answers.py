@@ -64,6 +64,8 @@ def respond(asking: Asking, endpoint: Endpoint, reading: Reading, rows: list[Row
 def refused(asking: Asking, *failures: Failure) -> Response:
     errors, endpoint = asking.checked.errors, asking.endpoint
     refused = refusal(in_written_order(failures, endpoint), endpoint, errors)
+    counts = min(failures, key=lambda each: place_in_order(each, endpoint, errors)).condition
+    asking.is_limited = counts == "too many requests"
     headers: dict[str, str] = {}
     if refused.status == 401 and endpoint is not None:
         admitted = {each.who for each in endpoint.admissions}
@@ -75,7 +77,7 @@ def refused(asking: Asking, *failures: Failure) -> Response:
             headers["www-authenticate"] = f'Basic realm="{realm}"'
     lacks = [] if asking.admission is None else list(asking.admission.scopes)
     if refused.status == 403 and not set(lacks) <= set(asking.caller.names.get("scopes", ())):
-        if min(failures, key=lambda each: place_in_order(each, endpoint, errors)).condition == "forbidden":
+        if counts == "forbidden":
             needed = " ".join(lacks)
             headers["www-authenticate"] = f'Bearer error="insufficient_scope", scope="{needed}"'
     if refused.code is None:

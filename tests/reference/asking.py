@@ -57,6 +57,8 @@ class Memory:
     version: str | None = None
     version_parameter: str | None = None
     functions: Mapping[str, calls.Function] = field(default_factory=dict)
+    counted: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    """When requests were counted, in microseconds, by the rate and the key that it counts by."""
     media_type_parameter: str | None = None
     """That which says the version, where one does."""
 
@@ -100,6 +102,12 @@ class Asking:
         self.query = parameters_of(query)
         self.failures: list[Failure] = []
         self.caller = Caller()
+        self.stranger: Caller | None = None
+        """Whose credential is good, and who is none of those whom the endpoint admits."""
+        self.rates: list[Any] = []
+        """How the rates stand that count the request."""
+        self.is_limited = False
+        """The answer is `too many requests`."""
         self.names: dict[str, Any] = {"now": now, "caller": {}, "request": {"path": {}, "query": {}, "headers": {}}}
         self.endpoint: Endpoint | None = None
         self.chosen = chosen.NOTHING

@@ -97,6 +97,7 @@ def admission(asking: Asking, endpoint: Endpoint) -> Admission | None:
             known.append(caller)
     asking.caller = next((each for each in known if each.who in admitted), Caller())
     asking.names["caller"] = asking.caller.names
+    asking.stranger = known[0] if known and asking.caller.who == ANYONE else None
     if asking.caller.who != ANYONE:
         return admitted[asking.caller.who]
     if ANYONE in admitted and (known or not presents):

@@ -19,6 +19,7 @@ from tests.reference import (
     doing,
     events,
     idempotency,
+    rates,
     requested,
     routes,
     writes,
@@ -38,7 +39,9 @@ class Interpreter(Memory):
     ) -> Response:
         """The response; `rows` become what the request makes of them. `sent`: the target as it came, if another.
         `besides`: what is wrong with it already."""
-        response = _whole(Asking(self, request, now, chance, sent, besides))
+        asking = Asking(self, request, now, chance, sent, besides)
+        response = _whole(asking)
+        response = replace(response, headers={**response.headers, **rates.told(asking)})
         return replace(response, body=NOTHING) if request.method == "HEAD" else response
 
 
@@ -69,9 +72,10 @@ def _answer(asking: Asking) -> Response:
     requested.in_path(asking, found.texts)
     refused = len(asking.failures)
     requested.parameters(asking, found.cases)
-    unread = False
+    is_well, unread = len(asking.failures) == refused, False
+    rates.count(asking, endpoint)
     if endpoint.case is not None:
-        chosen_ = requested.case(asking, found.cases, admission, len(asking.failures) == refused)
+        chosen_ = requested.case(asking, found.cases, admission, is_well)
         unread = chosen_ is None
         if chosen_ is not None and chosen_.segments != endpoint.segments:
             endpoint = asking.endpoint = chosen_

@@ -9,12 +9,14 @@ from typing import Any, Final
 
 @dataclass(frozen=True)
 class Request:
-    """`target` is path and query as sent. Names of headers are in lower case. `body` None: none is sent."""
+    """`target` is path and query as sent. Names of headers are in lower case. `body` None: none is sent.
+    `address` is the client's (RFC 5737)."""
 
     method: str
     target: str
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
+    address: str = "192.0.2.1"
 
 
 NOTHING: Final = object()

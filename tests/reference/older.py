@@ -125,6 +125,8 @@ _NARROWING = ("minimum", "maximum", "minLength", "maxLength", "pattern", "enum",
 def _of_endpoint(
     endpoints: Document, document: Document, verb: str, key: str, parameter: str, change: Mapping[str, Any]
 ) -> None:
+    if verb in ("rename", "remove") and not parameter:
+        _counted(document["limits"], key, change.get("to"))
     match verb, parameter:
         case "rename", "":
             places = [endpoints, document["authentication"]["permissions"]]
@@ -142,6 +144,16 @@ def _of_endpoint(
             endpoints[key] = change["was"]
         case _:
             endpoints[key] = endpoints[key] | change["was"]
+
+
+def _counted(limits: Document, key: str, to: str | None) -> None:
+    """A rate counts an endpoint under its other name, or where it has none does not; it is none where none is left."""
+    rates = limits["rates"] if isinstance(limits["rates"], dict) else {}
+    for name in [name for name, each in rates.items() if "endpoints" in each]:
+        named = [to if each == key else each for each in rates[name]["endpoints"]]
+        rates[name]["endpoints"] = [each for each in named if each is not None]
+        if not rates[name]["endpoints"]:
+            del rates[name]
 
 
 def _of_code(document: Document, verb: str, name: str, change: Mapping[str, Any]) -> None:

@@ -144,6 +144,7 @@ class Service:
             self.of[name] = Interpreter(checked, version=name, version_parameter=parameter, functions=self.functions)
             if versions is not None and versions.by == "media type":
                 self.of[name].media_type_parameter = versions.name
+            self.of[name].counted = self.newest.counted
         for number, each in enumerate(self.older):
             worked = [one for way in self.older[: number + 1] for one in way.rows if isinstance(one, Made)]
             self.of[each.name].becomes = {(one.resource, one.field): one.becomes for one in worked}
@@ -173,7 +174,7 @@ class Service:
             name = self._pinned(versions.pinned, request, now, chance)
             allowed = self._allowed(request)
             if allowed is not None:
-                return Response(204, {"allow": allowed})
+                return self._told_apart(versions, Response(204, {"allow": allowed}))
         if name is None:
             of = newest if versions.by != "path" else self._with_path(within)
             response = of.answer(within, now, chance, request.target, Failure("unknown version"))

@@ -58,6 +58,7 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
             merged=merge and isinstance(resource.as_given(leaf.field).type, Anything | Object),
             null_shown=edits and resource.as_given(leaf.field).null_shown,
             stored=_stored_of(resource.fields[leaf.field]),
+            held=_held_as_stored(resource.fields[leaf.field]),
             was=_was(leaf.field, resource),
             rules=rules((*resource.fields[leaf.field].rules, *(() if leaf.beside is None else leaf.beside.rules))),
             trace=traced(resource.fields[leaf.field].place),
@@ -224,6 +225,11 @@ def _given_type(field: Field) -> Type:
     if field.seen is not None and field.seen.stored is not None and field.seen.given is not None:
         return optional(field.seen.given) if field.type.nullable else field.seen.given
     return Text(nullable=field.type.nullable) if field.secret is not None else field.type
+
+
+def _held_as_stored(field: Field) -> dict[str, Any] | None:
+    """The schema of what is stored, where that is not what is given."""
+    return None if field.seen is None or field.seen.stored is None else dict(field.schema)
 
 
 def _held_to(field: Field, unknown: str) -> dict[str, Any]:

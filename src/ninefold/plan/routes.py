@@ -74,9 +74,9 @@ class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
     `normalise` is applied before validation, with the root `value`. `fixed`: the field is immutable and must not
     be given (rule `immutable`), unless `known_as` is a name in braces of the path, whose value it may repeat.
     `merged`: an object is merged into the one that is there (RFC 7396). `stored`: what is stored of the value, the
-    root `value`, once it is valid; where nothing can be, the rule `stored` is broken. `was`: the column of the row as
-    it is that an edit finds in its place, where that is another than the field's. `null_shown`: what an edit finds
-    where there is no value is `null`, and not nothing."""
+    root `value`, once it is valid; where nothing can be, or it is not as `held` says, the rule `stored` is broken.
+    `was`: the column of the row as it is that an edit finds in its place, where that is another than the field's.
+    `null_shown`: what an edit finds where there is no value is `null`, and not nothing."""
 
     field: str
     pointer: tuple[str, ...]
@@ -87,6 +87,7 @@ class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
     merged: bool = False
     null_shown: bool = False
     stored: Typed | None = None
+    held: dict[str, Any] | None = None
     was: str | None = None
     rules: tuple[Rule, ...] = ()
     trace: tuple[Place, ...] = ()

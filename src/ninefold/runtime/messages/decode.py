@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, groupby, islice
 from typing import Any
 
@@ -33,6 +34,12 @@ from ninefold.runtime.messages.violations import (
 from ninefold.runtime.messages.whole import Whole
 from ninefold.values import Array, Invalid, Row, Type, Value, from_schema, json_reader, to_json
 
+
+def _keeps(schemas: Schemas, type_: Type, value: Value) -> bool:
+    """Whether a value that is made is as a schema says."""
+    return schemas.is_valid(to_json(type_, value))
+
+
 _MALFORMED = Failure("malformed")
 _UNSUPPORTED = Failure("unsupported media type")
 _TOO_LARGE = Failure("too large")
@@ -58,6 +65,7 @@ class Body:
                 each.type,
                 each.null_shown,
                 each.known_as,
+                None if each.held is None else partial(_keeps, Schemas(each.held), from_schema(each.held)),
             )
             for each in body.fields
         )

@@ -28,6 +28,7 @@ class Field:
     type: Type
     null_shown: bool
     known_as: str | None
+    held: Callable[[Any], bool] | None
 
     def repeats(self, found: object, path: Mapping[str, Value]) -> bool:
         """Whether it is what the path says already, and so changes nothing."""
@@ -43,7 +44,7 @@ class Field:
         if self.stored is None or value is None:
             return value
         kept = self.stored({"value": value})
-        if kept is None:
+        if kept is None or not (self.held is None or self.held(kept)):
             raise no_value()
         return kept
 
