@@ -31,7 +31,7 @@ from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.store.opening import open_database
-from ninefold.runtime.store.protocol import Refused
+from ninefold.runtime.store.protocol import Refused, Store
 
 
 def tell(client: httpx.Client, exchange: Exchange, known: Known) -> None:
@@ -92,11 +92,27 @@ def serving(
     """Serve a plan from a database at `path`, or at a URL, on a port that is free, until the block ends."""
     opened = open_database(str(path), plan, stated_rows(plan, Caller(operator)))
     assert not isinstance(opened, Refused), opened
+    with serving_from(plan, opened.database, operator, trace, functions) as client:
+        yield client
+
+
+@contextmanager
+def serving_from(
+    plan: ServicePlan,
+    database: Store,
+    operator: Mapping[str, str],
+    trace: bool = False,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+) -> Iterator[httpx.Client]:
+    """The same from a database that is open, which is closed at the end."""
+    replica = database.replica
     listening = socket.create_server(("127.0.0.1", 0))
     host, port = listening.getsockname()
     tracer = Tracer(plan).traced if trace else None
-    service = ready(plan, opened.database.key("cursors"), operator, functions=functions or {})
-    application = Application(service, opened.database, trace=tracer)
+    key, replicated = database.key("cursors"), replica is not None
+    service = ready(plan, key, operator, functions=functions or {}, replicated=replicated)
+    beside = () if replica is None else (lambda bell: replica.follow(),)
+    application = Application(service, database, trace=tracer, jobs=beside)
     stop = Stop()
     thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
     thread.start()
@@ -106,4 +122,4 @@ def serving(
     finally:
         stop.request()
         thread.join()
-        opened.database.close()
+        database.close()

@@ -116,12 +116,14 @@ class Service:
         observe: Observe | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
         broker: str | None = None,
+        replica: str | None = None,
     ) -> Application:
         """The service as an ASGI application. `database`: `sqlite:///PATH`, a path, or, as an experiment,
         `postgresql://USER:PASSWORD@HOST:PORT/NAME`. `operator`: what the contract calls `operator.NAME`, by name; an
         endpoint whose value is not given answers 501. `observe` is called once a request. `functions`: what the
         contract's `functions` declare, by name; an endpoint whose function is not given answers 501. `broker`: the
-        address of a NATS server that all events are sent to. Raises ValueError for a name that the contract does not
+        address of a NATS server that all events are sent to. `replica`: the URL of a standby of the database, which is
+        read where nobody needs the newest. Raises ValueError for a name that the contract does not
         have, for a function that cannot be called as it says, for an issuer of tokens that cannot be used, and for a
         broker that cannot take the events."""
         given = dict(operator or {})
@@ -145,9 +147,8 @@ class Service:
         sent = plan if broker is None else to_broker(plan, kinds, broker)
         if isinstance(sent, str):
             raise ValueError(sent)
-        return Application(
-            sent, database, given, observe, called, Kept(self.loaded.source, ways_of(self.loaded).others), broker
-        )
+        contract = Kept(self.loaded.source, ways_of(self.loaded).others)
+        return Application(sent, database, given, observe, called, contract, broker, replica)
 
 
 def load(path: str | PathLike[str], *, accept_proposals: bool = False) -> Service:
@@ -167,10 +168,11 @@ def application(
     observe: Observe | None = None,
     functions: Mapping[str, Callable[..., Any]] | None = None,
     broker: str | None = None,
+    replica: str | None = None,
 ) -> Application:
     """The service of a contract as an ASGI application: `load` and `Service.application` in one."""
     return load(contract, accept_proposals=accept_proposals).application(
-        database=database, operator=operator, observe=observe, functions=functions, broker=broker
+        database=database, operator=operator, observe=observe, functions=functions, broker=broker, replica=replica
     )
 
 
@@ -194,8 +196,10 @@ class Application:
         functions: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
         contract: Kept | None = None,
         broker: str | None = None,
+        replica: str | None = None,
     ) -> None:
         self._broker = broker
+        self._replica = replica
         self._plan = plan
         self._contract = contract
         self._url = database
@@ -236,10 +240,16 @@ class Application:
         if self._running is None:
             audit = Audit(self._plan.stored, contract=self._contract)
             begin = stated_rows(self._plan, Caller(self._operator))
-            opening = open_database(self._url, self._plan, begin, audit)
+            opening = open_database(self._url, self._plan, begin, audit, self._replica)
             if isinstance(opening, DatabaseRefusal):
                 raise DatabaseRefused(opening)
-            service = ready(self._plan, opening.database.key("cursors"), self._operator, functions=self._functions)
+            service = ready(
+                self._plan,
+                opening.database.key("cursors"),
+                self._operator,
+                functions=self._functions,
+                replicated=self._replica is not None,
+            )
             beside = jobs(self._plan, service, opening.database, broker=self._broker)
             self._running = app.Application(service, opening.database, self._observe, jobs=beside), opening.database
             # Where no lifespan tells the end, the end of the program does.

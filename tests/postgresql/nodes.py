@@ -40,6 +40,8 @@ class Node:
             said += line
             if found := re.match(r"service +(\S+)", line):
                 self.client = httpx.Client(base_url=found[1], timeout=60)
+            if found := re.match(r"operator +(http://[^/]+)/", line):
+                self.operator = found[1]
                 return self
         raise AssertionError(said)
 

@@ -7,7 +7,7 @@ import asyncio
 import subprocess
 
 from tests.postgresql import server
-from tests.postgresql.test_standby import clusters
+from tests.postgresql.clusters import clusters
 from tests.waiting import PATIENCE
 
 from ninefold.runtime.store.postgresql_link import Link, Lost

@@ -193,6 +193,7 @@ class _Rows:
     """The rows of a rehearsal, as a service reads them. `at`: which they are."""
 
     nodes = None
+    replica = None
     at = 0
 
     def __init__(self, memory: Memory) -> None:
@@ -202,7 +203,12 @@ class _Rows:
         return self._memory.select(text, binds)
 
     def write(
-        self, work: Callable[[Session], Any], done: Answered, again: bool = False, due: str | None = None
+        self,
+        work: Callable[[Session], Any],
+        done: Answered,
+        again: bool = False,
+        due: str | None = None,
+        places: tuple[int, ...] = (),
     ) -> None:
         # Who waits is told later, as by any writer.
         loop = asyncio.get_running_loop()

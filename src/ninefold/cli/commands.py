@@ -119,6 +119,15 @@ Database: TypeAlias = Annotated[
     ),
 ]
 
+Replica: TypeAlias = Annotated[
+    str | None,
+    Parameter(
+        help="`postgresql://…` of a standby of the database, which is read where nobody needs the newest: callers find "
+        "what they have written themselves. All processes that serve a database have the option, or none.",
+        show_default=False,
+    ),
+]
+
 Listen: TypeAlias = Annotated[
     str, Parameter(help="HOST:PORT of the service. Port 0 is one that is free; which, is printed.")
 ]

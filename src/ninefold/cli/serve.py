@@ -20,6 +20,7 @@ from ninefold.cli.commands import (
     Networks,
     OperatorNames,
     Parameter,
+    Replica,
     Secrets,
     Settings,
 )
@@ -45,6 +46,8 @@ Watched: TypeAlias = Annotated[
     Parameter(help="Take the contract anew whenever it is saved, as SIGHUP does.", negative=(), show_default=False),
 ]
 
+Log: TypeAlias = Annotated[Literal["text", "json"], Parameter(help="How the line for each request is written.")]
+
 Processes: TypeAlias = Annotated[
     int,
     Parameter(
@@ -62,10 +65,11 @@ def serve(
     operator: str = "127.0.0.1:8081",
     operator_names: OperatorNames = (),
     database: Database = None,
+    replica: Replica = None,
     settings: Settings = (),
     secrets: Secrets = None,
     functions: Functions = None,
-    log: Literal["text", "json"] = "text",
+    log: Log = "text",
     trusted_proxy: Networks = (),
     allow_private: Networks = (),
     broker: Broker = None,
@@ -96,8 +100,6 @@ def serve(
     ----------
     operator
         HOST:PORT of health and metrics: `/health/live`, `/health/ready`, `/metrics`.
-    log
-        How the line for each request is written.
     trusted_proxy
         A network (CIDR) whose X-Forwarded-For or Forwarded header is believed; may be repeated.
     allow_private
@@ -140,6 +142,7 @@ def serve(
         development_issuer,
         following,
         readers,
+        replica,
     )
     path = _path(file, database, readers)
     offer = serving.offer(loaded, path)

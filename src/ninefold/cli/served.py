@@ -259,7 +259,14 @@ class Served:
         """The service itself, which counts its requests and writes a line for each."""
         plan, values, serving = self.offer.plan, self.offer.values, self.serving
         database = self.database
-        service = ready(plan, database.key("cursors"), values, serving.sources, functions=self.offer.functions)
+        service = ready(
+            plan,
+            database.key("cursors"),
+            values,
+            serving.sources,
+            functions=self.offer.functions,
+            replicated=database.replica is not None,
+        )
 
         def observe(record: Record) -> None:
             self.metrics.observe(record)

@@ -62,6 +62,7 @@ class Serving:
     development_issuer: bool
     watch: reload.Watch | None
     readers: int
+    replica: str | None
 
     def offer(self, loaded: Loaded, path: str) -> Offer:
         """`path`: of the database, or its URL. Raises Unusable where the operator gives what cannot be used."""
@@ -80,7 +81,8 @@ class Serving:
         """Raises Unusable."""
         audit = Audit(offer.plan.stored, contract=offer.contract)
         begin = stated_rows(offer.plan, Caller(offer.values, self.sources))
-        return usable(open_database(path, offer.plan, begin, audit), self.file, path), audit.counted
+        opening = open_database(path, offer.plan, begin, audit, self.replica)
+        return usable(opening, self.file, path), audit.counted
 
     def announce(
         self,
@@ -98,6 +100,8 @@ class Serving:
         self.say_endpoints(offer)
         say(f"\ndatabase  {opening.path}{' (new)' if opening.created else ''}")
         say_rows(opening, misfits)
+        if opening.database.replica is not None:
+            say(f"replica   {opening.database.replica.name}")
         say(f"service   {service}")
         say(f"operator  {operator}/health/live  /health/ready  /metrics{'  /clock' if time else ''}")
         if self.readers:

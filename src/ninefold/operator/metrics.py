@@ -21,7 +21,7 @@ from prometheus_client.registry import Collector
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.operator.audit import Counted
 from ninefold.runtime.http.access_log import Record
-from ninefold.runtime.store.protocol import Store
+from ninefold.runtime.store.protocol import Standing, Store
 
 NO_SUCH_PATH = "no such path"
 
@@ -207,3 +207,18 @@ class _DatabaseCollector(Collector):
             long_reads,
         )
         yield GaugeMetricFamily("ninefold_database_bytes", "Size of the database file and its log.", now.bytes)
+        if self.database.replica is not None:
+            yield from _of_replica(self.database.replica.standing())
+
+
+def _of_replica(standing: Standing) -> Iterator[Metric]:
+    yield GaugeMetricFamily("ninefold_replica_is_read", "1 as long as the replica is near and there.", standing.is_near)
+    if standing.seconds is not None:
+        seconds = standing.seconds
+        yield GaugeMetricFamily("ninefold_replica_lag_seconds", "What was written before, the replica has.", seconds)
+    if standing.bytes is not None:
+        yield GaugeMetricFamily("ninefold_replica_lag_bytes", "Log that the replica has yet to do.", standing.bytes)
+    reads = CounterMetricFamily("ninefold_replica_reads", "Reads that a replica may do, by who did.", labels=("by",))
+    reads.add_metric(("replica",), standing.reads)
+    reads.add_metric(("primary",), standing.others)
+    yield reads

@@ -9,6 +9,9 @@
 | `written`  | when the earliest may be due of what was written while it was                                    |
 
 Whoever writes has the lock that all nodes write under, so one changes it at a time.
+
+Where a replica is read, `"$wrote"` has beside it the mark of the last transaction in which some callers wrote. Callers
+have their places in it by a digest, several of them one place.
 """
 
 from __future__ import annotations
@@ -25,5 +28,13 @@ WRITTEN = (
 """Something was written. Bind: the time before which nothing of it is due."""
 
 UNDER_WAY = 'UPDATE "$due" SET progress = ?, due = ?, written = ?'
+
+CREATE_WROTE = 'CREATE TABLE IF NOT EXISTS "$wrote" (place bigint PRIMARY KEY, mark text NOT NULL)'
+
+WROTE = (
+    'SELECT (SELECT mark FROM "$wrote" WHERE place = CAST(? AS bigint)),'
+    ' (SELECT mark FROM "$wrote" WHERE place = CAST(? AS bigint))'
+)
+"""The marks of two places, one row. No two transactions have the same one, whichever server was the primary."""
 
 SWEPT = 'UPDATE "$due" SET due = ?, waits = ?, asked = ?, progress = NULL, written = NULL'

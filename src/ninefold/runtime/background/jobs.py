@@ -112,9 +112,11 @@ def jobs(
 ) -> tuple[Job, ...]:
     """What runs beside the service as long as it does. `allowed`: networks that are not of the public internet and that
     webhooks may go to. `broker`: where events are sent, of a plan that says so (`to_broker`)."""
+    replica = database.replica
+    own: tuple[Job, ...] = () if replica is None else (lambda bell: replica.follow(),)
     delivery, log = plan.delivery, service.log
     if delivery is None or log is None:
-        return ()
+        return own
     kept = delivery.kept_microseconds
     found: dict[str, Job] = {}
     if broker is not None and log.form.complete:
@@ -129,7 +131,7 @@ def jobs(
     if kept is not None:
         found["cleaning"] = Cleaning(service, plan.schema, kept, database).run
     nodes = database.nodes
-    return tuple(found.values()) if nodes is None else (partial(_shared, nodes, found),)
+    return (*own, *found.values()) if nodes is None else (*own, partial(_shared, nodes, found))
 
 
 async def _shared(nodes: Nodes, jobs: Mapping[str, Job], bell: Bell) -> None:

@@ -35,6 +35,7 @@ from ninefold.runtime.operations.flow import (
     Wait,
     Work,
 )
+from ninefold.runtime.request.behind import Behind, places
 from ninefold.runtime.request.exchange import Exchange, timed_out
 from ninefold.runtime.request.foresight import foreseen
 from ninefold.runtime.request.service import Service
@@ -81,8 +82,14 @@ class Works:
         self.thread.close()
         self._callers.close()
 
-    def write(self, work: Transact | Sweep, now: str, done: Callable[[Any, BaseException | None], None]) -> None:
-        """`now`: the time as of which it is done. Raises Unavailable."""
+    def write(
+        self,
+        work: Transact | Sweep,
+        now: str,
+        done: Callable[[Any, BaseException | None], None],
+        places: tuple[int, ...] = (),
+    ) -> None:
+        """`now`: the time as of which it is done. `places`: of who writes. Raises Unavailable."""
 
         def written(value: Any, error: BaseException | None) -> None:
             self.bell.ring()
@@ -93,7 +100,17 @@ class Works:
         else:
             timers = self.service.timers
             due = None if timers is None else timers.written(now)
-            self._database.write(work.work, written, work.again, due)
+            self._database.write(work.work, written, work.again, due, places)
+
+    async def read_behind(self, x: Exchange, behind: Behind, work: Select) -> list[Row]:
+        """Read a replica, or, where that cannot be, from now on what it follows. Raises Unavailable."""
+        replica = self._database.replica
+        rows = None if replica is None else await replica.read(behind.known, work.text, work.binds)
+        if rows is not None:
+            return rows
+        x.behind = None
+        found = self._database.select(work.text, work.binds)
+        return await found if isinstance(found, Future) else found
 
     async def beside_requests(self, work: Work, now: str) -> Any:
         """What a timer waits for where no request does."""
@@ -242,17 +259,23 @@ class Answer:
     def _go_on(self, step: Next) -> None:
         x, works = self.x, self._works
         while isinstance(step, Wait):
+            behind = x.behind
+            if behind is not None:
+                step = behind.noting(step)
             work, resume = step.work, step.resume
             began = perf_counter()
             try:
                 if isinstance(work, (Transact, Sweep)):
                     x.foreseen = {}
                     self._given_up = work.given_up if isinstance(work, Sweep) else None
-                    works.write(work, x.env["now"], partial(self._written, resume))
+                    own = places(x.caller, x.request.address) if x.service.replicated else ()
+                    works.write(work, x.env["now"], partial(self._written, resume), own)
                     self._wait()
                     return
                 result = foreseen(x, work)
-                if result is None:
+                if result is None and behind is not None and behind.reads and isinstance(work, Select):
+                    result = works.read_behind(x, behind, work)
+                elif result is None:
                     result = works.begun(work, self._body, x.request.address)
             except Disconnected:
                 self._end(None)

@@ -25,7 +25,6 @@ from ninefold.runtime.http.cycle import AT_ONCE, Message, Receive, Send
 from ninefold.runtime.http.framing import Head
 from ninefold.runtime.messages.message import HeaderFields, Request, Response
 from ninefold.runtime.messages.parameters import parse_query
-from ninefold.runtime.operations.read import Compute, List, Read
 from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.operations.timers_elsewhere import TimersElsewhere
 from ninefold.runtime.request.endpoints import Endpoint
@@ -128,8 +127,7 @@ def only_reads(endpoint: Endpoint) -> bool:
     cases = () if endpoint.cases is None else (*endpoint.cases.named.values(), endpoint.cases.otherwise)
     return (
         endpoint.idempotency_key is None
-        and all(isinstance(each.operation, Read | List | Compute) for each in endpoint.admissions.values())
-        and all(each.call is None for each in endpoint.admissions.values())
+        and all(each.only_reads for each in endpoint.admissions.values())
         and all(only_reads(each) for each in cases if each is not None)
     )
 

@@ -228,6 +228,7 @@ class Compute:
         self._select = None if operation.select is None else Prepared(operation.select)
         self._heeds = operation.conditional
         self._shape = Shape(operation.response, () if operation.select is None else operation.select.columns)
+        self.reads_rows = self.judge is not None or self._select is not None
 
     def prepare(self, call: Call) -> None:
         """Nothing is made."""

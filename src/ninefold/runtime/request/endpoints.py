@@ -67,6 +67,10 @@ class Admission:
     takes_steps: bool = True
     """All requests take the steps, also those that are like an earlier one."""
 
+    @property
+    def only_reads(self) -> bool:
+        return self.call is None and isinstance(self.operation, Read | List | Compute)
+
 
 @dataclass(frozen=True, slots=True)
 class Lowest:

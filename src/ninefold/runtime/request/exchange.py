@@ -19,6 +19,7 @@ from ninefold.runtime.messages.patches import Edit, blamed, in_body
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations.flow import Follow, Recall
 from ninefold.runtime.operations.read import Call
+from ninefold.runtime.request.behind import Behind
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.idempotency import Held
 from ninefold.runtime.request.rates import TRY_AGAIN, Told
@@ -85,7 +86,7 @@ class Exchange(msgspec.Struct, eq=False):
     whose credential was good, and not of a kind that the endpoint admits. `told`: how the rates stand that counted the
     request; `limited`: the answer refuses it for one of them. `rank`: the lowest of the failures; `details`: what else
     their codes tell. `asked`: None: it has not come so far that its parameters were read. `foreseen`: what was read
-    before it was asked for (`foresight.py`)."""
+    before it was asked for (`foresight.py`). `behind`: None: it is not read from a replica."""
 
     service: Service
     request: Request
@@ -107,6 +108,7 @@ class Exchange(msgspec.Struct, eq=False):
     rank: int = 0
     asked: Asked | None = None
     foreseen: dict[tuple[str, tuple[Stored, ...]], list[Row]] = {}
+    behind: Behind | None = None
 
     def rank_of(self, failure: Failure) -> int:
         return self.version.problems.rank(failure, self.endpoint.errors)
@@ -216,7 +218,10 @@ class Exchange(msgspec.Struct, eq=False):
 
 def arrived(service: Service, request: Request) -> Exchange:
     env: Environment = {**service.env, "now": service.sources.now(), "caller": NOBODY.values, "request": {}}
-    return Exchange(service, request, parse_query(request.query), env, service.versions.newest)
+    x = Exchange(service, request, parse_query(request.query), env, service.versions.newest)
+    if service.replicated:
+        x.behind = Behind()
+    return x
 
 
 def call_of(service: Service, request: Request, env: Environment, endpoint: Endpoint, caller: Caller) -> Call:

@@ -16,6 +16,7 @@ from ninefold.plan import environment
 from ninefold.plan.environment import Environment
 from ninefold.runtime.operations.flow import Next, Recall, Select, SelectAsOne, Wait, Work
 from ninefold.runtime.operations.read import Read
+from ninefold.runtime.request.behind import wrote
 from ninefold.runtime.request.exchange import Exchange, call_of
 from ninefold.runtime.request.precedents import Precedent
 from ninefold.runtime.store.protocol import BoundStatement, Row
@@ -30,7 +31,9 @@ def foresee(x: Exchange, precedent: Precedent, then: Callable[[], Next]) -> Next
     if precedent.recall is not None:
         reads.append(precedent.recall(x.env).read())
     operation = precedent.admission.operation
-    if isinstance(operation, Read):
+    if x.behind is not None and precedent.admission.only_reads:
+        reads.append(wrote(precedent.caller, x.request.address))
+    elif isinstance(operation, Read):
         reads += _of_row(x, precedent, operation)
     if len(reads) < 2:
         return then()

@@ -13,7 +13,7 @@ from ninefold.runtime.operations.call import Calling
 from ninefold.runtime.operations.constraints import Judge, Refusal
 from ninefold.runtime.operations.credentials import PasswordCheck
 from ninefold.runtime.operations.flow import Failed, Gave, Next, Select, Share, Wait
-from ninefold.runtime.operations.read import Call, List
+from ninefold.runtime.operations.read import Call, Compute, List
 from ninefold.runtime.operations.sweep import Sweep
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Admission
@@ -39,7 +39,15 @@ def operate(x: Exchange, asked: Asked) -> Next:
         asked.holds = True
         if x.service.together:
             return Wait(Share(lambda nodes: nodes.hold(held.row)), partial(_held_alone, x, asked, held, admission))
-    return perform(x, asked) if not x.failures else _compared_first(x, asked, admission)
+    if x.failures:
+        return _compared_first(x, asked, admission)
+    if x.behind is not None and asked.key is None and admission.only_reads and _reads_rows(admission):
+        return x.behind.reading(x.caller, x.request.address, partial(perform, x, asked))
+    return perform(x, asked)
+
+
+def _reads_rows(admission: Admission) -> bool:
+    return not isinstance(admission.operation, Compute) or admission.operation.reads_rows
 
 
 def _held_alone(x: Exchange, asked: Asked, held: Held, admission: Admission, let_go: LetGo) -> Next:

@@ -65,6 +65,8 @@ class Service:
     """Each once; those of an endpoint are among them."""
     together: bool = False
     """Several processes may serve the database: what one of them keeps in mind the others do not."""
+    replicated: bool = False
+    """A replica of the database may be read."""
     counter: Counter | None = None
     """What counts requests where this process does not."""
 
@@ -95,10 +97,12 @@ def ready(
     sources: Sources = Sources(),  # noqa: B008 - frozen
     largest_body: int = LARGEST_BODY,
     functions: Mapping[str, Function] = MappingProxyType({}),
+    replicated: bool = False,
 ) -> Service:
     """`cursor_key`: at least 32 secret bytes, the same at every start, from which the secrets of cursors and of
     idempotency keys are made. `operator`: what the operator gives, by name; an endpoint that needs a value that is not
-    given answers 501. `functions`: those that endpoints call, by name, and the same of them. Raises
+    given answers 501. `functions`: those that endpoints call, by name, and the same of them. `replicated`: there is a
+    replica. Raises
     `ninefold.runtime.request.issuers.Unusable` for a value that cannot be used."""
     given = operator or {}
     without = {key for value in plan.operator if value.name not in given for key in value.blocks}
@@ -139,6 +143,7 @@ def ready(
         log=_log(plan, given),
         rates=tuple(rates_by_name.values()),
         together=together,
+        replicated=replicated,
         timers=Timers(tuple(map(Timer, plan.timers)), env, sources, together) if plan.timers else None,
         cors=None if plan.cors is None else Cors(plan.cors),
         websockets=any(map(_over_websocket, plan.routes)),

@@ -155,6 +155,9 @@ def _failed(x: Exchange, error: Exception) -> Next:
         # Nobody is shown where it was raised. Who raised it refers to it, so that both would stay as a circle does.
         error.__traceback__ = None
     match error:
+        case Refusal() if x.behind is not None and x.behind.reads and asked is not None:
+            x.behind = None
+            return perform(x, asked)
         case Refusal():
             return refused(x, error)
         case NothingFound() if asked is not None and asked.attempts < (MOST_LOOKS if asked.call.on_current else 1):

@@ -20,17 +20,23 @@ def kind_of(url: str) -> str:
 
 
 def open_database(
-    url: str, plan: ServicePlan, begin: Begin | None = None, judge: Judge | None = None
+    url: str,
+    plan: ServicePlan,
+    begin: Begin | None = None,
+    judge: Judge | None = None,
+    replica: str | None = None,
 ) -> Opened | Refused:
     """Open the database of a plan that is made for it: `sqlite:///PATH`, a path, or `postgresql://…`. `judge` looks at
-    the rows."""
+    the rows. `replica`: the URL of a standby that is read from."""
+    if replica is not None and {kind_of(url), kind_of(replica)} != {"postgresql"}:
+        return Refused("a replica is a standby of a PostgreSQL, which the database is then kept in")
     if kind_of(url) == "sqlite":
         return sqlite.open_sqlite(url, plan.schema, begin, judge)
     try:
         from ninefold.runtime.store.postgresql_opening import open_postgresql
     except ModuleNotFoundError:
         return WITHOUT_ASYNCPG
-    return open_postgresql(url, plan, begin, judge)
+    return open_postgresql(url, plan, begin, judge, replica)
 
 
 def has_backups(url: str) -> bool:

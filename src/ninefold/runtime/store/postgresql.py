@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_nodes import Nodes
 from ninefold.runtime.store.postgresql_readers import Readers
+from ninefold.runtime.store.postgresql_replica import Replica
 from ninefold.runtime.store.postgresql_servers import Servers
 from ninefold.runtime.store.postgresql_writer import Writer
 from ninefold.runtime.store.protocol import Answered, BoundStatement, Row, Session, Statistics, Stored, Unavailable
@@ -27,11 +28,12 @@ T = TypeVar("T")
 class PostgreSQL:
     """A database that is open (`ninefold.runtime.store.protocol.Store`)."""
 
-    def __init__(self, servers: Servers, key: bytes, writer: Writer) -> None:
+    def __init__(self, servers: Servers, key: bytes, writer: Writer, replica: Replica | None = None) -> None:
         self._servers = servers
         self._key = key
         self._writer = writer
         self.nodes = Nodes(servers)
+        self.replica = replica
         self._readers: Readers | None = None
         self._reads = 0
         self._open = True
@@ -66,9 +68,14 @@ class PostgreSQL:
         return transacted(self, work)
 
     def write(
-        self, work: Callable[[Session], Any], done: Answered, again: bool = False, due: str | None = None
+        self,
+        work: Callable[[Session], Any],
+        done: Answered,
+        again: bool = False,
+        due: str | None = None,
+        places: tuple[int, ...] = (),
     ) -> None:
-        self._writer.queue.put(Waiting(work, again, done, asyncio.get_running_loop(), due))
+        self._writer.queue.put(Waiting(work, again, done, asyncio.get_running_loop(), due, places))
 
     def close(self) -> None:
         if not self._open:

@@ -13,7 +13,7 @@ from asyncio import AbstractEventLoop
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import asyncpg
 from asyncpg import exceptions
@@ -25,6 +25,8 @@ from ninefold.sql.postgresql import fitted, numbered
 from ninefold.sql.postgresql_events import FORMS
 
 T = TypeVar("T")
+
+Kind: TypeAlias = Literal["primary", "standby"]
 
 CONNECTING_SECONDS: Final = 5.0
 """How long a connection may take to be made, to end, or to say whether it is there."""
@@ -134,8 +136,8 @@ class Link:
         """What its session does one after another in one call, by the statement (`postgresql_series.py`)."""
 
     @classmethod
-    async def open(cls, url: str, bounds: Mapping[str, str] = MappingProxyType({})) -> Link:
-        """`bounds`: settings of its session. Raises Lost, caused by what the driver raised."""
+    async def open(cls, url: str, bounds: Mapping[str, str] = MappingProxyType({}), kind: Kind = "primary") -> Link:
+        """`bounds`: settings of its session. `kind`: of the server. Raises Lost, caused by what the driver raised."""
         settings = {
             "application_name": f"ninefold {os.getpid()}",
             "standard_conforming_strings": "on",
@@ -148,11 +150,13 @@ class Link:
             timeout=CONNECTING_SECONDS,
             statement_cache_size=0,
             server_settings=settings,
-            target_session_attrs="primary",
+            target_session_attrs=kind,
             connection_class=_Connection,
         )
         try:
             return cls(await connecting)
+        except exceptions.TargetServerAttributeNotMatched as error:
+            raise Lost(words(error) if kind == "primary" else "PostgreSQL is no standby") from error
         except Exception as error:
             raise Lost(words(error)) from error
 

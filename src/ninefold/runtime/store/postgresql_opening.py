@@ -24,12 +24,14 @@ from ninefold.runtime.store.changing import NotUpgraded, adapt, differs
 from ninefold.runtime.store.postgresql import PostgreSQL
 from ninefold.runtime.store.postgresql_link import FAILED, Link, Transaction
 from ninefold.runtime.store.postgresql_premises import Ask
+from ninefold.runtime.store.postgresql_replica import Replica
 from ninefold.runtime.store.postgresql_servers import Servers, why
 from ninefold.runtime.store.postgresql_steps import Changing
 from ninefold.runtime.store.postgresql_tables import OWN_FORM, create_schema, not_there_yet
 from ninefold.runtime.store.postgresql_writer import OLD_MARKS, HeldElsewhere, Writer, served
 from ninefold.runtime.store.protocol import Begin, Judge, NotBegun, Opened, Refused
 from ninefold.sql.fragment import identifier
+from ninefold.sql.nodes import CREATE_WROTE
 from ninefold.sql.postgresql import numbered
 from ninefold.upgrade.shape import FORM, decode_shape, encode_shape
 from ninefold.upgrade.words import told as words_of_change
@@ -81,10 +83,15 @@ class NotServed(Exception):
 
 
 def open_postgresql(
-    url: str, plan: ServicePlan, begin: Begin | None = None, judge: Judge | None = None
+    url: str,
+    plan: ServicePlan,
+    begin: Begin | None = None,
+    judge: Judge | None = None,
+    replica: str | None = None,
 ) -> Opened | Refused:
     """Open the database of a plan that is made for PostgreSQL: make it, take it as it is, add what can be added, or
-    refuse. `url`: `postgresql://USER:PASSWORD@HOST:PORT/NAME`. `judge`: as for SQLite."""
+    refuse. `url`: `postgresql://USER:PASSWORD@HOST:PORT/NAME`. `judge`: as for SQLite. `replica`: the URL of a standby
+    that is read from."""
     servers = Servers(url)
     name = servers.name
     if lacking := tuple(not_there_yet(plan.schema)):
@@ -93,7 +100,7 @@ def open_postgresql(
             lacking,
             ("serve it from SQLite: `--database FILE`",),
         )
-    writer = Writer(servers, _served(plan), plan.schema.events)
+    writer = Writer(servers, _served(plan, replica is not None), plan.schema.events, replica is not None)
     try:
         found = writer.begin(lambda _, loop: _opened(writer, loop, plan, (begin, judge), name))
     except NotServed as error:
@@ -103,17 +110,21 @@ def open_postgresql(
     except HeldElsewhere:
         return Refused(
             f"the database {name} is served by another process, of another contract",
-            help=("stop that one, or name another database with --database",),
+            ("of the same contract all processes are started with --replica, or none",),
+            ("stop that one, or name another database with --database",),
             held=True,
         )
     except FAILED as error:
         return Refused(f"the database {name} cannot be used: {why(error)}")
-    return Opened(PostgreSQL(servers, found.key, writer), name, found.created, found.told, found.began)
+    follower = None if replica is None else Replica(replica, servers)
+    return Opened(PostgreSQL(servers, found.key, writer, follower), name, found.created, found.told, found.began)
 
 
-def _served(plan: ServicePlan) -> int:
-    """What is served, as a number of 31 bits: all that it does follows from its plan."""
-    return int.from_bytes(sha256(msgspec.json.encode(plan, order="deterministic")).digest()[:4]) >> 1
+def _served(plan: ServicePlan, replicated: bool) -> int:
+    """What is served, as a number of 31 bits: all that it does follows from its plan, and from whether replicas are
+    read: then all have to note who writes."""
+    served = msgspec.json.encode(plan, order="deterministic") + b"replicated" * replicated
+    return int.from_bytes(sha256(served).digest()[:4]) >> 1
 
 
 def _opened(
@@ -143,6 +154,8 @@ def _opened(
         except NotUpgraded as error:
             raise NotServed(differs(name, error.details)) from None
         told = (*told, *map(words_of_change, adapted.told))
+    if writer.notes:
+        ask(CREATE_WROTE)
     prepared(link, loop, plan)
     began: tuple[str, ...] = ()
     if begin is not None:

@@ -7,6 +7,7 @@ too, and see one snapshot. Where such a statement fails, each is asked by itself
 
 from __future__ import annotations
 
+import asyncio
 from asyncio import AbstractEventLoop, Future
 from collections import deque
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from asyncpg.exceptions import PostgresSyntaxError
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.postgresql_link import Link, meaning
 from ninefold.runtime.store.postgresql_servers import Servers
-from ninefold.runtime.store.protocol import BoundStatement, Row, Stored, Unavailable
+from ninefold.runtime.store.protocol import BoundStatement, Known, Row, Stored, Unavailable
 from ninefold.sql.postgresql import fitted, numbered
 from ninefold.sql.postgresql_events import FORMS
 
@@ -38,16 +39,20 @@ Found: TypeAlias = list[list[Row]]
 @dataclass(frozen=True, slots=True)
 class Asked:
     """Reads that wait for a connection. `as_one`: they are to see one snapshot, and each gives one row at most; else it
-    is one read."""
+    is one read. `after`: a read that comes after them, where they give these rows."""
 
     texts: tuple[str, ...]
     binds: tuple[Sequence[Stored], ...]
     as_one: bool
     future: Future[Any]
+    after: tuple[BoundStatement, Found] | None = None
 
     def give(self, found: Found) -> None:
+        self.settle(found if self.as_one else found[0])
+
+    def settle(self, result: Found | list[Row] | None) -> None:
         if not self.future.done():
-            self.future.set_result(found if self.as_one else found[0])
+            self.future.set_result(result)
 
     def fail(self, error: Exception) -> None:
         if not self.future.done():
@@ -88,11 +93,23 @@ class Readers:
         texts, binds = zip(*reads, strict=True)
         return self._put(texts, binds, True)
 
-    def _put(self, texts: tuple[str, ...], binds: tuple[Sequence[Stored], ...], as_one: bool) -> Future[Any]:
+    def read_after(self, known: Sequence[Known], read: BoundStatement) -> Future[list[Row] | None]:
+        """The rows of a read that comes after others, of one row at most, on one connection; None: these do not give
+        what is known. Raises Unavailable."""
+        texts, binds, rows = zip(*known, strict=True)
+        return self._put(texts, binds, True, (read, list(rows)))
+
+    def _put(
+        self,
+        texts: tuple[str, ...],
+        binds: tuple[Sequence[Stored], ...],
+        as_one: bool,
+        after: tuple[BoundStatement, Found] | None = None,
+    ) -> Future[Any]:
         if self._number >= WAITING:
             raise Unavailable("too many reads wait")
-        asked = Asked(texts, binds, as_one, self.loop.create_future())
-        self._waiting.setdefault(texts, deque()).append(asked)
+        asked = Asked(texts, binds, as_one, self.loop.create_future(), after)
+        self._waiting.setdefault(texts if after is None else (*texts, after[0][0]), deque()).append(asked)
         self._number += 1
         if self.busy < READERS:
             self.busy += 1
@@ -117,6 +134,10 @@ class Readers:
                         each.fail(error)
                 else:
                     await self._answer(link, asked)
+        except asyncio.CancelledError:
+            if link is not None:
+                link.drop()  # what it was asked is under way
+            raise
         finally:
             self.busy -= 1
             if link is not None and not link.is_lost:
@@ -126,7 +147,8 @@ class Readers:
         """Those that are answered next: the first of those that ask the same, and then others have their turn."""
         texts = next(iter(self._waiting))
         waiting = self._waiting.pop(texts)
-        most = TOGETHER if _may_be_joined(texts) and texts not in self._apart else 1
+        together = waiting[0].after is None and _may_be_joined(texts) and texts not in self._apart
+        most = TOGETHER if together else 1
         found = [waiting.popleft() for _ in range(min(most, len(waiting)))]
         if waiting:
             self._waiting[texts] = waiting
@@ -136,17 +158,17 @@ class Readers:
     async def _answer(self, link: Link, asked: Sequence[Asked]) -> None:
         first = asked[0]
         try:
-            if len(asked) == 1 and not first.as_one:
+            if first.after is not None:
+                read, known = first.after
+                there = await self._found_as_one(link, asked) == [known]
+                first.settle((await link.run(*read))[0] if there else None)
+            elif len(asked) == 1 and not first.as_one:
                 rows, _ = await link.run(first.texts[0], first.binds[0])
                 first.give([rows])
             elif first.texts in self._apart:
                 first.give([])
             else:
-                statement = self._joined.get(first.texts)
-                if statement is None:
-                    statement = self._joined[first.texts] = await joined(link, first.texts)
-                found = await found_together(link, statement, [each.binds for each in asked])
-                for each, own in zip(asked, found, strict=True):
+                for each, own in zip(asked, await self._found_as_one(link, asked), strict=True):
                     each.give(own)
         except Exception as error:
             if isinstance(error, PostgresSyntaxError):
@@ -157,10 +179,20 @@ class Readers:
             elif len(asked) > 1:
                 for each in asked:
                     await self._answer(link, [each])
+            elif first.after is not None:
+                first.settle(None)
             elif first.as_one:
                 first.give([])
             else:
                 first.fail(error)
+
+    async def _found_as_one(self, link: Link, asked: Sequence[Asked]) -> list[Found]:
+        """What each of them finds, all of the same texts."""
+        texts = asked[0].texts
+        statement = self._joined.get(texts)
+        if statement is None:
+            statement = self._joined[texts] = await joined(link, texts)
+        return await found_together(link, statement, [each.binds for each in asked])
 
     def close(self) -> None:
         """To be called where nobody waits any more. The loop may have ended."""

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from asyncpg import exceptions
 
-from ninefold.runtime.store.postgresql_link import CONNECTING_SECONDS, Link, Lost, words
+from ninefold.runtime.store.postgresql_link import CONNECTING_SECONDS, Kind, Link, Lost, words
 
 _SECRET: Final = frozenset({"password", "sslpassword"})
 
@@ -21,9 +21,12 @@ _TIMELINE: Final = "SELECT ('x' || left(pg_walfile_name(pg_current_wal_insert_ls
 
 
 class Servers:
-    """The servers of a URL, as one process knows them. `name`: the URL without what is secret."""
+    """The servers of a URL, as one process knows them. `name`: the URL without what is secret. `timeline`: the newest
+    that was seen; a primary of an older one was replaced, and has come back."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, kind: Kind = "primary") -> None:
+        """`kind`: of those to which connections are made."""
+        self._kind = kind
         try:
             self.name, self._urls = shown(url), _apart(url)
         except ValueError:
@@ -32,12 +35,10 @@ class Servers:
         self._first = 0
         """The one that was the primary when it was last asked: what does not answer is waited for once, and not each
         time."""
-        self._timeline = 0
-        """The newest that was seen. A primary of an older one was replaced, and has come back."""
+        self.timeline = 0
 
     async def open(self, bounds: Mapping[str, str] = MappingProxyType({})) -> Link:
-        """A connection to the primary. Each server has its own time to answer. `bounds`: as of a `Link`. Raises
-        Lost."""
+        """A connection to one of them, each of which has its time to answer. `bounds`: as of a `Link`. Raises Lost."""
         failed: dict[int, Lost] = {}
         first, count = self._first, len(self._urls)
         for number in (each % count for each in range(first, first + count)):
@@ -53,7 +54,9 @@ class Servers:
         raise Lost("; ".join(f"{_host(self._urls[number])}: {why(failed[number])}" for number in sorted(failed)))
 
     async def _open(self, url: str, bounds: Mapping[str, str]) -> Link:
-        link = await Link.open(url, bounds)
+        link = await Link.open(url, bounds, self._kind)
+        if self._kind == "standby":
+            return link
         try:
             async with link.within(CONNECTING_SECONDS):
                 timeline = int(await link.value(_TIMELINE))
@@ -63,10 +66,10 @@ class Servers:
         except BaseException:
             link.drop()
             raise
-        if timeline < self._timeline:
+        if timeline < self.timeline:
             link.drop()
             raise Lost("another server was promoted in its place")
-        self._timeline = timeline
+        self.timeline = timeline
         return link
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from asyncio import AbstractEventLoop
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from queue import SimpleQueue
 from secrets import token_hex
 from threading import Thread
@@ -52,9 +52,11 @@ WRITE: Final = "SELECT pg_advisory_xact_lock(hashtextextended('ninefold writes '
 """Taken until the transaction ends, in the order in which it was asked for. What follows sees all that was committed
 before: each statement of a transaction that is READ COMMITTED has a snapshot of its own."""
 
-_MARKED: Final = (
-    f"WITH may AS MATERIALIZED ({WRITE}) INSERT INTO {record.TABLE} SELECT CAST(? AS text), CAST(? AS bytea) FROM may"
-    f" {record.ANEW}"
+_MAY: Final = f"WITH may AS MATERIALIZED ({WRITE})"
+_MARKED: Final = f" INSERT INTO {record.TABLE} SELECT $1::text, $2::bytea FROM may {record.ANEW}"
+_WROTE: Final = (
+    ", wrote AS (INSERT INTO \"$wrote\" SELECT place, $1 || ' ' || convert_from($2, 'UTF8')"
+    " FROM may, unnest($3::bigint[]) AS place ON CONFLICT (place) DO UPDATE SET mark = excluded.mark)"
 )
 _MARK: Final = f"UPDATE {record.TABLE} SET value = value WHERE name = $1 RETURNING value"
 """It is written anew: a COMMIT after it waits for the standbys that the one in question may have left waiting."""
@@ -93,8 +95,9 @@ class Writer:
     """The thread that writes, with an event loop that runs while a statement does. `failing`: why the last write
     failed; None: it did not."""
 
-    def __init__(self, servers: Servers, serves: int, tells: bool) -> None:
-        """`serves`: a number of 31 bits, of what is served. `tells`: that something was written is told to others."""
+    def __init__(self, servers: Servers, serves: int, tells: bool, notes: bool = False) -> None:
+        """`serves`: a number of 31 bits, of what is served. `tells`: that something was written is told to others.
+        `notes`: it is noted who has written."""
         self.batches = 0
         self.works = 0
         self.failing: str | None = None
@@ -102,6 +105,7 @@ class Writer:
         self._servers = servers
         self._serves = serves
         self._commit = f"NOTIFY {CHANNEL}; COMMIT" if tells else "COMMIT"
+        self.notes = notes
         self._loop = asyncio.new_event_loop()
         self._link: Link | None = None
         self._name = _MARKS + token_hex(8)
@@ -196,17 +200,17 @@ class Writer:
             self._link = link
         return self._link
 
-    def begun(self, marked: bool = False) -> Link:
-        """A transaction that alone may write. `marked`: and that says so once it is committed. A connection that was
-        lost since the last one is made again, once. To be called on the writer's thread."""
+    def begun(self, marked: Sequence[Waiting] | None = None) -> Link:
+        """A transaction that alone may write. `marked`: the works of one that says so once it is committed. A
+        connection that was lost since the last one is made again, once. To be called on the writer's thread."""
         for last in (False, True):
             link = self._connected()
             try:
                 self._await(link.execute(_BEGIN))
-                if marked:
+                if marked is not None:
                     self._transactions += 1
                     self._mark = f"{self._transactions} {time()}".encode()
-                    self._await(link.run(_MARKED, (self._name, self._mark)))
+                    self._await(self._leave_mark(link, marked))
                 else:
                     self._await(link.run(WRITE, ()))
                 return link
@@ -216,18 +220,25 @@ class Writer:
                     raise
         raise AssertionError("one of two attempts ends it")
 
+    async def _leave_mark(self, link: Link, works: Sequence[Waiting]) -> None:
+        places = sorted({place for each in works for place in each.places}) if self.notes else []
+        if places:
+            await link.records(_MAY + _WROTE + _MARKED, self._name, self._mark, places)
+        else:
+            await link.records(_MAY + _MARKED, self._name, self._mark)
+
     def _committed(self, batch: list[Waiting]) -> list[Result]:
         """The results, in the order of the works. If the commit fails, none of them was done."""
         try:
             works = series.alike(batch, self.longest)
             if works:
                 self._await(series.made(self._connected(), works))
-            link = self.begun(marked=True)
+            link = self.begun(batch)
             try:
                 results = self._done(link, batch, works)
                 if results is None:
                     self._await(link.execute("ROLLBACK"))
-                    link = self.begun(marked=True)
+                    link = self.begun(batch)
                     results = [self._alone(link, each) for each in batch]
                 if all(error is not None for _, error in results):
                     self._await(link.execute("ROLLBACK"))

