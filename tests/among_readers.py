@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import pickle
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +19,7 @@ from ninefold.cli.reader import Offer
 from ninefold.cli.readers import Readers
 from ninefold.operator.metrics import Metrics
 from ninefold.operator.rows import Caller, stated_rows
+from ninefold.plan.pickled import dumps
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http.access_log import Lines, lines
 from ninefold.runtime.http.app import Application
@@ -64,7 +64,7 @@ class Among:
                 self._number,
                 [self.listening],
                 self._page,
-                lambda: pickle.dumps(self._offer),
+                lambda: dumps(self._offer),
                 lambda: self._application,
                 self._switch,
                 self.metrics,
@@ -114,7 +114,7 @@ class Among:
         """Have those that read serve another file, and those that are begun after them the one that is served."""
 
         async def tell(readers: Readers) -> None:
-            good, readers.offer = readers.offer, lambda: pickle.dumps(replace(self._offer, path=path))
+            good, readers.offer = readers.offer, lambda: dumps(replace(self._offer, path=path))
             async with readers.paused() as others:
                 assert others
             readers.offer = good

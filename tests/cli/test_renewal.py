@@ -150,6 +150,8 @@ def goes_on(service: Service) -> None:
     assert asked(connection, "GET", "/notes/b")[1]["more"] == "x"
     assert service.renewed() == {"taken": 3, "refused": 2, "put off": 0, "not taken": 0}
     assert connection.sock is through and through is not None, "the connection is the same"
+    if (loaded := Path(f"/proc/{service.process.pid}/maps")).exists():
+        assert "/_yaml." not in loaded.read_text(), "another process compiles"
     connection.close()
 
 

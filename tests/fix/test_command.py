@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ninefold.cli import document, main
+from ninefold.cli import main
+from ninefold.cli.files import read_bytes
 
 pytestmark = pytest.mark.usefixtures("nothing_of_it_is_in_force")
 
@@ -100,7 +101,7 @@ def test_a_file_that_is_changed_meanwhile_is_left(
     path = tmp_path / "note.yaml"
     path.write_text(SHORT, encoding="utf-8")
     monkeypatch.setattr("ninefold.cli.fix.read_bytes", lambda _: SHORT.replace("kept", "read").encode())
-    assert document.read_bytes(str(path)) == SHORT.encode()
+    assert read_bytes(str(path)) == SHORT.encode()
     assert main(["fix", str(path)]) == 2
     assert "has been changed meanwhile" in capsys.readouterr().err
     assert path.read_text(encoding="utf-8") == SHORT

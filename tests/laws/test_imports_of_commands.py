@@ -55,6 +55,14 @@ STAGES = {
     "ninefold.tools.explain",
 }
 
+COMPILER = {
+    "yaml",
+    "markdown_it",
+    *(f"ninefold.{each}" for each in ("pipeline", "syntax", "contract", "questions", "resolve", "versions")),
+    *(f"ninefold.{each}" for each in ("checked", "checks", "compile", "tools", "language.key", "language.declaration")),
+}
+"""What no process that serves has loaded: another one compiles."""
+
 NEEDLESS: list[tuple[str, Sequence[str], set[str]]] = [
     ("a code", ["explain", "NF0601"], COMMAND_LINE | SERVER | SECRETS | SENDING | STAGES | {"yaml", "markdown_it"}),
     ("a check", ["check", "examples/orders.md"], COMMAND_LINE | SERVER | SECRETS | SENDING | {"ninefold.compile"}),
@@ -85,7 +93,7 @@ def test_serving_without_a_broker_loads_no_client_of_others(issuer: list[str], t
     """What sends webhooks, fetches keys, verifies signatures and hashes passwords is loaded with the first of them."""
     where = ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--database", str(tmp_path / "orders.db")]
     modules = loaded(SERVED, ["serve", "examples/orders.md", *where, *issuer])
-    assert needless(modules, {*SENDING, "cyclopts", "attr", "joserfc", "argon2", "cryptography.x509"}) == []
+    assert needless(modules, {*SENDING, "cyclopts", "attr", "joserfc", "argon2", "cryptography.x509", *COMPILER}) == []
     assert "ninefold.runtime.http.run" in modules
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.contracts import SERVED, compiled, contract_of
 from tests.slices import some
 
 from ninefold.language.conditions import STATUSES
 from ninefold.pipeline import compile_document
+from ninefold.plan.pickled import dumps
 from ninefold.plan.service import ServicePlan
 from ninefold.trace.attribution import attribution, of_trace
 from ninefold.trace.causes import Stated
@@ -27,6 +30,7 @@ from ninefold.trace.identifier import (
     read,
     write,
 )
+from ninefold.upgrade.shape import encode_shape
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "orders.md"
 
@@ -142,3 +146,13 @@ def test_every_plan_has_a_digest() -> None:
     for path in some(sorted([*root.glob("examples/*.md"), *root.glob("tests/cases/*/contract.md")]), 6):
         plans = [compile_document(path.name, path.read_bytes()).plan for _ in range(2)]
         assert len({digest(plan) for plan in plans if plan is not None}) <= 1, path
+
+
+@pytest.mark.parametrize("directory", some(SERVED, 8), ids=lambda each: each.name)
+def test_another_process_knows_a_plan_by_the_same_digest(directory: Path) -> None:
+    plan = compiled(contract_of(directory)).plan
+    assert plan is not None
+    taken: ServicePlan = pickle.loads(dumps(plan))
+    assert taken == plan
+    assert digest(taken) == digest(plan)
+    assert encode_shape(taken.schema) == encode_shape(plan.schema)

@@ -12,7 +12,8 @@ from ninefold.ablate.fixed import rehearse, scripts
 from ninefold.ablate.requests import Unreadable
 from ninefold.cli.check import say_sarif
 from ninefold.cli.commands import Flag, Parameter, Settings
-from ninefold.cli.document import compiled, read_bytes
+from ninefold.cli.document import compiled
+from ninefold.cli.files import read_bytes
 from ninefold.cli.git_file import bytes_of
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.proposals import rewrite

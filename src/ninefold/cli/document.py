@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-from ninefold.cli.files import opened
-from ninefold.cli.terminal import HasErrors, Unusable, reason, remark, show
+from ninefold.cli.files import database_of, read_bytes
+from ninefold.cli.terminal import HasErrors, Unusable, remark, show
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.service import ServicePlan
-
-LARGEST = 64 * 1024 * 1024
-"""Bytes that are read of whatever it is: a document is refused long before, and a device has no end."""
 
 
 def load(file: str, accept_proposals: bool = False) -> Loaded:
@@ -24,17 +20,6 @@ def load(file: str, accept_proposals: bool = False) -> Loaded:
 def compiled(file: str, data: bytes, accept_proposals: bool = False) -> Loaded:
     """Compile what was read of a document."""
     return compile_document(file, data, accept_proposals)
-
-
-def read_bytes(file: str) -> bytes:
-    """What a document holds. Raises Unusable where it cannot be read."""
-    try:
-        if file == "-":
-            return sys.stdin.buffer.read(LARGEST)
-        with opened(file) as found:
-            return found.read(LARGEST)
-    except (OSError, ValueError) as error:
-        raise Unusable(f"{file or 'a file without a name'} cannot be read: {reason(error)}") from None
 
 
 def errors_of(loaded: Loaded) -> tuple[Diagnostic, ...]:
@@ -82,18 +67,3 @@ def plan_beside(loaded: Loaded, plan: ServicePlan, file: str, named: str | None)
 
     url = database_of(file, named)
     return url, loaded.plan_for(kind_of(url)) or plan
-
-
-def database_of(file: str, named: str | None) -> str:
-    """The URL or path that is named, else a file in the working directory that is called after the document.
-    Raises Unusable for a document without a name."""
-    if named is not None:
-        return named
-    if file == "-":
-        raise Unusable("a contract from standard input has no name for its database", "--database names the file")
-    return called_after(file)
-
-
-def called_after(file: str) -> str:
-    """The database of a document where none is named."""
-    return f"{Path(file).stem}.db"

@@ -1,12 +1,18 @@
-"""Files that a command reads."""
+"""Files that a command reads, and the one that it takes for its database."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+import sys
 from pathlib import Path
 from typing import BinaryIO, Final
+
+from ninefold.cli.terminal import Unusable, reason
+
+LARGEST: Final = 64 * 1024 * 1024
+"""Bytes that are read of whatever it is: a document is refused long before, and a device has no end."""
 
 _HANDED_OVER: Final = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 """Where a pipe is that whoever calls has begun to fill (`check <(git show main:contract.md)`)."""
@@ -27,3 +33,29 @@ def _at_once(path: str, flags: int) -> int:
     if hasattr(os, "O_NONBLOCK"):
         os.set_blocking(descriptor, True)
     return descriptor
+
+
+def read_bytes(file: str) -> bytes:
+    """What a document holds. Raises Unusable where it cannot be read."""
+    try:
+        if file == "-":
+            return sys.stdin.buffer.read(LARGEST)
+        with opened(file) as found:
+            return found.read(LARGEST)
+    except (OSError, ValueError) as error:
+        raise Unusable(f"{file or 'a file without a name'} cannot be read: {reason(error)}") from None
+
+
+def database_of(file: str, named: str | None) -> str:
+    """The URL or path that is named, else a file in the working directory that is called after the document.
+    Raises Unusable for a document without a name."""
+    if named is not None:
+        return named
+    if file == "-":
+        raise Unusable("a contract from standard input has no name for its database", "--database names the file")
+    return called_after(file)
+
+
+def called_after(file: str) -> str:
+    """The database of a document where none is named."""
+    return f"{Path(file).stem}.db"

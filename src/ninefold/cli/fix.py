@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Annotated, TypeAlias
 
 from ninefold.cli.commands import File, Parameter
-from ninefold.cli.document import read_bytes
+from ninefold.cli.files import read_bytes
 from ninefold.cli.proposals import rewrite
 from ninefold.cli.terminal import Unusable, remark, show
 from ninefold.diagnostics.diagnostic import has_errors

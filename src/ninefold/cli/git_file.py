@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from ninefold.cli.document import LARGEST, read_bytes
+from ninefold.cli.files import LARGEST, read_bytes
 from ninefold.cli.terminal import Unusable
 
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Final, TypeVar
 
-from ninefold.cli.document import called_after
+from ninefold.cli.files import called_after
 from ninefold.cli.terminal import Unusable
 from ninefold.runtime.store.opening import shown
 from ninefold.runtime.store.protocol import Command, Refused

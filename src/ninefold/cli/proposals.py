@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Annotated, TypeAlias
 
 from ninefold.cli.commands import File, Parameter
-from ninefold.cli.document import compiled, errors_of, read_bytes
+from ninefold.cli.document import compiled, errors_of
+from ninefold.cli.files import read_bytes
 from ninefold.cli.terminal import Unusable, reason, remark, say
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.suggest import did_you_mean

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import signal
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import field
@@ -21,6 +19,7 @@ from typing import Final
 
 from msgspec import convert
 
+from ninefold.cli.processes import command
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.operator.metrics import Metrics, Tally
 from ninefold.runtime.http import channel as said
@@ -43,15 +42,6 @@ SOUND_SECONDS: Final = 10.0
 
 LEAVING_SECONDS: Final = 5.0
 """How long a process may take to end once it has said its last."""
-
-_BEGIN = (
-    "import signal\n"
-    "for each in ('SIGINT', 'SIGTERM', 'SIGHUP'):\n"
-    "    signal.signal(getattr(signal, each), signal.SIG_IGN)\n"
-    "from ninefold.cli.reader import main\n"
-    "main()"
-)
-"""Signals that come to all processes are for the first, from the beginning on."""
 
 
 @dataclass(eq=False)
@@ -180,12 +170,8 @@ class Readers:
         with theirs, their_handles:
             descriptors = [each.fileno() for each in (theirs, their_handles)]
             descriptors += [self.page.descriptor, *(each.fileno() for each in self.sockets)]
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _BEGIN, *map(str, descriptors)],
-                pass_fds=descriptors,
-                stdin=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            )
+            line, environment = command("ninefold.cli.reader", *map(str, descriptors))
+            process = subprocess.Popen(line, pass_fds=descriptors, stdin=subprocess.DEVNULL, env=environment)
         one = _Process(process, Passed(self.served, self.application, handles))
         one.passed.channel = await said.opened(own, OfReader, lambda came: self._came(one, came), lambda: _lost(one))
         return one

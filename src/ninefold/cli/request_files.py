@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ninefold.cli.document import read_bytes
+from ninefold.cli.files import read_bytes
 from ninefold.cli.terminal import Unusable
 
 

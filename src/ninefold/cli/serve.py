@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import sys
 from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
@@ -24,19 +23,16 @@ from ninefold.cli.commands import (
     Secrets,
     Settings,
 )
-from ninefold.cli.document import database_of, load
-from ninefold.cli.files import opened
+from ninefold.cli.compiling import Compiled
+from ninefold.cli.files import database_of, opened
 from ninefold.cli.served import over
 from ninefold.cli.service import Serving
 from ninefold.cli.sockets import bound, guard_of, tls_context
-from ninefold.cli.terminal import Unusable, complain, say, show
+from ninefold.cli.terminal import Unusable, complain, say
 from ninefold.development.reload import Watch
-from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import visible
-from ninefold.pipeline import Loaded
 from ninefold.runtime.sources import Clock, Sources
 from ninefold.runtime.store.opening import kind_of
-from ninefold.tools.gaps import to_text
 from ninefold.values import Invalid, timestamp
 
 Pem: TypeAlias = Annotated[Path | None, Parameter(show_default=False)]
@@ -120,10 +116,6 @@ def serve(
         For tests and sandboxes: the service is the issuer of each openIdConnect scheme that is given none. Its
         operator's port, which no other machine may reach, signs a token for whoever asks and whatever is asked for.
     """
-    following = Watch(Path(file)) if watch and file != "-" else None
-    loaded = load(file, accept_proposals)
-    if not _can_be_served(loaded):
-        return 1
     serving = Serving(
         file,
         visible(file),
@@ -140,12 +132,15 @@ def serve(
         trace,
         (certificate, key, client_ca),
         development_issuer,
-        following,
+        Watch(Path(file)) if watch and file != "-" else None,
         readers,
         replica,
     )
     path = _path(file, database, readers)
-    offer = serving.offer(loaded, path)
+    compiled = serving.compiled(path)
+    if not _can_be_served(compiled):
+        return 1
+    offer = serving.offer(compiled)
     with bound(listen, "--listen") as service_socket, bound(operator, "--operator") as operator_socket:
         over(serving, offer, path, (service_socket, operator_socket), guard_of(operator_socket, operator_names))
     return 0
@@ -180,17 +175,13 @@ def _address(broker: str | None) -> str | None:
         raise Unusable(f"--broker {broker}: {error}") from None
 
 
-def _can_be_served(loaded: Loaded) -> bool:
+def _can_be_served(compiled: Compiled) -> bool:
     """Whether anything of a contract can; else it is said why nothing can."""
-    told = (found for found in loaded.diagnostics if found.code.severity is not Severity.NOTE)
-    show(told, loaded.source, sys.stderr)
-    if loaded.plan is None:
-        return False
-    if not loaded.plan.routes:
-        say(to_text(loaded.contract, loaded.open_questions))
-        complain("there is nothing to serve")
-        return False
-    return True
+    if compiled.plan is None or compiled.plan.routes:
+        return compiled.plan is not None
+    say(compiled.blocked)
+    complain("there is nothing to serve")
+    return False
 
 
 def _clock(text: str) -> Clock:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import pickle
 import signal
 import sys
 from collections.abc import Sequence
@@ -18,19 +17,18 @@ from typing import TYPE_CHECKING, Final
 
 from ninefold.cli import reader
 from ninefold.cli.behind import written_behind
-from ninefold.cli.document import load
 from ninefold.cli.leading_on import leads_on
 from ninefold.cli.readers import Readers
 from ninefold.cli.service import Offer, Serving, say_rows
 from ninefold.cli.sockets import url
-from ninefold.cli.terminal import Unusable, complain, say, show
+from ninefold.cli.terminal import Unusable, complain, say
 from ninefold.development import reload
-from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.operator.audit import Counted
 from ninefold.operator.metrics import Metrics
 from ninefold.operator.port import Guard, application
 from ninefold.operator.trouble import Causes
+from ninefold.plan.pickled import dumps
 from ninefold.runtime.background.jobs import jobs
 from ninefold.runtime.http import access_log, run
 from ninefold.runtime.http.access_log import Lines, Record
@@ -176,15 +174,12 @@ class Served:
     async def _renew(self) -> None:
         """Raises Unusable, and what is served goes on."""
         say(f"{datetime.now():%H:%M:%S}  {self.serving.document} is read anew")
-        loaded = await asyncio.to_thread(load, self.serving.file, self.serving.accept_proposals)
-        show(
-            (each for each in loaded.diagnostics if each.code.severity is not Severity.NOTE), loaded.source, sys.stderr
-        )
-        if loaded.plan is None:
+        compiled = await asyncio.to_thread(self.serving.compiled, self.path)
+        if compiled.plan is None:
             raise Unusable("the contract has errors")
-        if not loaded.plan.routes:
+        if not compiled.plan.routes:
             raise Unusable("there is nothing to serve")
-        offer = self.serving.offer(loaded, self.path)
+        offer = self.serving.offer(compiled)
         if self.identity is not None:
             offer = replace(offer, values=self.identity.take_over(offer.plan, offer.values))
         try:
@@ -238,7 +233,7 @@ class Served:
     def _offer(self) -> bytes:
         """What processes that only read serve now."""
         serving, offer = self.serving, self.offer
-        return pickle.dumps(
+        return dumps(
             reader.Offer(
                 offer.plan,
                 offer.values,

@@ -11,21 +11,21 @@ from ssl import SSLContext
 from typing import TYPE_CHECKING, Any, Literal
 
 from ninefold.cli import announcement, try_it
+from ninefold.cli.compiling import Compiled, compiled, kept
+from ninefold.cli.files import read_bytes
 from ninefold.cli.leading_on import usable
 from ninefold.cli.operator_values import functions_of, issuers_usable, operator_values
-from ninefold.cli.terminal import Unusable, is_coloured, say
+from ninefold.cli.terminal import Unusable, is_coloured, say, show
 from ninefold.development import reload
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.render import visible
 from ninefold.operator.audit import Audit, Counted, Kept
 from ninefold.operator.rows import Caller, stated_rows
-from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.jobs import to_broker
 from ninefold.runtime.sources import Clock, Sources
 from ninefold.runtime.store.opening import kind_of, open_database
 from ninefold.runtime.store.protocol import Opened
-from ninefold.tools.decisions.contract import ways_of
 
 if TYPE_CHECKING:
     from ninefold.development.identity import Identity
@@ -64,18 +64,25 @@ class Serving:
     readers: int
     replica: str | None
 
-    def offer(self, loaded: Loaded, path: str) -> Offer:
-        """`path`: of the database, or its URL. Raises Unusable where the operator gives what cannot be used."""
-        plan = loaded.plan_for(kind_of(path))
-        assert plan is not None and loaded.checked is not None
+    def compiled(self, path: str) -> Compiled:
+        """The contract, as its document is now; what is wrong with it is shown. `path`: of the database, or its URL.
+        Raises Unusable where the document cannot be read."""
+        found = compiled(self.file, read_bytes(self.file), self.accept_proposals, kind_of(path))
+        show(found.diagnostics, found.source, sys.stderr)
+        return found
+
+    def offer(self, found: Compiled) -> Offer:
+        """Raises Unusable where the operator gives what cannot be used."""
+        plan = found.plan
+        assert plan is not None
         if self.broker is not None:
-            sent = to_broker(plan, [kind.name for kind in loaded.checked.events.kinds], self.broker)
+            sent = to_broker(plan, found.kinds, self.broker)
             if isinstance(sent, str):
                 raise Unusable(f"--broker: {sent}")
             plan = sent
         values = operator_values([value.name for value in plan.operator], self.settings, self.secrets, os.environ)
         issuers_usable(plan, values)
-        return Offer(plan, Kept(loaded.source, ways_of(loaded).others), values, functions_of(plan, self.functions))
+        return Offer(plan, kept(found, self.accept_proposals), values, functions_of(plan, self.functions))
 
     def opened(self, path: str, offer: Offer) -> tuple[Opened, Counted]:
         """Raises Unusable."""

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
 from ninefold.cli.commands import AcceptProposals, Database, File, Flag, Parameter
-from ninefold.cli.document import plan_beside, planned, read_bytes
+from ninefold.cli.document import plan_beside, planned
+from ninefold.cli.files import read_bytes
 from ninefold.cli.leading_on import leads_on, typed
 from ninefold.cli.terminal import Unusable, reason, remark, say, say_json, show
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors
