@@ -242,6 +242,56 @@ def test_a_check_that_reads_no_parameter_is_asked_beside_one_that_is_refused(
     assert [each.status for each in told] == [of_new, of_old]
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "there", "statuses"),
+    [
+        (("created", "replaced", "unchanged"), None, [200, 200]),
+        (("replaced", "unchanged"), "x", [200, 200]),
+        (("created", "unchanged"), "x", [409, 409]),
+        (("created", "unchanged"), "xxxx", [202, 202]),
+        (("created", "replaced", "unchanged"), "xxx", [200, 202]),
+    ],
+)
+def test_what_sets_makes_of_a_row_is_compared_with_that_of_the_row_that_is_there(
+    outcomes: tuple[str, ...], there: str | None, statuses: list[int]
+) -> None:
+    """A new row would have been given another value, and of some rows none could be made."""
+    longer = "has(item.b) ? (item.b.size() < 4 ? item.b + 'x' : item.b) : 'x'"
+    answered = {"created": 201, "replaced": 200, "unchanged": 202}
+    responses = {each: {answered[each]: "item"} for each in outcomes}
+    said = contract(
+        {"item": {"fields": {**ITEM, "b": {"type": "string"}}}},
+        {"PUT /items/{id}": {"does": "put item", "body": NONE, "sets": {"b": longer}, "responses": responses}},
+    )
+    put = give("PUT", "/items/there", {})
+    rows = [("item", {"id": "there", "b": there})]
+    assert [each.status for each in answers(said, rows, put, put)] == statuses
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "secret", "status"),
+    [
+        (("created", "replaced", "unchanged"), {}, 200),
+        (("replaced", "unchanged"), {}, 200),
+        (("created", "unchanged"), {}, 409),
+        (("created", "replaced", "unchanged"), {"on create": "token()"}, 202),
+    ],
+)
+def test_a_secret_that_a_put_leaves_out_is_no_value_unless_the_contract_makes_it(
+    outcomes: tuple[str, ...], secret: dict[str, str], status: int
+) -> None:
+    answered = {"created": 201, "replaced": 200, "unchanged": 202}
+    responses = {each: {answered[each]: {"a": "item.a"}} for each in outcomes}
+    key = {"type": "string", "secret": "token", **secret}
+    said = contract(
+        {"item": {"fields": {**ITEM, "key": key}}},
+        {"PUT /items/{id}": {"does": "put item", "body": ["a", "key"], "responses": responses}},
+    )
+    rows = [("item", {"id": "there", "a": "x", "key": "s"})]
+    put = give("PUT", "/items/there", {"a": "x"})
+    assert [each.status for each in answers(said, rows, put)] == [status]
+
+
 @pytest.mark.parametrize("verb", ["create", "update"])
 def test_what_an_older_version_stores_is_held_to_the_field_that_stores_it(verb: str) -> None:
     few = {"type": "integer", "minimum": 0, "maximum": 9}

@@ -150,18 +150,21 @@ def _in_order(assigns: Sequence[Assign]) -> Iterator[Assign]:
         yield chosen
 
 
+def made_of_the_row(
+    typed: Typed, operation: Mutation, resource: Resource, perspective: Perspective
+) -> tuple[Fragment, Fragment]:
+    """What `sets` makes of a row that is there, and when it cannot."""
+    becomes, rows = as_it_becomes(typed, operation, resource), {resource.name: resource.name}
+    value = perspective.value(becomes, rows)
+    return value, perspective.failing(becomes, rows) or "((" + value + ") IS NULL)"
+
+
 def values_computed(
     changed: Changes, operation: Mutation, resource: Resource, perspective: Perspective
 ) -> dict[str, tuple[Fragment, Fragment]]:
     """What the statement computes, over the row that it writes, each with when it cannot be. What is made of the row as
     it becomes is made of a row beside that one."""
-    rows = {resource.name: resource.name}
-    becoming = {name: as_it_becomes(typed, operation, resource) for name, typed in changed.sets}
-    sets = {name: perspective.value(typed, rows) for name, typed in becoming.items()}
-    found = {
-        name: (value, perspective.failing(becoming[name], rows) or "((" + value + ") IS NULL)")
-        for name, value in sets.items()
-    }
+    found = {name: made_of_the_row(typed, operation, resource, perspective) for name, typed in changed.sets}
     if not changed.made:
         return found
     given = [each.field for each in changed.assigns if each.given]
@@ -170,8 +173,8 @@ def values_computed(
     cells = []
     for field in fields:
         cell, assign = column(resource.name, field.name), assigns.get(field.name)
-        if field.name in sets:
-            cell = sets[field.name]
+        if field.name in found:
+            cell, _ = found[field.name]
         elif assign is not None and field.secret is None:
             new = bind(inputs.new_value(field.name, field.type))
             always = (operation.kind.is_whole and not assign.kept) or (

@@ -21,6 +21,7 @@ from ninefold.checked.operations import Mutation
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.compile import inputs
 from ninefold.compile.endpoints.assignments import failing, givers
+from ninefold.compile.endpoints.changes import made_of_the_row
 from ninefold.compile.endpoints.create import (
     belonging,
     of_the_row,
@@ -30,7 +31,7 @@ from ninefold.compile.endpoints.create import (
     values_made,
     values_there,
 )
-from ninefold.compile.endpoints.held import can_be_made, made_columns, making
+from ninefold.compile.endpoints.held import can_be_made, left_out, made_columns, making
 from ninefold.compile.endpoints.representation import is_of_more, precondition
 from ninefold.compile.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.compile.endpoints.update import update, with_its_identifier
@@ -90,7 +91,7 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
     first = len(guards_of(operation)[1]) if operation.goes_on else 0
     from_path = references_from_path(operation, perspective)
     assigns, made = values_made(operation, resource, from_path, perspective)
-    assigns = tuple(_asked_of_new_row(each, operation) for each in assigns)
+    assigns = tuple(_asked_of_new_row(each, operation, resource) for each in assigns)
     new_row, targets = row_to_store(operation, resource, from_path, made, perspective)
     name = identifier(resource.name)
     wanted = {each: "(SELECT " + column(resource.name, each) + " FROM (" + new_row + f") AS {name})" for each in made}
@@ -255,16 +256,21 @@ def _requirements(
     return required
 
 
-def _asked_of_new_row(assign: Assign, operation: stated.Ensure) -> Assign:
+def _asked_of_new_row(assign: Assign, operation: stated.Ensure, resource: Resource) -> Assign:
     """A value that the contract alone gives is of the row that is made: one that is there, and is only compared, lacks
-    nothing without it. What `sets` gives is compared."""
+    nothing without it. What `sets` gives is compared, as far as it is the same for both."""
     made, is_known_by = assign.otherwise, assign.field in operation.known_by
     is_other = not operation.kind.compares or "created" not in operation.outcomes
-    if not is_other and assign.field in dict(operation.sets):
+    set_ = dict(operation.sets).get(assign.field)
+    if not is_other and set_ is not None and not _reads_row(set_, resource):
         assign = structs.replace(assign, compared=True)
     if is_other or is_known_by or assign.given or not (made is None or made.type.nullable):
         return assign
     return structs.replace(assign, type=optional(assign.type))
+
+
+def _reads_row(typed: Typed, resource: Resource) -> bool:
+    return resource.name in free_variables(typed)
 
 
 def _given_by_contract(assigns: Sequence[Assign], resource: Resource) -> Iterator[Requirement]:
@@ -304,18 +310,24 @@ def _same(
         if field.name in operation.known_by or field.name in named:
             continue
         compared.append(field.name)
+        # What the body leaves out is no value, unless the contract makes one.
+        maker = sets.get(field.name) or field.on_create or field.on_change
         if field.secret is not None:
-            tests += ["(" + bind(inputs.is_given(field.name)) + " IS NOT TRUE)"] if field.name in given else []
+            if field.name in given:
+                tests.append("(" + bind(inputs.is_given(field.name)) + " IS NOT TRUE)")
+                tests += [] if maker is not None else ["(" + column(resource.name, field.name) + " IS NULL)"]
             continue
         if field.name in sets and not (field.name in given or is_new_each_time(sets[field.name])):
-            tests.append(_is(field, resource, made, perspective))
+            if _reads_row(sets[field.name], resource):
+                value, fails = made_of_the_row(left_out(sets[field.name]), operation, resource, perspective)
+                tests += ["((" + fails + ") IS NOT TRUE)", _is(field, resource, {field.name: value}, perspective)]
+            else:
+                tests.append(_is(field, resource, made, perspective))
         elif field.name in given:
             same = _is(field, resource, made, perspective)
-            # What the body leaves out is no value, unless the contract makes one.
-            maker = sets.get(field.name) or field.on_create or field.on_change
             made_of_nothing = maker is not None and (operation.kind.compares or is_new_each_time(maker))
-            left_out = "(" + bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + same + ")"
-            tests.append(left_out if made_of_nothing else same)
+            where_given = "(" + bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + same + ")"
+            tests.append(where_given if made_of_nothing else same)
     if tests:
         condition = Condition("different", subject=resource.name, trace=traced(operation.place))
         yield Requirement(condition, "(" + all_of(tests) + ")", Scope.VALUES, tuple(compared))
