@@ -27,6 +27,7 @@ COMPILER = (
     "language",
     "meanings.py",
     "pages.py",
+    "patterns.py",
     "pipeline.py",
     "plan",
     "compile",

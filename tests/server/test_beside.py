@@ -9,12 +9,15 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
+import yaml
 from tests.events.service import running
 
 from ninefold.runtime.http import work
-from ninefold.runtime.http.work import AT_ONCE, LITTLE_SECONDS, Beside, is_much
+from ninefold.runtime.http.work import LITTLE_SECONDS, Beside, is_much
 from ninefold.runtime.messages.schemas import Schemas
+from ninefold.runtime.operations.flow import AT_ONCE
 from ninefold.runtime.sources import Sources
 
 CONTRACT = """purpose: Keeps texts.
@@ -62,6 +65,56 @@ class Threads:
         """Whether one of those who asked since the last time was beside the event loop."""
         names, self.names = self.names, []
         return any(name.startswith("ninefold-beside") for name in names)
+
+
+DEAR = """
+resources:
+  types: {numbers: {type: object, properties: {numbers: {type: array, items: {type: integer}}}}}
+  note: {fields: {list: {type: array, items: {enum: [%s]}}}}
+endpoints:
+  POST /texts: {does: create note, body: [text, list], responses: {201: {made: uuid(), id: note.id}}}
+  POST /numbers:
+    does: compute
+    body: {$ref: "#/types/numbers"}
+    responses:
+      200: {made: uuid(), next: "request.body.numbers.exists(n, request.body.numbers.exists(m, m == n + 1))"}
+  GET /multiples:
+    does: list note
+    query: {of: {type: array, items: {type: number, multipleOf: 0.01}, explode: false}}
+    sort: [id]
+    pages: {by: none}
+    responses: {200: {made: uuid(), texts: page.items}}
+"""
+
+
+def dear() -> str:
+    """The contract with what takes long for the little that a request gives."""
+    contract = yaml.safe_load(CONTRACT)
+    more = yaml.safe_load(DEAR % ", ".join(f"{{a: {number}}}" for number in range(300)))
+    contract["resources"]["types"] = more["resources"]["types"]
+    contract["resources"]["note"]["fields"] |= more["resources"]["note"]["fields"]
+    contract["endpoints"] |= more["endpoints"]
+    return yaml.safe_dump(contract, sort_keys=False)
+
+
+ASKED: dict[str, Callable[[httpx.Client, int], httpx.Response]] = {
+    "by a schema": lambda http, many: http.post("/texts", json={"list": [{"a": 299}] * many}),
+    "by a macro in another": lambda http, many: http.post("/numbers", json={"numbers": [1] * many}),
+    "by a parameter": lambda http, many: http.get("/multiples", params={"of": ",".join(["1e300"] * 2 * many)}),
+}
+
+
+@pytest.mark.serves
+@pytest.mark.parametrize("ask", ASKED.values(), ids=ASKED)
+def test_what_takes_long_for_its_length_is_done_beside_the_others(
+    tmp_path: Path, ask: Callable[[httpx.Client, int], httpx.Response]
+) -> None:
+    threads = Threads()
+    with running(tmp_path / "a.db", dear(), Sources(random_bytes=threads), name="a.yaml") as service:
+        for many in (190, 2, 190, 2):
+            assert ask(service.http, many).is_success
+            assert {name.startswith("ninefold-beside") for name in threads.names} == {many > 2}
+            threads.names.clear()
 
 
 @pytest.mark.serves

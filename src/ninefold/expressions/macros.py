@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ninefold.expressions.operations import (
     INSIDE,
+    LOOPS,
     Env,
     Evaluate,
     EvaluationError,
@@ -23,6 +24,9 @@ from ninefold.expressions.tree import Comprehension, Typed
 def comprehension(typed: Comprehension, made: Callable[[Typed], Evaluate]) -> Evaluate:
     """A macro as a closure; `made` gives those of its parts."""
     range_, names, counts = made(typed.range), typed.variables, is_counted(typed.range)
+    noted = LOOPS.get()
+    if counts and noted is not None and not INSIDE.get():
+        noted.append(typed)
     before = INSIDE.set(INSIDE.get() or counts)
     try:
         body = counted(made(typed.body), typed.body)

@@ -16,10 +16,9 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-import jsonschema_rs
-
+from ninefold import patterns
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.tree import Constant, Typed
+from ninefold.expressions.tree import Comprehension, Constant, Typed
 from ninefold.values import (
     GREATEST_INTEGER,
     LEAST_INTEGER,
@@ -43,6 +42,9 @@ members, or 16 characters each. Rows are not counted."""
 
 INSIDE: Final = ContextVar("inside a macro", default=False)
 """Whether what is being compiled is evaluated for an item of a value."""
+
+LOOPS: Final[ContextVar[list[Comprehension] | None]] = ContextVar("macros over values", default=None)
+"""Where macros over values are noted as they are compiled, the outermost of each expression."""
 
 _LEFT: Final = "$left"
 """The root under which the items of a macro have what is left of them, in a list of one number."""
@@ -228,13 +230,23 @@ def joined(texts: list[str | None], separator: str = "") -> str:
 
 
 @lru_cache(maxsize=256)
-def pattern(written: str) -> Callable[[object], bool]:
-    """A search for a regular expression in a text, in linear time whatever both are; raises `Invalid`."""
+def pattern(written: str) -> Callable[[str], bool]:
+    """A search for a regular expression in a text, in linear time whatever both are; raises `Invalid`. One in a text in
+    which that takes long raises EvaluationError."""
     try:
-        validator = jsonschema_rs.validator_for({"pattern": written}, pattern_options=jsonschema_rs.RegexOptions())
+        found = patterns.linear(written)
     except ValueError:
         raise Invalid("format", "not a regular expression without back-references and look-around") from None
-    return validator.is_valid
+    longest = patterns.longest(written)
+    if longest is None:
+        return found
+
+    def look(text: str) -> bool:
+        if len(text) > longest:
+            raise EvaluationError("a text too long")
+        return found(text)
+
+    return look
 
 
 def matches(text: str, written: str) -> bool:

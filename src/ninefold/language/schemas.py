@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
+from ninefold import patterns
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_NAMES, SLOW_PATTERN, WRONG_SHAPE, WRONG_WORD
@@ -144,26 +145,24 @@ LONG_FOR_A_PATTERN: Final = 1_000
 
 
 def _matched_slowly(r: Reading, node: Mapping, found: dict[str, Any]) -> None:
-    """Notes a pattern that takes more time than in proportion to the text, where the text may be long."""
-    longest = found.get("maxLength")
-    if "pattern" not in found or (isinstance(longest, int) and longest <= LONG_FOR_A_PATTERN):
+    """Notes a pattern that takes more time than a little in proportion to the text, where the text may be long."""
+    if "pattern" not in found:
         return
-    if not _is_linear(found["pattern"]):
+    pattern, longest = found["pattern"], found.get("maxLength")
+    bound, why = LONG_FOR_A_PATTERN, _LOOKS
+    if patterns.is_linear(pattern):
+        at_most = None if patterns.is_of_short_texts(pattern) else patterns.longest(pattern)
+        if at_most is None:
+            return
+        bound, why = at_most, f"up to {patterns.places(pattern)} ms for 100,000 characters"
+    if not (isinstance(longest, int) and longest <= bound):
         span = next(entry.value.span for entry in node.entries if entry.name == "pattern")
         message = "this pattern takes the longer, the more a client writes"
-        r.say(SLOW_PATTERN, message, Label(span, _LOOKS), help=("`maxLength` beside it bounds that",))
+        help = f"`maxLength` of at most {bound:,} beside it bounds that"
+        r.say(SLOW_PATTERN, message, Label(span, why), help=(help,))
 
 
 _LOOKS: Final = "looks around, or back"
-
-
-def _is_linear(pattern: str) -> bool:
-    """Whether a regular expression is matched in time in proportion to the text."""
-    try:
-        jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions())
-    except ValueError:
-        return False
-    return True
 
 
 def _unknown(r: Reading, key: Scalar) -> None:
@@ -223,7 +222,7 @@ def _named(r: Reading, node: Node, called: str) -> dict[str, Any]:
     if called == "patternProperties":
         for entry in entries:
             _compiles(r, entry.name, entry.key)
-            if not _is_linear(entry.name):
+            if not patterns.is_linear(entry.name):
                 help = ("write which names there are without that, or put a list of names with values in its place",)
                 r.say(SLOW_NAMES, "names of members cannot be matched so", Label(entry.key.span, _LOOKS), help=help)
     if called == "properties":

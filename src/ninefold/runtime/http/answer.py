@@ -309,7 +309,11 @@ class Answer:
             return
         if error is None:
             self._given_up = None
-            self._go_on(taken(self.x, partial(resume, value)))
+            if self._much:
+                self._deadline = None  # it is done, and told so
+                self._take_beside(resume, value)
+            else:
+                self._go_on(taken(self.x, partial(resume, value)))
         else:
             self._go_on(self._failed(error if isinstance(error, Exception) else RuntimeError(error)))
 
@@ -334,7 +338,8 @@ class Answer:
         """Whether the steps from here on are taken beside the others. Up to its call a request counts, and is counted:
         all of that is done on one thread."""
         if not self._much and self.x.asked is not None:
-            self._much = isinstance(work, flow.Beside) or is_much(result, perf_counter() - began)
+            at_once = self.x.endpoint.body_at_once
+            self._much = isinstance(work, flow.Beside) or is_much(result, perf_counter() - began, at_once)
         return self._much
 
     def _take_beside(self, resume: Callable[[Any], Next], result: Any) -> None:

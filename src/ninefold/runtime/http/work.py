@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ninefold.runtime.http.capacity import Capacity
 from ninefold.runtime.operations.credentials import LANES
-from ninefold.runtime.operations.flow import Failed, Fetch, Fetched, Gave, Invoke, Take, Unreachable
+from ninefold.runtime.operations.flow import AT_ONCE, Failed, Fetch, Fetched, Gave, Invoke, Take, Unreachable
 
 if TYPE_CHECKING:
     import aiohttp
@@ -254,10 +254,6 @@ def kept_seconds(cache_control: list[str]) -> float | None:
 
 T = TypeVar("T")
 
-AT_ONCE = 16 * 1024
-"""Bytes of a body, or of rows, with which a step of a request is taken among the others. What is done with more takes
-its time in proportion, and is done beside them."""
-
 
 class Beside:
     """One thread: more of them would only make the others wait for more turns."""
@@ -289,11 +285,11 @@ LITTLE_SECONDS = 0.0001
 """In which some hundred KiB can have been read from the database, and no more."""
 
 
-def is_much(found: object, seconds: float) -> bool:
+def is_much(found: object, seconds: float, at_once: int = AT_ONCE) -> bool:
     """Whether a step of a request has much to do with what was found for it in so many seconds. Rows that were there at
-    once are not worth looking at."""
+    once are not worth looking at. `at_once`: bytes of a body."""
     if isinstance(found, bytes):
-        return len(found) > AT_ONCE
+        return len(found) > at_once
     if seconds < LITTLE_SECONDS or not isinstance(found, list):
         return False
     size = 0

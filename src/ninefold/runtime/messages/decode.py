@@ -31,6 +31,7 @@ from ninefold.runtime.messages.violations import (
     once,
     unknown,
 )
+from ninefold.runtime.messages.weight import per_byte
 from ninefold.runtime.messages.whole import Whole
 from ninefold.values import Array, Invalid, Row, Type, Value, from_schema, json_reader, to_json
 
@@ -79,6 +80,8 @@ class Body:
         self._edits = Schemas(JSON_PATCH) if body.edits else None
         self._schemas = Schemas(body.schema)
         self._whole = None if body.whole is None else Whole(body.whole, body.edits)
+        asked = [body.schema] if body.whole is None else [body.schema, body.whole.schema]
+        self.per_byte = sum(per_byte(each, body.unknown == "ignored") for each in asked)
         self._given = tuple((each, _schema_at(each.pointer, body.schema)) for each in self._fields)
         written = (*body.constants, *(each.pointer for each in body.fields))
         self._order = Order(body.schema, written)

@@ -20,6 +20,7 @@ from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.problems import Failure, invalid
 from ninefold.runtime.messages.schemas import Schemas
 from ninefold.runtime.messages.violations import MOST, Broken, Path, broken
+from ninefold.runtime.messages.weight import per_byte
 from ninefold.values import GREATEST_INTEGER, Array, Integer, Invalid, Type, Value, from_text, json_reader
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
@@ -52,12 +53,13 @@ Given: TypeAlias = tuple[tuple[Value, ...], Iterable[Broken]]
 class Declared:
     """The parameters of one endpoint that the contract declares: those of the path, of the query, or headers."""
 
-    __slots__ = ("_parameters", "_place", "parameters")
+    __slots__ = ("_parameters", "_place", "parameters", "per_byte")
 
     def __init__(self, parameters: Iterable[Parameter], place: In) -> None:
         self.parameters = tuple(parameters)
         self._parameters = tuple((each, _reader(each, place), _default(each)) for each in self.parameters)
         self._place = place
+        self.per_byte = max((per_byte(each.schema) for each in self.parameters), default=0)
 
     def read(self, given: Query, failures: list[Failure]) -> dict[str, Value]:
         """The values of those that came, or that have a default; what is wrong is added to `failures`."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import jsonschema_rs
 
-from ninefold.runtime.messages.turns import TURN, Turn, with_turns
+from ninefold.runtime.messages.turns import APART, TURN, Turn, with_turns
 
 Node: TypeAlias = dict[str, Any] | bool
 """A schema, or one inside it."""
@@ -44,14 +44,33 @@ def _compiled(
     patterns: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions,
     keywords: Mapping[str, Any] = MappingProxyType({}),
 ) -> jsonschema_rs.Draft202012Validator:
+    apart: list[Node] = []
+    turning = with_turns(schema, apart)
+    definitions = {"$defs": schema["$defs"]} if isinstance(schema, dict) and "$defs" in schema else {}
+    kept = [Apart(each, definitions) for each in apart]
     return jsonschema_rs.Draft202012Validator(
-        with_turns(schema),
+        turning,
         validate_formats=True,
         formats=_ONE_BY_ONE,
         retriever=refuse_to_fetch,
         pattern_options=patterns,
-        keywords={**keywords, TURN: Turn},
+        keywords={**keywords, TURN: Turn, APART: cast(Any, lambda _parent, number, _path: kept[number])},
     )
+
+
+class Apart:
+    """A schema to which values are held one by one, made ready once there is one."""
+
+    def __init__(self, schema: Node, definitions: Mapping[str, Any]) -> None:
+        self._schema = {**definitions, **schema} if isinstance(schema, dict) else schema
+        self._keeps: Callable[[Any], bool] | None = None
+
+    def validate(self, value: object) -> None:
+        """Raises ValueError where it is not valid."""
+        if self._keeps is None:
+            self._keeps = validator(self._schema).is_valid
+        if not self._keeps(value):
+            raise ValueError("it is not valid")
 
 
 def _bounded(name: str, longest: int) -> Callable[[str], bool]:

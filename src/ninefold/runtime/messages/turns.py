@@ -1,14 +1,20 @@
 """Where others have their turn while a value is held to a schema.
 
 A validator works without a break, and holds up every other thread until it has ended; but where it calls Python, others
-may go on.
+may go on. And of each object and array that it looks at it keeps some 30 bytes until it has ended, each time: of a
+megabyte of items gigabytes. So items and members that take more than a little are held to their schemas one by one.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from ninefold.runtime.messages.weight import ASKING, SAME_VALUE, own
+
 TURN: Final = "ninefold:turn"
+
+APART: Final = "ninefold:apart"
+"""The keyword for a value that is held to a schema by a validator of its own; its value is the number of the schema."""
 
 LITTLE: Final = 5
 """Of some 10 ns each. Half a million items, which are a megabyte, take some 25 ms with so much done for each."""
@@ -19,10 +25,11 @@ _EACH: Final = frozenset(
 )  # fmt: skip
 """The keywords whose schemas are of items and of members, as many as a value has."""
 
-_SAME: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"})
 _BY_NAME: Final = frozenset({"$defs", "properties", "patternProperties", "dependentSchemas"})
-_ASKING: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 _GOING_THROUGH: Final = (_EACH - {"prefixItems"}) | {"uniqueItems"}
+
+
+_WITHOUT_PARTS: Final = ("string", "number", "integer", "boolean", "null")
 
 
 class Turn:
@@ -35,33 +42,39 @@ class Turn:
         pass
 
 
-def with_turns(schema: Any, asked: int = 0) -> Any:
+def with_turns(schema: Any, apart: list[Any], asked: int = 0) -> Any:
     """A schema in which others have their turn at each item and member that takes more than a little, and before what
-    goes through all of a value once more. A turn takes about 15 units itself: what takes little goes without. `asked`:
-    how many schemas for the same value ask which of its members no other names, and so go through them anew."""
+    goes through all of a value once more. A turn takes about 15 units itself: what takes little goes without. The
+    schemas of what is looked at by itself are added to those `apart`. `asked`: how many schemas for the same value ask
+    which of its members no other names, and so go through them anew."""
     if not isinstance(schema, dict):
         return schema
-    asked += not _ASKING.isdisjoint(schema)
+    asked += not ASKING.isdisjoint(schema)
     result: dict[str, Any] = {}
     for key, value in schema.items():
         if key in _BY_NAME:
-            result[key] = {name: _turning(key, each, asked) for name, each in value.items()}
-        elif key in _EACH or key in _SAME:
+            result[key] = {name: _turning(key, each, apart, asked) for name, each in value.items()}
+        elif key in _EACH or key in SAME_VALUE:
             several = isinstance(value, list)
-            result[key] = [_turning(key, each, asked) for each in value] if several else _turning(key, value, asked)
+            made = [_turning(key, each, apart, asked) for each in (value if several else [value])]
+            result[key] = made if several else made[0]
         else:
             result[key] = value
     return result
 
 
-def _turning(key: str, schema: Any, asked: int) -> Any:
+def _turning(key: str, schema: Any, apart: list[Any], asked: int) -> Any:
     """A schema that stands under a keyword."""
-    made = with_turns(schema, asked if key in _SAME else 0)
     if not isinstance(schema, dict):
-        return made
-    if key in _EACH and (asked > 1 or _work(schema) > LITTLE):
+        return schema
+    dear = key in _EACH and _work(schema) > LITTLE
+    if dear and schema.get("type") not in _WITHOUT_PARTS:
+        apart.append(schema)
+        return {APART: len(apart) - 1}
+    made = with_turns(schema, apart, asked if key in SAME_VALUE else 0)
+    if dear or (key in _EACH and asked > 1):
         return {TURN: True, **made}
-    if key in _SAME and not _GOING_THROUGH.isdisjoint(schema):
+    if key in SAME_VALUE and not _GOING_THROUGH.isdisjoint(schema):
         return {"allOf": [{TURN: True}, made]}  # beside it, it comes behind what ends the look at the value
     return made
 
@@ -70,23 +83,10 @@ def _work(schema: Any) -> int:
     """About how much is done for a value, but for its items and members of any name, in units of 10 ns."""
     if not isinstance(schema, dict):
         return 0
-    work = 0
+    work = own(schema) + (LITTLE if "$ref" in schema else 0)  # as much as what it leads to, which is not looked at here
     for key, value in schema.items():
-        match key:
-            case "enum" | "const":
-                values = value if key == "enum" else [value]
-                work += 2 + 8 * sum(not isinstance(each, str) for each in values)
-            case "multipleOf":
-                work += 30
-            case "$ref":
-                work += LITTLE + 1  # as much as what it leads to, which is not looked at here
-            case "properties":
-                work += sum(2 + _work(each) for each in value.values())
-            case "pattern" | "format" | "uniqueItems":
-                work += 5
-            case _ if key in _SAME:
-                inner = value.values() if key == "dependentSchemas" else value if isinstance(value, list) else [value]
-                work += sum(2 + _work(each) for each in inner)
-            case _:
-                work += 1
+        if key == "properties" or key in SAME_VALUE:
+            by_name = key in ("properties", "dependentSchemas")
+            inner = value.values() if by_name else value if isinstance(value, list) else [value]
+            work += sum(2 + _work(each) for each in inner)
     return work

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -73,6 +73,11 @@ class Compute(Struct, frozen=True):
     """Something that takes long without waiting for anything, such as Argon2; gives what it returns."""
 
     work: Callable[[], Any]
+
+
+AT_ONCE: Final = 16 * 1024
+"""Bytes of a body, or of rows, with which a step of a request is taken among the others, at most. What is done with
+more takes its time in proportion, and is done beside them."""
 
 
 class Beside(Struct, frozen=True):

@@ -11,7 +11,7 @@ from ninefold.plan import environment
 from ninefold.runtime.messages.parameters import Declared, Query
 from ninefold.runtime.messages.problems import Failure, invalid, no_value
 from ninefold.runtime.messages.violations import MOST
-from ninefold.runtime.operations.flow import Next, Wait
+from ninefold.runtime.operations.flow import Beside, Next, Wait
 from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.request.decode import read_body, read_operation
 from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Asked, Exchange, call_of
@@ -37,7 +37,7 @@ def as_before(x: Exchange, precedent: Precedent) -> Next:
 
 
 def _like_before(x: Exchange, precedent: Precedent) -> Next:
-    if x.failures:
+    if x.failures or x.endpoint.is_long(x.request):
         return _parameters(x)
     x.env.update(precedent.env)  # type: ignore[typeddict-item]  # its roots are those of an environment
     x.asked = asked = Asked(call_of(x.service, x.request, x.env, x.endpoint, x.caller), None)
@@ -71,6 +71,11 @@ def _counted(x: Exchange, then: Callable[[], Next], told: tuple[Told, ...]) -> N
 
 def _parameters(x: Exchange) -> Next:
     """Query parameters and headers."""
+    # What they give is looked at beside the others where that takes its time.
+    return Wait(Beside(partial(_read, x)), lambda step: step) if x.endpoint.is_long(x.request) else _read(x)
+
+
+def _read(x: Exchange) -> Next:
     if x.settled(x.endpoint.lowest.parameters):
         return x.answer()
     endpoint, failures = x.endpoint, list[Failure]()

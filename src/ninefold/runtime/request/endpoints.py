@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Literal, TypeAlias, assert_never
+from math import isqrt
+from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError, compile, holds
+from ninefold.expressions.operations import LOOPS
 from ninefold.expressions.reads import of_request
+from ninefold.expressions.tree import Comprehension, Typed, parts, walk
 from ninefold.language.conditions import Step
 from ninefold.plan import operations
 from ninefold.plan import routes as plan
@@ -17,10 +20,11 @@ from ninefold.plan.writes import Write as PlannedWrite
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.served import of_case, of_operation
 from ninefold.runtime.messages.decode import Body
-from ninefold.runtime.messages.message import HeaderFields, header_value
+from ninefold.runtime.messages.message import HeaderFields, Request, header_value
 from ninefold.runtime.messages.parameters import Declared
 from ninefold.runtime.messages.problems import Failure, Problems, Shape, field_failure
 from ninefold.runtime.operations.call import Calling, Function
+from ninefold.runtime.operations.flow import AT_ONCE
 from ninefold.runtime.operations.read import Compute, List, Read
 from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.operations.sweep import Sweep
@@ -28,6 +32,9 @@ from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.rates import Rate
 from ninefold.runtime.request.schemes import Scheme
 from ninefold.values import Type, Value
+
+LONGEST_HEAD: Final = 64 * 1024
+"""Bytes of the head of a request (`ninefold.runtime.http.framing`), about."""
 
 Operation: TypeAlias = Read | List | Write | Sweep | Compute | Stream
 
@@ -126,6 +133,9 @@ class Endpoint:
     shape: Shape | None = None
     """What its own errors look like; None: what all look like."""
     lowest: Lowest = Lowest(0, 0, 0)
+    body_at_once: int = AT_ONCE
+    head_at_once: int = LONGEST_HEAD
+    """Bytes of a body, and of what the head gives, that are looked at among other requests, and not beside them."""
     for_anyone: bool = False
     """It is for `anyone` alone: no credential is read (meaning "credentials")."""
 
@@ -133,6 +143,14 @@ class Endpoint:
     def resource(self) -> str | None:
         """Which it is about, whoever calls."""
         return None if self.any_operation is None else self.any_operation.resource
+
+    def is_long(self, request: Request) -> bool:
+        """Whether what the head of a request gives is more than is looked at among others."""
+        most = self.head_at_once
+        if most >= LONGEST_HEAD:
+            return False
+        headers = sum(len(request.headers.get(name.lower(), "")) for name in self.header_names)
+        return len(request.path) + len(request.query) + headers > most
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +209,10 @@ class Common:
 
 def served(route: plan.Served, common: Common, rates: tuple[Rate, ...] = ()) -> Endpoint:
     """`rates`: those that count its requests."""
-    whole = _served(route, common, rates, 0)
+    whole = _weighed(route, common, rates, 0)
     if route.cases is None:
         return whole
-    cases = [_served(route, common, rates, number) for number in range(1, len(route.cases.cases) + 1)]
+    cases = [_weighed(route, common, rates, number) for number in range(1, len(route.cases.cases) + 1)]
     by_name = {case.name: each for case, each in zip(route.cases.cases, cases, strict=True)}
     first = [each.lowest for each in (whole, *cases)]
     known = [each.known_parameters for each in (whole, *cases) if each.known_parameters is not None]
@@ -207,12 +225,55 @@ def served(route: plan.Served, common: Common, rates: tuple[Rate, ...] = ()) -> 
             named={name: each for name, each in by_name.items() if name is not None},
             otherwise=by_name.get(None),
         ),
+        body_at_once=min(each.body_at_once for each in (whole, *cases)),
+        head_at_once=min(each.head_at_once for each in (whole, *cases)),
         lowest=Lowest(
             min(each.authentication for each in first),
             min(each.parameters for each in first),
             min(each.body for each in first),
         ),
     )
+
+
+def _weighed(route: plan.Served, common: Common, rates: tuple[Rate, ...], case: int) -> Endpoint:
+    """The same, with how much it looks at among other requests."""
+    loops: list[Comprehension] = []
+    before = LOOPS.set(loops)
+    try:
+        made = _served(route, common, rates, case)
+    finally:
+        LOOPS.reset(before)
+    declared = [each.per_byte for each in (made.stored, made.path, made.query, made.headers) if each is not None]
+    of_body = 0 if made.body is None else made.body.per_byte
+    return replace(
+        made,
+        body_at_once=_at_once(of_body, loops, AT_ONCE),
+        head_at_once=_at_once(max(declared, default=0), loops, LONGEST_HEAD),
+    )
+
+
+def _at_once(per_byte: int, loops: Sequence[Comprehension], most: int) -> int:
+    """Bytes of which no more than a little time is made; `per_byte`: by the schema, and `loops` by expressions."""
+    per_byte += _EACH * sum(map(_size, loops))
+    found = min(most, _MUCH // per_byte) if per_byte else most
+    # A macro in another has as many items as the bytes are times the bytes.
+    nested = _EACH * sum(_size(each) for each in loops if _is_nested(each))
+    return min(found, isqrt(4 * _MUCH // nested)) if nested else found
+
+
+_MUCH: Final = 1_000_000
+"""Units of 10 ns."""
+
+_EACH: Final = 7
+"""For each part of an expression, for one item."""
+
+
+def _size(typed: Typed) -> int:
+    return sum(1 for _ in walk(typed))
+
+
+def _is_nested(loop: Comprehension) -> bool:
+    return any(isinstance(each, Comprehension) for part in parts(loop) for each in walk(part))
 
 
 def _served(whole: plan.Served, common: Common, rates: tuple[Rate, ...], case: int) -> Endpoint:

@@ -97,6 +97,8 @@ class Likewise:
         if not isinstance(found, Found):
             return None
         endpoint = found.endpoint
+        if endpoint.is_long(request):
+            return None
         precedent: Precedent | None = notes.get((endpoint.scope, request.query))
         if precedent is None or not precedent.is_of(endpoint, request):
             return None
@@ -225,7 +227,7 @@ def _read_and_counted(x: Exchange, response: Response, told: tuple[Told, ...]) -
 def _written(service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int) -> Asks:
     operation, body, counted = admission.operation, endpoint.body, _counting(service, endpoint)
     assert isinstance(operation, Write)
-    most = min(most, service.body_bytes)
+    most = min(most, service.body_bytes, endpoint.body_at_once)
     if body is not None and body.ignored:
         body = None
 

@@ -1,0 +1,128 @@
+"""How long it takes at most to hold a value to a schema, by its length: known before there is any value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, TypeAlias
+
+from ninefold import patterns
+
+Asked: TypeAlias = list[tuple[Any, int]]
+"""Schemas of one value, and how often it is held to each."""
+
+SAME_VALUE: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"})
+"""The keywords whose schemas are of the value itself."""
+
+ASKING: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+"""Those that ask which members or items no other schema names."""
+
+_WEIGHED: Final = frozenset({"anyOf", "oneOf", "if"})
+_OF_ITEMS: Final = ("items", "prefixItems", "contains", "unevaluatedItems")
+_OF_MEMBERS: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
+
+_ITEM: Final = 2
+_MEMBER: Final = 5
+"""Bytes of JSON that bring a value about, with what stands around: `1,` and `"":1,`."""
+
+_BY_ITSELF: Final = 80
+"""Where members are left out that no schema names, it is asked of each that is weighed whether a value keeps it."""
+
+
+def own(schema: dict[str, Any]) -> int:
+    """About how much is done for a value, but for its items, its members and what other schemas inside this one ask of
+    it, in units of 10 ns."""
+    work = 0
+    for key, value in schema.items():
+        match key:
+            case "enum" | "const":
+                values = value if key == "enum" else [value]
+                work += 2 + 8 * any(not isinstance(each, str) for each in values) + 10 * sum(map(_parts, values))
+            case "multipleOf":
+                work += 1_000  # it is exact, whatever the exponent
+            case "pattern" | "format" | "uniqueItems":
+                work += 5
+            case _ if key not in SAME_VALUE and key != "properties":
+                work += 1
+    return work
+
+
+def per_byte(schema: Any, drops: bool = False) -> int:
+    """Units of 10 ns that each byte of a value takes at most. `drops`: members that nothing names are left out."""
+    return _Weight(schema, drops).of([(schema, 1)], _ITEM)
+
+
+class _Weight:
+    def __init__(self, root: Any, drops: bool) -> None:
+        self._root = root
+        self._weighing = _BY_ITSELF if drops else 2
+
+    def of(self, schemas: Iterable[tuple[Any, int]], least: int) -> int:
+        """Of a value of no fewer bytes, of which these schemas speak together."""
+        asked = [each for schema, times in schemas for each in self._asked(schema, times)]
+        found = sum(times * self._own(schema) for schema, times in asked) // least
+        found += sum(times * _each_character(schema) for schema, times in asked)
+        for keywords, shortest in ((_OF_ITEMS, _ITEM), (_OF_MEMBERS, _MEMBER)):
+            inside = [(each, times) for schema, times in asked for each in _inside(schema, keywords)]
+            found = max(found, self.of(inside, shortest) if inside else 0)
+        members: dict[str, Asked] = {}
+        for schema, times in asked:
+            for name, member in schema.get("properties", {}).items():
+                members.setdefault(name, []).append((member, times))
+        return max(found, *(self.of(each, _MEMBER + len(name)) for name, each in members.items()), 0)
+
+    def _asked(self, schema: Any, times: int) -> Asked:
+        """A schema, and those inside it of the same value. What asks which members no other names has them weighed once
+        more."""
+        if not isinstance(schema, dict):
+            return []
+        found: Asked = [(schema, times)]
+        asks = not ASKING.isdisjoint(schema)
+        for key in SAME_VALUE & schema.keys():
+            often = times * (2 if asks and key in _WEIGHED else 1)
+            found += [one for each in _inside(schema, (key,)) for one in self._asked(each, often)]
+        if "$ref" in schema:
+            found += self._asked(self._resolved(schema["$ref"]), times)
+        return found
+
+    def _own(self, schema: dict[str, Any]) -> int:
+        weighed = sum(1 for _ in _inside(schema, [key for key in _WEIGHED if key in schema]))
+        return own(schema) + 2 * len(schema.get("properties", ())) + self._weighing * weighed
+
+    def _resolved(self, reference: str) -> Any:
+        target = self._root
+        for token in reference.removeprefix("#/").split("/"):
+            target = target.get(token.replace("~1", "/").replace("~0", "~"), {})
+        return target
+
+
+def _inside(schema: dict[str, Any], keywords: Iterable[str]) -> Iterator[Any]:
+    """The schemas that stand under these keywords."""
+    for key in keywords:
+        value = schema.get(key)
+        if isinstance(value, dict) and key in ("patternProperties", "dependentSchemas"):
+            yield from value.values()
+        elif isinstance(value, list):
+            yield from value
+        elif value is not None:
+            yield value
+
+
+def _parts(value: Any) -> int:
+    """Of an object or array that is compared, the values in it, and itself."""
+    if not isinstance(value, dict | list):
+        return 0
+    return 1 + sum(max(1, _parts(each)) for each in (value.values() if isinstance(value, dict) else value))
+
+
+def _each_character(schema: dict[str, Any]) -> int:
+    work = 12 * ("uniqueItems" in schema) + 25 * (schema.get("format") == "idn-hostname")
+    for each in (*schema.get("patternProperties", ()), *((schema["pattern"],) if "pattern" in schema else ())):
+        work += _for_pattern(each)
+    return work
+
+
+def _for_pattern(pattern: str) -> int:
+    if not patterns.is_linear(pattern):
+        return 300  # it is tried again and again, as far as is bounded
+    places = patterns.places(pattern)
+    return places if places > patterns.FEW_PLACES else 1
