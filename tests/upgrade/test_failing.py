@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import apsw
 from tests.upgrade.test_decided import DECISIONS, decided
 from tests.upgrade.test_shapes import FIRST, GOES, dump, path, with_schema
 
@@ -87,6 +88,23 @@ def test_a_full_disk_leaves_the_old(path: Path) -> None:
             assert not list(path.parent.glob("*.before-*")), "a backup that is none is not left"
         said.add(outcome.split(":")[0])
     assert said == {"done", "refused"}
+
+
+def test_a_backup_that_is_cut_short_is_not_left(path: Path) -> None:
+    """One that is larger than what SQLite holds back before it writes."""
+    connection = apsw.Connection(str(path))
+    connection.execute("CREATE TABLE large AS SELECT zeroblob(20_000_000)")
+    connection.close()
+    size = path.stat().st_size
+
+    def work() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size // 2, size // 2))
+        up(path)()
+
+    before = {each.name for each in path.parent.iterdir()}
+    outcome = in_a_child(work)
+    assert isinstance(outcome, str) and outcome.startswith("refused: "), outcome
+    assert {each.name for each in path.parent.iterdir()} - before <= {f"{path.name}.ninefold-lock"}
 
 
 def test_a_folder_that_cannot_be_written_is_said(path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -116,18 +116,19 @@ def beside(path: Path, what: str) -> Path:
 
 
 def copy_of(path: Path, copy: Path) -> None:
-    """A consistent copy, of mode 0600, while others may write (https://sqlite.org/backup.html)."""
+    """A consistent copy, of mode 0600, while others may write (https://sqlite.org/backup.html). One that is cut short
+    is not left."""
     os.close(os.open(copy, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    source = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    target = apsw.Connection(str(copy))
     try:
-        source.set_busy_timeout(WAIT)
-        with target.backup("main", source, "main") as backup:
-            while not backup.done:
-                backup.step(4096)
-    finally:
-        target.close()
-        source.close()
+        with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as source:
+            source.set_busy_timeout(WAIT)
+            with closing(apsw.Connection(str(copy))) as target, target.backup("main", source, "main") as backup:
+                while not backup.done:
+                    backup.step(4096)
+    except BaseException:
+        copy.unlink(missing_ok=True)
+        copy.with_name(f"{copy.name}-journal").unlink(missing_ok=True)
+        raise
 
 
 def flush(path: Path) -> None:
