@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.http_cases import serving
+from tests.parts import contract, told
 from tests.server.test_due import ROOMS, kept
 from tests.server.test_timers import Hands
 
@@ -114,3 +115,35 @@ def test_a_timer_knows_the_row_as_it_was(tmp_path: Path) -> None:
             lines = (line for line in stream.iter_lines() if line.startswith("data:"))
             assert next(lines) == 'data: {"from":"kept","to":"over"}'
             assert next(lines) == 'data: {"name":"Ada"}'
+
+
+KEYS = contract(
+    """
+    club:
+      primary key: [owner, name]
+      fields: {owner: {type: string}, name: {type: string}, size: {type: integer}}
+      required: [size]
+      check: {that: "!has(before.club) || before.club == club && before.club.size <= club.size", else: less}
+    setting:
+      primary key: none
+      fields: {size: {type: integer, on create: 1}}
+      required: [size]
+      check: {that: "!has(before.setting) || before.setting.size <= setting.size", else: less}
+    """,
+    """
+    PUT /clubs/{owner}/{name}: {does: put club, body: [size], responses: {created: {201: club}, replaced: {200: club}}}
+    PUT /setting: {does: put setting, body: [size], responses: {replaced: {200: setting}}}
+    """,
+    codes="less: {status: 409}",
+)
+
+
+def test_a_row_of_any_primary_key_was_there_or_not(tmp_path: Path) -> None:
+    loaded = compile_document("clubs.md", KEYS.encode())
+    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
+    for start in (10, 20):  # The second one holds the rows that are there to the checks.
+        with serving(loaded.plan, tmp_path / "service.db", {}) as client:
+            for path in ("/clubs/ada/chess", "/setting"):
+                sizes = [client.put(path, json={"size": start + more}) for more in (1, 0, 2)]
+                made = 201 if start == 10 and path != "/setting" else 200
+                assert [told(each) for each in sizes] == [made, "less", 200]

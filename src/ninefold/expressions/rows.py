@@ -200,9 +200,13 @@ def unwritten(typed: Typed) -> Typed:
     """The expression over a row that is as it was: it is not written, or not yet."""
 
     def change(node: Typed) -> Typed | None:
-        if is_as_it_was(node) and isinstance(node, Select):
-            return Variable(node.name, Row(resource=node.name))
-        return None
+        match node:
+            case Call(function="has", arguments=[operand]) if is_as_it_was(operand):
+                return Constant(True, Boolean())
+            case Select(name=name) if is_as_it_was(node):
+                return Variable(name, Row(resource=name))
+            case _:
+                return None
 
     return rewrite(typed, change)
 
