@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 from tests.docs.reader import ROOT
 
+from ninefold.expressions.tokens import RESERVED
 from ninefold.language import former
 from ninefold.language.conditions import BY_NAME
+from ninefold.language.identifiers import KEYWORDS, RESOURCE_NAMES
 from ninefold.language.table import VOCABULARY
 from ninefold.language.verbs import VERBS
+from ninefold.meanings import meaning_named
 from ninefold.pipeline import compile_document
 from ninefold.syntax.nodes import PARTS
 
@@ -91,3 +94,8 @@ def test_a_question_stands_at_its_key_or_in_the_table(page: Path) -> None:
     tables = re.findall(r"generated: questions \d -->(.*?)<!-- end", text, re.DOTALL)
     told = [row.split(" | ")[0].strip("| ") for row in "".join(tables).splitlines() if row.startswith("| ")][2:]
     assert [each for each in told if f"Asked for: {each}" in text] == []
+
+
+def test_the_words_that_name_no_resource_are_told() -> None:
+    told = set(re.findall("`([^`]+)`", meaning_named("names").text))
+    assert told == RESERVED | KEYWORDS | RESOURCE_NAMES | {"const"}

@@ -257,6 +257,30 @@ def test_what_cannot_be_rewritten_is_told_with_its_place() -> None:
     assert result.text[left.span.start : left.span.end].startswith("computed")
 
 
+@pytest.mark.parametrize(
+    ("shown", "asked", "told"),
+    [
+        ("error.fields.map(f, f.pointer)", "filters: {id: {is: note.id in value, written: repeated}}", ["pointer"]),
+        ("error.fields.map(f, f.pointer)", "projection: {parameter: f, offered: [id], written: repeated}", ["pointer"]),
+        ("error.fields.map(f, f.pointer)", "filters: {id: note.id == value}", []),
+        ("error.fields", "expand: {parameter: e, offered: [of], written: comma separated}", ["rule", "pointer"]),
+        ("error.fields", "", ["rule"]),
+        ("error.fields.map(f, f.rule)", "", ["rule"]),
+        ("error.fields.size()", "", []),
+    ],
+)
+@pytest.mark.parametrize("own", [False, True])
+def test_what_errors_tell_otherwise_is_named(shown: str, asked: str, told: list[str], own: bool) -> None:
+    """`own`: by the shape of an endpoint's own errors."""
+    shape, other = f"{{body: '{shown}'}}", "{body: error.code}"
+    old = f"""endpoints:
+  GET /notes: {{does: list note, error shape: {shape if own else other}, {asked}}}
+errors: {{shape: {other if own else shape}}}
+"""
+    changed = fixed(document("contract.yaml", old)[0]).changed
+    assert [each.message.split("`")[1] for each in changed] == told
+
+
 def test_every_contract_is_rewritten_once_and_stays_one_that_can_be_read() -> None:
     """Reading the result finds nothing wrong that was not wrong before, and rewriting it changes nothing."""
     offenders = []

@@ -22,10 +22,10 @@ RESOURCE_NAMES: Final = ROOTS | {"types", "terms", "anyone", *PLACES, "body"}
 """Names that no resource can have."""
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_KEYWORDS: Final = frozenset(["true", "false", "null", "in"])
+KEYWORDS: Final = frozenset(["true", "false", "null", "in"])
 """Words that CEL never reads as a name, not even behind a dot."""
 
-_CEL: Final = RESERVED | _KEYWORDS
+_CEL: Final = RESERVED | KEYWORDS
 
 
 def declare(r: Reading, key: Scalar, what: str, taken: Collection[str] = (), selected: bool = False) -> None:
@@ -37,7 +37,7 @@ def declare(r: Reading, key: Scalar, what: str, taken: Collection[str] = (), sel
         meant = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
         help = f"write `{meant}`" if _IDENTIFIER.fullmatch(meant) else "a name is letters, digits and underscores"
         r.say(NOT_A_NAME, f"{quoted(name)} cannot be the name of {what}", Label(key.span), help=(help,), of=of)
-    elif name in (_KEYWORDS if selected else _CEL):
+    elif name in (KEYWORDS if selected else _CEL):
         r.say(
             RESERVED_NAME,
             f"`{name}` is a word of CEL, and cannot be the name of {what}",

@@ -14,6 +14,7 @@ from ninefold.language.former import only_gone
 from ninefold.language.successors import issuing, scalars_of
 from ninefold.syntax.nodes import Document, Entry, Mapping, Scalar
 from ninefold.tools.fix import expressions
+from ninefold.tools.fix.comments import kept
 from ninefold.tools.fix.endpoints import endpoints, exploded
 from ninefold.tools.fix.layout import Layout
 from ninefold.tools.fix.meanings import otherwise_meant
@@ -60,6 +61,7 @@ def fixed(document: Document) -> Fixed:
         for entry in document.parts[3].facts.entries:
             if isinstance(entry.value, Mapping):
                 exploded(fix, entry.value)
+    fix.layout.edits = kept(document, fix.layout.edits, fix.layout.break_)
     after, edits = fix.layout.done(), tuple(fix.layout.edits)
     # Who has none of the first words has read what the others mean now.
     told = {each.span for each in fix.left}

@@ -25,7 +25,13 @@ _PRECEDENCE: Final = (
 
 _UNFIT: Final = "each check names its own code; a value that cannot be made is refused with a bare 409"
 _RULE: Final = "`rule` of a field whose row is not there is `references`, and was `refers to`"
-_TELLS_RULES: Final = re.compile(r"\w\.rule\b")
+_POINTER: Final = "`pointer` of one of several values that a parameter gives is its place (`/ids/0`), and was `/ids`"
+_WHOLE: Final = r"|\berror\.fields\b(?!\s*\.)"
+_TELLS: Final = {
+    _RULE: re.compile(r"\w\.rule\b" + _WHOLE),
+    _POINTER: re.compile(r"\w\.pointer\b" + _WHOLE),
+}
+"""What is told of a field otherwise, and what tells it."""
 
 
 def otherwise_meant(document: Document) -> Iterator[Left]:
@@ -45,10 +51,24 @@ def otherwise_meant(document: Document) -> Iterator[Left]:
         when = code.value.get("when") if isinstance(code.value, Mapping) else None
         if when is not None and any(each.text.partition(" ")[0] == "invariant" for each in scalars_of(when.value)):
             yield Left(when.span, _UNFIT)
-    for shape in filter(None, map(document.part("errors").facts.get, ("shape", "error shape"))):
+    errors, stated = document.part("errors").facts, document.part("endpoints").facts.entries
+    own = (each.value.get("error shape") for each in stated if isinstance(each.value, Mapping))
+    for shape in filter(None, (errors.get("shape"), errors.get("error shape"), *own)):
         for node in scalars_of(shape.value):
-            if _TELLS_RULES.search(node.text):
-                yield Left(node.span, _RULE)
+            for message, tells in _TELLS.items():
+                if tells.search(node.text) and (message != _POINTER or _gives_several(document)):
+                    yield Left(node.span, message)
+
+
+def _gives_several(document: Document) -> bool:
+    """Whether a query parameter of some endpoint gives several values, which is said by how they are written."""
+    stated = (each.value for each in document.part("endpoints").facts.entries if isinstance(each.value, Mapping))
+    narrowing = ((each.get("projection"), each.get("expand"), *entries_of(each.get("filters"))) for each in stated)
+    return any(
+        isinstance(each.value, Mapping) and each.value.get("written") is not None
+        for each in chain.from_iterable(narrowing)
+        if each is not None
+    )
 
 
 def _of(holder: object, key: str, reads: dict[str, re.Pattern[str]], message: str) -> Iterator[Left]:
