@@ -35,9 +35,9 @@ from ninefold.runtime.http.cycle import Message, Receive, Send
 from ninefold.runtime.operations.call import Refused, unfit
 from ninefold.runtime.request.issuers import unusable
 from ninefold.runtime.request.service import ready
-from ninefold.runtime.store.opening import kind_of, open_database
+from ninefold.runtime.store.opening import kind_of, open_counts, open_database
+from ninefold.runtime.store.protocol import Counts, Store
 from ninefold.runtime.store.protocol import Refused as DatabaseRefusal
-from ninefold.runtime.store.protocol import Store
 from ninefold.tools.decisions.contract import ways_of
 from ninefold.tools.openapi import document
 from ninefold.tools.openapi import service as described
@@ -117,13 +117,15 @@ class Service:
         functions: Mapping[str, Callable[..., Any]] | None = None,
         broker: str | None = None,
         replica: str | None = None,
+        rates: str | None = None,
     ) -> Application:
         """The service as an ASGI application. `database`: `sqlite:///PATH`, a path, or, as an experiment,
         `postgresql://USER:PASSWORD@HOST:PORT/NAME`. `operator`: what the contract calls `operator.NAME`, by name; an
         endpoint whose value is not given answers 501. `observe` is called once a request. `functions`: what the
         contract's `functions` declare, by name; an endpoint whose function is not given answers 501. `broker`: the
         address of a NATS server that all events are sent to. `replica`: the URL of a standby of the database, which is
-        read where nobody needs the newest. Raises ValueError for a name that the contract does not
+        read where nobody needs the newest. `rates`: the URL of a Valkey in which all that serve the database count
+        them. Raises ValueError for a name that the contract does not
         have, for a function that cannot be called as it says, for an issuer of tokens that cannot be used, and for a
         broker that cannot take the events."""
         given = dict(operator or {})
@@ -148,7 +150,7 @@ class Service:
         if isinstance(sent, str):
             raise ValueError(sent)
         contract = Kept(self.loaded.source, ways_of(self.loaded).others)
-        return Application(sent, database, given, observe, called, contract, broker, replica)
+        return Application(sent, database, given, observe, called, contract, broker, replica, rates)
 
 
 def load(path: str | PathLike[str], *, accept_proposals: bool = False) -> Service:
@@ -169,10 +171,17 @@ def application(
     functions: Mapping[str, Callable[..., Any]] | None = None,
     broker: str | None = None,
     replica: str | None = None,
+    rates: str | None = None,
 ) -> Application:
     """The service of a contract as an ASGI application: `load` and `Service.application` in one."""
     return load(contract, accept_proposals=accept_proposals).application(
-        database=database, operator=operator, observe=observe, functions=functions, broker=broker, replica=replica
+        database=database,
+        operator=operator,
+        observe=observe,
+        functions=functions,
+        broker=broker,
+        replica=replica,
+        rates=rates,
     )
 
 
@@ -197,9 +206,12 @@ class Application:
         contract: Kept | None = None,
         broker: str | None = None,
         replica: str | None = None,
+        rates: str | None = None,
     ) -> None:
         self._broker = broker
         self._replica = replica
+        self._rates = rates
+        self._counts: Counts | None = None
         self._plan = plan
         self._contract = contract
         self._url = database
@@ -223,6 +235,9 @@ class Application:
         if self._running is not None:
             await self._running[0].ended()
         self.close()
+        if self._counts is not None:
+            await self._counts.close()
+            self._counts = None
 
     def open(self) -> None:
         """Open the database, if it is not open. Raises DatabaseRefused."""
@@ -240,15 +255,21 @@ class Application:
         if self._running is None:
             audit = Audit(self._plan.stored, contract=self._contract)
             begin = stated_rows(self._plan, Caller(self._operator))
-            opening = open_database(self._url, self._plan, begin, audit, self._replica)
+            opening = open_database(self._url, self._plan, begin, audit, self._replica, self._rates is not None)
             if isinstance(opening, DatabaseRefusal):
                 raise DatabaseRefused(opening)
+            counts = None if self._rates is None else open_counts(self._rates, opening.database)
+            if isinstance(counts, DatabaseRefusal):
+                opening.database.close()
+                raise DatabaseRefused(counts)
+            self._counts = counts
             service = ready(
                 self._plan,
                 opening.database.key("cursors"),
                 self._operator,
                 functions=self._functions,
                 replicated=self._replica is not None,
+                counts=counts,
             )
             beside = jobs(self._plan, service, opening.database, broker=self._broker)
             self._running = app.Application(service, opening.database, self._observe, jobs=beside), opening.database

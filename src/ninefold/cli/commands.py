@@ -128,6 +128,15 @@ Replica: TypeAlias = Annotated[
     ),
 ]
 
+Rates: TypeAlias = Annotated[
+    str | None,
+    Parameter(
+        help="`valkey://HOST:PORT` (`valkeys://` over TLS): where all processes that serve a PostgreSQL count rates, "
+        "and not in PostgreSQL; @FILE reads it from a file, for one with a password. All of them have it, or none.",
+        show_default=False,
+    ),
+]
+
 Listen: TypeAlias = Annotated[
     str, Parameter(help="HOST:PORT of the service. Port 0 is one that is free; which, is printed.")
 ]

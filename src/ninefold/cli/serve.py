@@ -19,6 +19,7 @@ from ninefold.cli.commands import (
     Networks,
     OperatorNames,
     Parameter,
+    Rates,
     Replica,
     Secrets,
     Settings,
@@ -43,6 +44,16 @@ Watched: TypeAlias = Annotated[
 ]
 
 Log: TypeAlias = Annotated[Literal["text", "json"], Parameter(help="How the line for each request is written.")]
+
+Trace: TypeAlias = Annotated[
+    bool,
+    Parameter(
+        help="Each response carries `Ninefold-Trace`, by which `ninefold explain FILE --response` shows the lines of "
+        "the contract that caused it. It tells how the service is made to whoever knows the contract.",
+        negative=(),
+        show_default=False,
+    ),
+]
 
 Processes: TypeAlias = Annotated[
     int,
@@ -69,8 +80,9 @@ def serve(
     trusted_proxy: Networks = (),
     allow_private: Networks = (),
     broker: Broker = None,
+    rates: Rates = None,
     clock: str | None = None,
-    trace: Flag = False,
+    trace: Trace = False,
     certificate: Pem = None,
     key: Pem = None,
     client_ca: Pem = None,
@@ -103,9 +115,6 @@ def serve(
     clock
         For tests and sandboxes: the time (RFC 3339) at which the service begins. It runs on from there, and
         `PUT /clock` on the operator's port sets it again.
-    trace
-        Each response carries `Ninefold-Trace`, by which `ninefold explain FILE --response` shows the lines of the
-        contract that caused it. It tells how the service is made to whoever knows the contract.
     certificate
         The service's own certificate, with those between it and its authority (PEM): its port then speaks HTTPS.
     key
@@ -122,7 +131,7 @@ def serve(
         tuple(settings),
         secrets,
         functions,
-        _address(broker),
+        _address(broker, "--broker"),
         accept_proposals,
         Sources() if clock is None else Sources(clock=_clock(clock)),
         tls_context(certificate, key, client_ca),
@@ -135,6 +144,7 @@ def serve(
         Watch(Path(file)) if watch and file != "-" else None,
         readers,
         replica,
+        _address(rates, "--rates"),
     )
     path = _path(file, database, readers)
     compiled = serving.compiled(path)
@@ -164,15 +174,15 @@ def _path(file: str, database: str | None, readers: int) -> str:
     return path
 
 
-def _address(broker: str | None) -> str | None:
-    """What `--broker` says, or the file that it names."""
-    if broker is None or not broker.startswith("@"):
-        return broker
+def _address(said: str | None, option: str) -> str | None:
+    """What an option says, or the file that it names."""
+    if said is None or not said.startswith("@"):
+        return said
     try:
-        with opened(broker[1:]) as file:
+        with opened(said[1:]) as file:
             return file.read().decode().strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise Unusable(f"--broker {broker}: {error}") from None
+        raise Unusable(f"{option} {said}: {error}") from None
 
 
 def _can_be_served(compiled: Compiled) -> bool:

@@ -41,7 +41,7 @@ from ninefold.runtime.sources import Clock, Sources
 from ninefold.runtime.store import page
 from ninefold.runtime.store.changing import SEE_WHAT_BECOMES, NotUpgraded
 from ninefold.runtime.store.opening import kind_of
-from ninefold.runtime.store.protocol import Opened, Store
+from ninefold.runtime.store.protocol import Counts, Opened, Store
 from ninefold.runtime.store.upgrade import in_the_way
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ def over(serving: Serving, offer: Offer, path: str, sockets: tuple[socket, socke
     served = Served(serving, path, offer, opening.database, misfits, stop, lines, identity)
     served.hear_hangups()
     try:
-        serving.announce(offer, opening, misfits, addresses, identity)
+        served.counts = serving.counts(opening.database)
+        serving.announce(offer, opening, misfits, addresses, served.counts, identity)
         logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
         run.run(lambda: served.run((service,), door, (operator,)))
         lines.flush()
@@ -99,6 +100,7 @@ class Served:
     service: Switch = field(default_factory=Switch)
     operator: Switch = field(default_factory=Switch)
     asked_anew: bool = False
+    counts: Counts | None = None
 
     async def run(self, sockets: Sequence[socket], door: Guard, operator_sockets: Sequence[socket]) -> None:
         """Serve until the stop is asked for. The sockets are bound already."""
@@ -129,6 +131,8 @@ class Served:
                 await following
             await self.application.ended()
             self.application.close()
+            if self.counts is not None:
+                await self.counts.close()
 
     def hear_hangups(self) -> None:
         """SIGHUP takes the contract anew; as it comes of the end of the terminal, it ends the service."""
@@ -261,6 +265,7 @@ class Served:
             serving.sources,
             functions=self.offer.functions,
             replicated=database.replica is not None,
+            counts=self.counts,
         )
 
         def observe(record: Record) -> None:

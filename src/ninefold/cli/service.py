@@ -24,8 +24,8 @@ from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.jobs import to_broker
 from ninefold.runtime.sources import Clock, Sources
-from ninefold.runtime.store.opening import kind_of, open_database
-from ninefold.runtime.store.protocol import Opened
+from ninefold.runtime.store.opening import kind_of, open_counts, open_database
+from ninefold.runtime.store.protocol import Counts, Opened, Refused, Store
 
 if TYPE_CHECKING:
     from ninefold.development.identity import Identity
@@ -63,6 +63,7 @@ class Serving:
     watch: reload.Watch | None
     readers: int
     replica: str | None
+    rates: str | None
 
     def compiled(self, path: str) -> Compiled:
         """The contract, as its document is now; what is wrong with it is shown. `path`: of the database, or its URL.
@@ -88,8 +89,15 @@ class Serving:
         """Raises Unusable."""
         audit = Audit(offer.plan.stored, contract=offer.contract)
         begin = stated_rows(offer.plan, Caller(offer.values, self.sources))
-        opening = open_database(path, offer.plan, begin, audit, self.replica)
+        opening = open_database(path, offer.plan, begin, audit, self.replica, self.rates is not None)
         return usable(opening, self.file, path), audit.counted
+
+    def counts(self, database: Store) -> Counts | None:
+        """Raises Unusable."""
+        found = None if self.rates is None else open_counts(self.rates, database)
+        if isinstance(found, Refused):
+            raise Unusable(found.message, *found.help)
+        return found
 
     def announce(
         self,
@@ -97,6 +105,7 @@ class Serving:
         opening: Opened,
         misfits: Counted,
         addresses: tuple[str, str],
+        counts: Counts | None,
         identity: Identity | None,
     ) -> None:
         """`addresses`: the URLs of the service and of the operator's port, without a slash at their end."""
@@ -109,6 +118,8 @@ class Serving:
         say_rows(opening, misfits)
         if opening.database.replica is not None:
             say(f"replica   {opening.database.replica.name}")
+        if counts is not None:
+            say(f"rates     {counts.name}")
         say(f"service   {service}")
         say(f"operator  {operator}/health/live  /health/ready  /metrics{'  /clock' if time else ''}")
         if self.readers:

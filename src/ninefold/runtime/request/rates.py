@@ -201,7 +201,14 @@ def count_keys(keys: Sequence[tuple[Rate, Key]], now: int) -> tuple[Told, ...]:
 
 def count_together(rates: Sequence[Rate], asking: Asking) -> tuple[tuple[bytes, ...], Changes[tuple[Told, ...]]]:
     """The same on states that nodes have together: their names, and what changes them."""
-    keys = [(rate, rate.named_state(key)) for rate, key in keys_of(rates, asking)]
+    return count_keys_together(keys_of(rates, asking))
+
+
+def count_keys_together(
+    counted_by: Sequence[tuple[Rate, Key]],
+) -> tuple[tuple[bytes, ...], Changes[tuple[Told, ...]]]:
+    """The same of a request whose keys are known."""
+    keys = [(rate, rate.named_state(key)) for rate, key in counted_by]
 
     def work(
         states: Mapping[bytes, bytes | None], now: int

@@ -33,6 +33,7 @@ from ninefold.runtime.request.rates import Asking, Key, Rate, Told
 from ninefold.runtime.request.routes import Routes, Version, Versions, headers_of
 from ninefold.runtime.request.schemes import Scheme
 from ninefold.runtime.sources import Sources
+from ninefold.runtime.store.protocol import Counts
 
 Counter: TypeAlias = Callable[[Sequence[tuple[Rate, Key]]], Awaitable[tuple[Told, ...]]]
 """Counts a request by rates, each by a key."""
@@ -98,12 +99,12 @@ def ready(
     largest_body: int = LARGEST_BODY,
     functions: Mapping[str, Function] = MappingProxyType({}),
     replicated: bool = False,
+    counts: Counts | None = None,
 ) -> Service:
     """`cursor_key`: at least 32 secret bytes, the same at every start, from which the secrets of cursors and of
     idempotency keys are made. `operator`: what the operator gives, by name; an endpoint that needs a value that is not
     given answers 501. `functions`: those that endpoints call, by name, and the same of them. `replicated`: there is a
-    replica. Raises
-    `ninefold.runtime.request.issuers.Unusable` for a value that cannot be used."""
+    replica. `counts`: where rates count, if not in the database. Raises `issuers.Unusable` where a value cannot be."""
     given = operator or {}
     without = {key for value in plan.operator if value.name not in given for key in value.blocks}
     without |= {key for name, (_, keys) in plan.calls().items() if name not in functions for key in keys}
@@ -144,6 +145,7 @@ def ready(
         rates=tuple(rates_by_name.values()),
         together=together,
         replicated=replicated,
+        counter=None if counts is None else lambda keys: counts.change(*rates.count_keys_together(keys)),
         timers=Timers(tuple(map(Timer, plan.timers)), env, sources, together) if plan.timers else None,
         cors=None if plan.cors is None else Cors(plan.cors),
         websockets=any(map(_over_websocket, plan.routes)),

@@ -9,7 +9,7 @@ from typing import Final
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import guests, sqlite, undo, upgrade
 from ninefold.runtime.store.changing import Decide, Rehearsed
-from ninefold.runtime.store.protocol import Begin, Guest, Judge, Opened, Refused
+from ninefold.runtime.store.protocol import Begin, Counts, Guest, Judge, Opened, Refused, Store
 
 WITHOUT_ASYNCPG: Final = Refused("PostgreSQL needs the package asyncpg", help=("pip install 'ninefold[postgresql]'",))
 
@@ -25,18 +25,33 @@ def open_database(
     begin: Begin | None = None,
     judge: Judge | None = None,
     replica: str | None = None,
+    counts_elsewhere: bool = False,
 ) -> Opened | Refused:
     """Open the database of a plan that is made for it: `sqlite:///PATH`, a path, or `postgresql://…`. `judge` looks at
-    the rows. `replica`: the URL of a standby that is read from."""
+    the rows. `replica`: the URL of a standby that is read from. `counts_elsewhere`: rates do not count in it."""
     if replica is not None and {kind_of(url), kind_of(replica)} != {"postgresql"}:
         return Refused("a replica is a standby of a PostgreSQL, which the database is then kept in")
     if kind_of(url) == "sqlite":
+        if counts_elsewhere:
+            return Refused("one process serves a SQLite file, which counts by itself: --rates is for PostgreSQL")
         return sqlite.open_sqlite(url, plan.schema, begin, judge)
     try:
         from ninefold.runtime.store.postgresql_opening import open_postgresql
     except ModuleNotFoundError:
         return WITHOUT_ASYNCPG
-    return open_postgresql(url, plan, begin, judge, replica)
+    return open_postgresql(url, plan, begin, judge, replica, counts_elsewhere)
+
+
+def open_counts(url: str, database: Store) -> Counts | Refused:
+    """Where the processes that serve a database count rates, if not in it: `valkey://…`. To be closed on a loop."""
+    try:
+        from ninefold.runtime.store.valkey_states import ValkeyStates
+    except ModuleNotFoundError:
+        return Refused("rates in Valkey need the package valkey", help=("pip install 'ninefold[valkey]'",))
+    try:
+        return ValkeyStates(url, database.key("rates"))
+    except ValueError as error:
+        return Refused(f"rates: {error}")
 
 
 def has_backups(url: str) -> bool:

@@ -88,6 +88,7 @@ def open_postgresql(
     begin: Begin | None = None,
     judge: Judge | None = None,
     replica: str | None = None,
+    counts_elsewhere: bool = False,
 ) -> Opened | Refused:
     """Open the database of a plan that is made for PostgreSQL: make it, take it as it is, add what can be added, or
     refuse. `url`: `postgresql://USER:PASSWORD@HOST:PORT/NAME`. `judge`: as for SQLite. `replica`: the URL of a standby
@@ -100,7 +101,8 @@ def open_postgresql(
             lacking,
             ("serve it from SQLite: `--database FILE`",),
         )
-    writer = Writer(servers, _served(plan, replica is not None), plan.schema.events, replica is not None)
+    serves = _served(plan, replica is not None, counts_elsewhere)
+    writer = Writer(servers, serves, plan.schema.events, replica is not None)
     try:
         found = writer.begin(lambda _, loop: _opened(writer, loop, plan, (begin, judge), name))
     except NotServed as error:
@@ -110,7 +112,7 @@ def open_postgresql(
     except HeldElsewhere:
         return Refused(
             f"the database {name} is served by another process, of another contract",
-            ("of the same contract all processes are started with --replica, or none",),
+            ("of one contract all processes have --replica, or none, and all have --rates, or none",),
             ("stop that one, or name another database with --database",),
             held=True,
         )
@@ -120,10 +122,11 @@ def open_postgresql(
     return Opened(PostgreSQL(servers, found.key, writer, follower), name, found.created, found.told, found.began)
 
 
-def _served(plan: ServicePlan, replicated: bool) -> int:
-    """What is served, as a number of 31 bits: all that it does follows from its plan, and from whether replicas are
-    read: then all have to note who writes."""
-    served = msgspec.json.encode(plan, order="deterministic") + b"replicated" * replicated
+def _served(plan: ServicePlan, replicated: bool, counts_elsewhere: bool) -> int:
+    """What is served, as a number of 31 bits: all that it does follows from its plan; and from what all have to do
+    alike, since whoever reads replicas relies on all to note who writes, and all count rates in one place."""
+    served = msgspec.json.encode(plan, order="deterministic")
+    served += b"replicated" * replicated + b"counts elsewhere" * counts_elsewhere
     return int.from_bytes(sha256(served).digest()[:4]) >> 1
 
 

@@ -109,7 +109,24 @@ gives those that it changes, each with the time from which on it is as if there 
 be asked again, of states that others have changed."""
 
 
-class Nodes(Protocol):
+class States(Protocol):
+    """States that several processes count on. To be used on an event loop."""
+
+    def change(self, names: Sequence[bytes], work: Changes[T]) -> Future[T]:
+        """Change states of all of them. They are not kept where what holds them crashes. What cannot be had now raises
+        Unavailable."""
+
+
+class Counts(States, Protocol):
+    """The same, elsewhere than in the database. `name`: where, without what is secret."""
+
+    name: str
+
+    async def close(self) -> None:
+        """Once nobody counts any more."""
+
+
+class Nodes(States, Protocol):
     """What the processes that serve one database have together beside its rows. To be used on an event loop. What
     cannot be had now raises Unavailable."""
 
@@ -121,9 +138,6 @@ class Nodes(Protocol):
     async def hold(self, name: bytes, patient: bool = False) -> Callable[[], None] | None:
         """Hold a name until what is given is called, or this node ends. None: another node holds it, where `patient`
         for longer than it takes to hear that it does no more."""
-
-    def change(self, names: Sequence[bytes], work: Changes[T]) -> Future[T]:
-        """Change states of all nodes. They are not kept where the database crashes."""
 
 
 Known: TypeAlias = tuple[str, Sequence[Stored], list[Row]]
