@@ -9,7 +9,9 @@ from typing import Any
 import httpx
 import pytest
 from tests.events.service import running
+from tests.parts import contract
 
+from ninefold.diagnostics.diagnostic import Severity
 from ninefold.pipeline import compile_document
 
 pytestmark = pytest.mark.serves
@@ -167,3 +169,58 @@ def test_what_is_named_there_has_to_be_a_field_that_changes(http: httpx.Client) 
     wrong = CONTRACT.replace("{extra: uuid()}", "{missing: uuid()}")
     said = compile_document("contract.yaml", wrong.encode()).diagnostics
     assert any("missing" in each.message for each in said), said
+
+
+WAYS = {
+    "update": "PATCH /things/{id}: {does: update thing, body: none, sets: {n: thing.n + 1}, responses: {200: thing}}",
+    "update all": "PATCH /things: {does: update all thing, body: none, sets: {n: thing.n + 1}, responses: {204: none}}",
+    "update all, of rows": "PATCH /all: {does: update all thing, body: none, sets: {n: all(part).size()}, responses: "
+    "{204: none}}",
+    "put": "PUT /things/{id}: {does: put thing, body: none, sets: {n: thing.n + 1}, responses: {created: {201: thing}, "
+    "replaced: {200: thing}}}",
+    "put replaced": "PUT /things/{id}: {does: put thing, body: none, sets: {n: thing.n + 1}, responses: {replaced: "
+    "{200: thing}}}",
+    "transition": "POST /things/{id}/move: {does: move thing, body: none, responses: {200: thing}}",
+    "effect": "POST /parts: {does: create part, body: [id], also: [{does: update thing, where: thing.id == this.id, "
+    "sets: {n: thing.n + 1}}], responses: {201: part}}",
+    "effect on several": "POST /parts: {does: create part, body: [id], also: [{does: update thing, where: thing.n > 1, "
+    "sets: {n: thing.n + 1}}], responses: {201: part}}",
+    "put as effect": "POST /parts: {does: create part, body: [id], also: [{does: put thing, sets: {id: this.id, n: "
+    "thing.n + 1}}], responses: {201: part}}",
+}
+OF_ONE = {"update", "put", "put replaced", "transition", "effect", "put as effect"}
+
+
+@pytest.mark.parametrize(
+    ("made", "fits"),
+    [
+        ("{n: string(thing.n)}", {*WAYS}),
+        ("{n: slug(string(thing.n))}", set[str]()),
+        ("{n: random(4)}", OF_ONE),
+        ("{text: slug(thing.text)}", {*WAYS}),
+        ("{text: slug(thing.text), n: string(thing.n)}", set[str]()),
+        ("{text: random(4), n: string(thing.n)}", set[str]()),
+    ],
+)
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_made_on_a_change_that_the_statement_makes_is_planned_or_told(
+    way: str, made: str, fits: set[str]
+) -> None:
+    """The planner tells nothing: whatever no statement can hold is an error before it."""
+    resources = f"""
+    thing:
+      primary key: id
+      fields:
+        id:   {{type: string}}
+        text: {{type: string}}
+        n:    {{type: integer}}
+        made: {{type: string, on change: {made}}}
+        at:   {{state: true}}
+    part: {{primary key: id, fields: {{id: {{type: string}}}}}}
+    """
+    sets = ", sets: {n: 'thing.n + 1'}" * (way == "transition")
+    states = f"part: none\nthing: {{initial: a, states: [a, b], transitions: {{move: {{from: a, to: b{sets}}}}}}}"
+    loaded = compile_document("c.md", contract(resources, WAYS[way], states=states).encode())
+    errors = [each.code.id for each in loaded.diagnostics if each.code.severity is Severity.ERROR]
+    assert errors == ([] if way in fits else ["NF0579"])
+    assert (loaded.plan is not None) == (way in fits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from functools import reduce
 from typing import Any, Literal
@@ -240,6 +240,18 @@ class Resource:
         for each in reversed(first):
             type_ = optional(found.type) if each.value.type.nullable else found.type
             found = Call("?:", [self.changes(each.fields), each.value, found], type_)
+        return found
+
+    def made_on_change(self, given: Collection[str], whole: Collection[str]) -> dict[str, tuple[Anew, ...]]:
+        """By field, what gives it its value because others change, as far as a write of the fields `given` may change
+        them. `whole`: the fields that are given in any case."""
+        changed = {*given} | {field.name for field in self.fields.values() if field.on_change is not None}
+        found: dict[str, tuple[Anew, ...]] = {}
+        waiting = [field for field in self.fields.values() if field.anew and field.name not in whole]
+        while more := [field for field in waiting if any(changed & {*each.fields} for each in field.anew)]:
+            waiting = [field for field in waiting if field not in more]
+            changed |= {field.name for field in more}
+            found |= {field.name: field.anew for field in more}
         return found
 
     def as_given(self, name: str) -> Field:

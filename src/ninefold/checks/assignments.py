@@ -4,12 +4,12 @@ each rule stands that a value has to keep; and what is well said, and cannot be 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import jsonschema_rs
 
-from ninefold.checked.resources import Field, Resource, Rule
+from ninefold.checked.resources import Anew, Field, Resource, Rule
 from ninefold.checks.codes import (
     GIVEN_VALUE,
     NOT_MADE_OF_ROWS,
@@ -30,7 +30,7 @@ from ninefold.expressions.ast import Invocation
 from ninefold.expressions.codes import WRONG_TYPE
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.functions import NEW_EACH_TIME
-from ninefold.expressions.reads import computed_of, in_statement
+from ninefold.expressions.reads import computed_of, in_statement, is_new_each_time, needs_database
 from ninefold.expressions.scope import Model, Scope, describe
 from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import All, Call, Select, Typed, Variable, free_variables, walk
@@ -40,6 +40,7 @@ from ninefold.language.fact import Fact, Shown, value_of
 from ninefold.language.json_schema import SAME_VALUE
 from ninefold.language.resources import Field as StatedField
 from ninefold.language.schemas import Schema
+from ninefold.language.verbs import TRANSITION, Verb
 from ninefold.syntax.nodes import Entry, Node, Scalar, Sequence
 from ninefold.syntax.nodes import Mapping as MappingNode
 from ninefold.values import Invalid, Object, Row, Type, optional, required, to_json
@@ -90,6 +91,17 @@ def check_made(resource: Resource, declared: stated.Resource, vocabulary: Vocabu
         stated_values |= {one.value for one in value_of(each.on_change) or ()} if each.name in changed else set()
         for value in sorted(filter(None, stated_values), key=lambda value: value.span):
             _check(resource.fields[each.name], resource, value, vocabulary, findings)
+        # Each by itself a statement can hold, or need not: it holds them all where it makes one of them.
+        anew, together = [one.value for one in resource.fields[each.name].anew], changed.get(each.name)
+        if anew and together and _no_statement(together, resource, model):
+            if not any(_no_statement(one, resource, model) for one in anew):
+                message = f"`{resource.name}.{each.name}` is made of rows, or of what no statement can make"
+                findings.say(NOT_MADE_OF_ROWS, message, Label(each.span, "by which field changes"))
+
+
+def _no_statement(value: Typed, resource: Resource, model: Model) -> bool:
+    """Whether no statement can hold it that writes the row."""
+    return sql_problem(value, (resource.name,), model=model) is not None
 
 
 def _all_made(resource: Resource, inserts: bool) -> dict[str, Typed]:
@@ -113,26 +125,60 @@ def check_made_with(
     sets: Mapping[str, Typed],
     fact: Fact[tuple[Assignment, ...]] | None,
     resource: Resource,
-    inserts: bool,
+    kind: Verb,
     vocabulary: Vocabulary,
     findings: Findings,
+    given: Collection[str] = (),
+    several: bool = False,
 ) -> None:
-    """Says where what `sets` gives makes the statement make another field, whose expression no statement can hold."""
+    """Says where what `sets` gives makes the statement make another field, whose expression no statement can hold.
+    `given`: the fields that the body gives; `several`: several rows are written by one statement."""
     model = vocabulary.model
-    made = {name: value for name, value in _all_made(resource, inserts).items() if name not in sets}
-    alone = in_statement(made, resource.name, model)
-    given = in_statement({**made, **sets}, resource.name, model)
-    for name, value in given.items():
-        if name in sets or name in alone:
-            continue
-        if sql_problem(value, (resource.name,), model=model) is not None:
+    changes = not kind.makes or (kind.may_make and not kind.compares)
+    for inserts in [True] * kind.makes + [False] * changes if sets else ():
+        made, reads = _made_beside(sets, given, resource, kind, inserts)
+        others = {name: value for name, value in _all_made(resource, inserts).items() if name not in sets}
+        alone = in_statement(others, resource.name, model)
+        # An update makes in its statement whatever reads the row that it changes.
+        by_row = set() if inserts else {name for name, value in sets.items() if needs_database(value, (resource.name,))}
+        by_statement = in_statement({**reads, **sets}, resource.name, model, by_row)
+        for name, value in (reads if several else made).items():
+            if name not in by_statement or name in alone or not _no_statement(value, resource, model):
+                continue
             for each in value_of(fact) or ():
-                if each.name in given:
+                if each.name in by_statement or each.name in by_row:
                     findings.say(
                         NOT_MADE_OF_ROWS,
                         f"`{resource.name}.{name}` is made of `{each.name}`, which only the database knows",
                         Label(each.value.span, "reads rows"),
                     )
+
+
+def _made_beside(
+    sets: Collection[str], given: Collection[str], resource: Resource, kind: Verb, inserts: bool
+) -> tuple[dict[str, Typed], dict[str, Typed]]:
+    """What the contract gives the other fields of a row that is made, or that is changed, as far as the write may
+    change what they are made of; and the same with what it watches for that."""
+    if inserts:
+        made = {name: value for name, value in _all_made(resource, True).items() if name not in sets}
+        return made, made
+    touched = {*given, *sets, *(name for name in resource.fields if kind is TRANSITION and resource.is_state(name))}
+    anew = resource.made_on_change(touched, touched if kind.is_whole else sets)
+    found, watched = dict[str, Typed](), dict[str, Typed]()
+    left_out = given if kind.is_whole else ()
+    for name, field in resource.fields.items():
+        if name in anew:
+            found[name] = resource.made_anew(anew[name])
+            fields = tuple(each for one in anew[name] for each in one.fields)
+            watched[name] = resource.made_anew([Anew(fields, found[name])], resource.own(name))
+        elif name not in sets and (value := field.on_change or (_left_out(field) if name in left_out else None)):
+            found[name] = value
+    return found, found | watched
+
+
+def _left_out(field: Field) -> Typed | None:
+    """What a field that the body may give, and leaves out, has where the row is replaced."""
+    return None if field.on_create is None or is_new_each_time(field.on_create) else field.on_create
 
 
 def _made(field: Field, resource: Resource, inserts: bool) -> Typed | None:

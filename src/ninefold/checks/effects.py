@@ -170,11 +170,13 @@ def _effect(
     sets = tuple(_sets(effect, resource, scope, findings))
     if len(sets) != len(effect.sets):
         return None
-    check_made_with(dict(sets), Shown(effect.sets, effect.span), resource, inserts, vocabulary, findings)
     if inserts and not _is_complete(effect, resource, dict(sets), findings):
         return None
     key = None if effect.where is None else _named_by(effect.where, resource, findings)
     of_one = key is not None or not resource.primary_key
+    is_of_several = effect.each is not None or not (inserts or of_one)
+    stated_sets = Shown(effect.sets, effect.span)
+    check_made_with(dict(sets), stated_sets, resource, kind_of(effect.verb), vocabulary, findings, (), is_of_several)
     if where is not None and effect.where is not None:
         where = findings.stands(with_values(where, key or (), resource), effect.where.span)
     unless = None

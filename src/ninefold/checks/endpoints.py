@@ -114,7 +114,10 @@ def _given(doing: Doing, plain: Vocabulary, showing: Showing) -> Given:
     known: tuple[str, ...] | None = ()
     if resource is not None:
         sets = tuple(check_sets(endpoint.sets, resource, showing.vocabulary, findings, request))
-        check_made_with(dict(sets), endpoint.sets, resource, kind.makes, showing.vocabulary, findings)
+        own = {leaf.field for leaf in body or ()}
+        check_made_with(
+            dict(sets), endpoint.sets, resource, kind, showing.vocabulary, findings, own, endpoint.of_all_rows
+        )
         is_made = kind.makes and not (kind.may_make and "created" not in endpoint.outcomes)
         if is_made and segments is not None:
             check_required(endpoint, resource, body, segments, dict(sets), findings)

@@ -22,7 +22,7 @@ from ninefold.language import states as stated
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.language.states import INITIAL, MACHINE
-from ninefold.language.verbs import kind_of
+from ninefold.language.verbs import TRANSITION, kind_of
 from ninefold.questions.question import STATES, OpenQuestion
 from ninefold.values import Duration, Object, Timestamp, optional
 
@@ -88,7 +88,7 @@ def _transition(
         if (holds := condition(each.that, scope, findings)) is not None
     )
     sets = tuple(check_sets(transition.sets, resource, vocabulary, findings))
-    check_made_with(dict(sets), transition.sets, resource, False, vocabulary, findings)
+    check_made_with(dict(sets), transition.sets, resource, TRANSITION, vocabulary, findings)
     origin, to = value_of(transition.origin), value_of(transition.to)
     if origin is None or to is None:
         return None

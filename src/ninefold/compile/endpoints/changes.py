@@ -116,14 +116,7 @@ def _made_anew(operation: Mutation, resource: Resource, given: set[str]) -> dict
     whole = set(given) if operation.kind.is_whole else {name for name, _ in operation.sets}
     if operation.transition is not None:
         whole |= {name for name, _ in operation.transition.sets}
-    changed = given | {field.name for field in resource.fields.values() if field.on_change is not None}
-    found: dict[str, tuple[Anew, ...]] = {}
-    waiting = [field for field in resource.fields.values() if field.anew and field.name not in whole]
-    while more := [field for field in waiting if any(changed & {*each.fields} for each in field.anew)]:
-        waiting = [field for field in waiting if field not in more]
-        changed |= {field.name for field in more}
-        found |= {field.name: field.anew for field in more}
-    return found
+    return resource.made_on_change(given, whole)
 
 
 def _sure(watched: Sequence[str], assigns: Sequence[Assign]) -> str | None:
