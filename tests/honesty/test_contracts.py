@@ -36,9 +36,6 @@ KNOWN = {
         "what an `immutable` identifier spares a body, to say again what the path says, a body that may change it does "
         "not have: a replacement that leaves it out leaves the row without one, and is refused for that"
     ),
-    ("rights-that-terms-ask-of", "2 member > required"): (
-        "a request that is refused no longer makes a row, and the next one has the next number"
-    ),
 }
 """What breaks the law as it is worded, and why it is let be."""
 

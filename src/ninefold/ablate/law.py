@@ -323,7 +323,7 @@ class _Case:
             return True
         match self.fact.part:
             case 4 if " " in names[0] and len(names) > 1:
-                return old.endpoint == names[0]
+                return names[0] in (old.endpoint, _newest_key(self.whole.loaded, old.endpoint))
             case 6:
                 return says_the_same(new, old) or old.endpoint in self._of_events()
             case 7:
@@ -350,7 +350,9 @@ class _Case:
                 yield change.words
 
     def _is_wider(self, change: Change) -> bool:
-        return self.fact.part == AUTHENTICATION and not self.errors and shows_more(change.new, change.old)
+        if self.fact.part != AUTHENTICATION or self.errors or change.is_of_nothing:
+            return False
+        return shows_more(change.new, change.old)
 
     def _stands_open(self, change: Change) -> bool:
         """Whether `all others` says so, of an endpoint that has no line of its own any more; or what the line says of

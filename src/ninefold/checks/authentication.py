@@ -38,7 +38,7 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC
-from ninefold.values import Array, Object, Text, Type
+from ninefold.values import Anything, Array, Object, Text, Type
 
 CLAIMS = Object(
     members={
@@ -81,14 +81,13 @@ def certificate(
 def caller_type(contract: Contract, resources: Mapping[str, object]) -> Object:
     """What expressions may read of `caller`: the row whose credential it is, by its resource's name, and what the
     schemes add. Not every caller has every member; a condition that reads one does not hold without it. While a scheme
-    is not all shown, any member may be."""
+    is not all shown, any other member may be."""
     members: dict[str, Type] = {"credential": Text()}
     schemes = contract.authentication.schemes
-    if is_open(schemes) or any(may_say_more(scheme) for scheme in value_of(schemes) or ()):
-        return Object()
     for scheme in value_of(schemes) or ():
         members |= members_of(scheme, resources)
-    return Object(members=members)
+    is_all = not is_open(schemes) and not any(may_say_more(scheme) for scheme in value_of(schemes) or ())
+    return Object(members=members, others=None if is_all else Anything())
 
 
 def check_schemes(resources: Mapping[str, Resource], vocabulary: Vocabulary, findings: Findings) -> tuple[Scheme, ...]:

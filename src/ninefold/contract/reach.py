@@ -78,6 +78,10 @@ class Graph:
                     found.setdefault(target.text, []).append((name, each))
         return {target: tuple(fields) for target, fields in found.items()}
 
+    def referring_to(self, resources: frozenset[str]) -> frozenset[str]:
+        """The resources whose rows refer to rows of these: what becomes of those decides whether these may go."""
+        return frozenset(name for each in resources for name, _ in self.referring.get(each, ()))
+
     def with_targets(self, resources: frozenset[str]) -> frozenset[str]:
         """With the resources that their fields refer to or are computed from: rows cannot be kept without."""
         if resources not in self._closures:

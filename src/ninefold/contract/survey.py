@@ -239,6 +239,7 @@ class Survey:
             within = {effect.subject: effect.subject, "this": acting}
             for given in (*effect.reads, *(each.value for each in effect.sets)):
                 judged.read(given.ast, within)
+        judged.reached |= self.graph.referring_to(self.deleted_by(endpoint))
         sees = seen.finish()
         return Reach(self.graph.with_targets(sees | judged.finish() | {*acted_on}), sees, dict(seen.why))
 

@@ -94,7 +94,8 @@ class Memory:
 
     def carry(self, state: State, of: Schema) -> None:
         """Take over the rows, as far as they fit, of a state of a database of another schema: a value where there is a
-        column of its name and type, or one that takes any JSON, a row where it keeps what its table demands."""
+        column of its name and type, or one that takes any JSON, a row where it keeps what its table demands. Rows are
+        numbered on from where they were."""
         old = apsw.Connection(":memory:")
         try:
             old.deserialize("main", state)
@@ -111,6 +112,10 @@ class Memory:
                     self._connection.execute(f"DELETE FROM {identifier(table)}")
                     if shared:
                         self._copy(old, table, {name: how.is_to_be_json(name) for name in shared})
+            if _counts(self._connection) and _counts(old):
+                self._connection.execute("DELETE FROM sqlite_sequence")
+                counted = old.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
+                self._connection.executemany("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", counted)
             self._connection.execute("COMMIT")
         finally:
             old.close()
@@ -160,6 +165,11 @@ class _Carried:
 
 def _types(schema: Schema, table: str) -> dict[str, Type]:
     return {column.name: column.type for each in schema.tables if each.name == table for column in each.columns}
+
+
+def _counts(connection: apsw.Connection) -> bool:
+    """Whether some table of it numbers its rows, and never anew (https://www.sqlite.org/autoinc.html)."""
+    return bool(connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").fetchall())
 
 
 def _columns(connection: apsw.Connection) -> dict[str, tuple[str, ...]]:
