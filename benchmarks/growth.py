@@ -18,9 +18,12 @@ import resource
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+import time
+import urllib.request
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -230,7 +233,63 @@ def of_memory(folder: Path, arguments: argparse.Namespace) -> str:
     return table("As more was asked", told, sizes, [("MB", memory)])
 
 
+def of_rest(folder: Path, arguments: argparse.Namespace) -> str:
+    lines = ["| | resident | proportional |", "| --- | --- | --- |"]
+    for name, options in (("one process", ()), ("two, `--readers 1`", ("--readers", "1"))):
+        with _example(folder, options) as (process, operator):
+            lines.append(f"| {name} | {_held(process)} |")
+            if not options:
+                urllib.request.urlopen(f"{operator}/metrics").read()
+                lines.append(f"| {name}, its metrics read | {_held(process)} |")
+    told = (
+        "What `ninefold serve examples/orders.md` holds before anybody asks anything, in MB: pages that are resident, "
+        "and the same with each page that several have divided among them (proc(5), `Pss`), as it has to be where "
+        "there are more processes than one. Sealing cursors and stored answers takes some 7 MB more from the first "
+        "on, sending webhooks or verifying tokens some 10."
+    )
+    return "\n".join(["### At rest", "", told, "", *lines])
+
+
+@contextmanager
+def _example(folder: Path, options: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Served over a new database: its process, and the URL of its operator's port."""
+    house = Path(__file__).parents[1]
+    database = str(folder / f"rest{len(options)}.db")
+    command = [sys.executable, "-m", "ninefold", "serve", str(house / "examples" / "orders.md"), *options]
+    command += ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--database", database]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        [operator] = (line.split()[1] for line in _until(process.stdout, "Try:") if line.startswith("operator "))
+        operator = operator.removesuffix("/health/live")
+        time.sleep(3)  # until what begins with it has begun
+        try:
+            yield process.pid, operator
+        finally:
+            process.terminate()
+            process.communicate()
+
+
+def _until(lines: Iterable[str], end: str) -> Iterator[str]:
+    for line in lines:
+        yield line
+        if line.startswith(end):
+            return
+
+
+def _held(process: int) -> str:
+    """MB of a process and of those that it began (proc(5), smaps_rollup)."""
+    begun = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    found = {"Rss:": 0, "Pss:": 0}
+    for each in (str(process), *begun):
+        for line in Path(f"/proc/{each}/smaps_rollup").read_text().splitlines():
+            name, *figures = line.split()
+            if name in found:
+                found[name] += int(figures[0])
+    return " | ".join(f"{figure * 1024 / 1e6:.1f}" for figure in found.values())
+
+
 TABLES = {
+    "rest": of_rest,
     "contract": of_contracts,
     "rows": of_rows,
     "connections": of_connections,

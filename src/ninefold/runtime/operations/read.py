@@ -17,8 +17,6 @@ from hashlib import sha512
 from typing import Any, TypeAlias
 
 import msgspec
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, COUNT
@@ -30,6 +28,7 @@ from ninefold.runtime.messages.encode import NO_ROW, Shape
 from ninefold.runtime.messages.message import Request, Response, joined
 from ninefold.runtime.messages.parameters import NOTHING, Chooser, Page, PageReader
 from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.messages.seals import Seal
 from ninefold.runtime.operations.constraints import Judge, Refusal
 from ninefold.runtime.operations.events import Form
 from ninefold.runtime.operations.flow import Next, Select, Wait
@@ -253,11 +252,11 @@ class Compute:
 class Cursors:
     def __init__(self, key: bytes) -> None:
         """`key`: secret bytes of the database, at least 32, and the same at every start."""
-        self._cipher = AESSIV(sha512(b"ninefold cursor" + key).digest())
+        self._seal = Seal(sha512(b"ninefold cursor" + key).digest())
 
     def seal(self, keys: Sequence[Stored], *bound_to: str) -> str:
         """The cursor of a row with these sort keys, in their stored form."""
-        sealed = self._cipher.encrypt(msgspec.msgpack.encode(keys), [text.encode() for text in bound_to])
+        sealed = self._seal.sealed(msgspec.msgpack.encode(keys), [text.encode() for text in bound_to])
         return _spelled(sealed)
 
     def open(self, cursor: str, *bound_to: str) -> list[Stored] | None:
@@ -266,8 +265,8 @@ class Cursors:
             sealed = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
             if _spelled(sealed) != cursor:
                 return None
-            opened = self._cipher.decrypt(sealed, [text.encode() for text in bound_to])
-        except (NotBase64, ValueError, InvalidTag):
+            opened = self._seal.opened(sealed, [text.encode() for text in bound_to])
+        except (NotBase64, ValueError):
             return None
         keys: list[Stored] = msgspec.msgpack.decode(opened)
         return keys

@@ -20,11 +20,11 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.messages.message import HeaderFields, Response
 from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.messages.seals import Seal
 from ninefold.runtime.operations.flow import Next, Transact, Wait
 from ninefold.runtime.store.protocol import Session, Stored
 from ninefold.sql.idempotency import CLEAN, FIND, STORE
@@ -189,14 +189,14 @@ def clean(session: Session, now: int, most: int) -> None:
 def sealed_response(held: Held, response: Response) -> bytes:
     """Sealed with AES-SIV (RFC 5297), for this row and this request alone."""
     plain = msgspec.msgpack.encode((response.status, response.headers, response.body))
-    return AESSIV(held.seal).encrypt(plain, [held.row, held.request])
+    return Seal(held.seal).sealed(plain, [held.row, held.request])
 
 
 _decode = msgspec.msgpack.Decoder(tuple[int, HeaderFields, bytes]).decode
 
 
 def opened(held: Held, sealed: Stored) -> Response:
-    """The response, byte for byte. Raises ValueError or InvalidTag where it is not what was stored."""
+    """The response, byte for byte. Raises ValueError where it is not what was stored."""
     if not isinstance(sealed, bytes):
         raise ValueError("a stored response is bytes")
-    return Response(*_decode(AESSIV(held.seal).decrypt(sealed, [held.row, held.request])))
+    return Response(*_decode(Seal(held.seal).opened(sealed, [held.row, held.request])))
