@@ -26,6 +26,7 @@ from uvicorn.server import ServerState
 from ninefold.ablate.fixed import Asked, Whole, rehearse, scripts
 from ninefold.ablate.rehearsal import ADDRESS, Moment, Rehearsal, Told
 from ninefold.cli.plan import listing
+from ninefold.operator.exposition import exposed
 from ninefold.operator.metrics import Metrics
 from ninefold.runtime.http.access_log import Record, lines
 from ninefold.runtime.http.app import SAFE, Application
@@ -282,7 +283,7 @@ class _Side(asyncio.Transport):
 
     def counted(self) -> list[str]:
         """What was counted of requests, but how long they took."""
-        text = self._metrics.expose("")[0].decode()
+        text = exposed(self._metrics, "")[0].decode()
         counts = ("ninefold_requests_total", "ninefold_request_seconds_count")
         return sorted(each for each in text.splitlines() if each.startswith(counts))
 

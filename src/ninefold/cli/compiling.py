@@ -51,15 +51,18 @@ def kept(found: Compiled, accept_proposals: bool) -> Kept:
 def _compiled(file: str, data: bytes, accept_proposals: bool, kind: str) -> Compiled:
     from ninefold.pipeline import compile_document
     from ninefold.tools.decisions.contract import ways_of
-    from ninefold.tools.gaps import to_text
 
     loaded = compile_document(file, data, accept_proposals)
-    plan, checked = loaded.plan_for(kind), loaded.checked
+    plan, checked, blocked = loaded.plan_for(kind), loaded.checked, ""
+    if plan is not None and not plan.routes:
+        from ninefold.tools.gaps import to_text
+
+        blocked = to_text(loaded.contract, loaded.open_questions)
     return Compiled(
         loaded.source,
         tuple(each for each in loaded.diagnostics if each.code.severity is not Severity.NOTE),
         plan,
-        "" if plan is None or plan.routes else to_text(loaded.contract, loaded.open_questions),
+        blocked,
         () if checked is None else tuple(each.name for each in checked.events.kinds),
         bool(ways_of(loaded).older),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import subprocess
@@ -60,6 +61,7 @@ def _forked(work: Callable[[], object], _: object) -> bytes | None:
     process = os.fork()
     if process == 0:
         status = 1
+        gc.disable()  # it ends soon, and has all that the other one has to look through
         try:
             os.close(reading)
             with open(writing, "wb") as answer:

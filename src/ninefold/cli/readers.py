@@ -90,7 +90,7 @@ class Readers:
 
     def begin(self) -> None:
         if self.number:
-            self.metrics.readers(0)
+            self.metrics.readers = 0
         self._keeping += [asyncio.create_task(self._keep()) for _ in range(self.number)]
 
     def end(self) -> None:
@@ -203,7 +203,7 @@ class Readers:
             self.metrics.elsewhere.reading.pop(one.process.pid, None)
 
     def _say_number(self) -> None:
-        self.metrics.readers(sum(each.is_ready for each in self._all))
+        self.metrics.readers = sum(each.is_ready for each in self._all)
 
 
 def _lost(one: _Process) -> None:

@@ -102,7 +102,9 @@ def _answer(
                 return Answer(503, b"not ready: the database cannot be read\n")
             return Answer(200, b"ready\n")
         case _:
-            return Answer(200, *metrics.expose(accept))
+            from ninefold.operator.exposition import exposed
+
+            return Answer(200, *exposed(metrics, accept))
 
 
 # ── Who is let in ─────────────────────────────────────────────────────────────────────────────────────────────
