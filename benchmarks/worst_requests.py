@@ -195,14 +195,14 @@ async def measured(text: str, sent: list[Sent]) -> tuple[float, str]:
             gc.freeze()
             ticking = asyncio.create_task(loop.turn())
             for each in sent:
-                held = AIM
-                for _ in range(4):  # the least of them, where it is long
+                held = 1e9
+                for _ in range(4):  # the least of them, where it is long: others may have had the processor
                     await asyncio.sleep(0.005)
                     loop.begin()
                     status, _ = await answer(application, each)
                     await asyncio.sleep(0.003)
-                    held = loop.held if held == AIM else min(held, loop.held)
-                    if held < AIM:
+                    held = min(held, loop.held)
+                    if held < AIM / 3:
                         break
                 worst = max(worst, (held, f"{each.name}: {status}, {each.body[:200]!r} {each.target[:80]}"))
             ticking.cancel()

@@ -27,6 +27,8 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
+from ninefold.json_numbers import decoded
+
 
 class _Type(msgspec.Struct, frozen=True, tag_field="type", omit_defaults=True, kw_only=True):
     """`nullable`: the value may also be null, which is the same as having no value."""
@@ -187,8 +189,7 @@ _DATE_TIME: Final = re.compile(
 def timestamp(value: object) -> str:
     """RFC 3339, any offset, to `YYYY-MM-DDTHH:MM:SS.ffffffZ`. Digits beyond six are cut off.
 
-    Years are 0001 to 9999 after conversion. A leap second (`:60`) has no place in that form and is refused.
-    """
+    Years are 0001 to 9999 after conversion. A leap second (`:60`) has no place in that form and is refused."""
     if type(value) is not str:
         raise Invalid("type", "not a string")
     found = _DATE_TIME.fullmatch(value)
@@ -361,7 +362,7 @@ def sqlite_reader(type_: Type) -> Callable[[Any], Value] | None:
         case Number():  # one zero: SQL computes two
             return lambda stored: None if stored is None else stored or 0.0
         case Array() | Object() | Anything():
-            return lambda stored: None if stored is None else msgspec.json.decode(stored)
+            return lambda stored: None if stored is None else decoded(stored)
         case _:
             return None
 
@@ -472,8 +473,7 @@ def duration_text(microseconds: int) -> str:
 def from_schema(schema: object) -> Type:
     """The type of what a JSON Schema 2020-12 admits, from `type`, `format`, `items`, `properties`, `required`,
     `enum` and `const`, and the members that `allOf`, `anyOf` and `oneOf` state. Members that are not required are
-    nullable. What it does not tell is `Anything`.
-    """
+    nullable. What it does not tell is `Anything`."""
     if not isinstance(schema, dict):
         return Anything()
     kinds = _kinds(schema)

@@ -24,6 +24,7 @@ COMPILER = (
     "contract",
     "diagnostics",
     "expressions",
+    "json_numbers.py",
     "language",
     "meanings.py",
     "pages.py",

@@ -12,6 +12,7 @@ from msgspec import UNSET
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.tree import Typed
+from ninefold.json_numbers import decoding
 from ninefold.plan import environment
 from ninefold.plan import responses as plan
 from ninefold.plan.chosen import expanded, hidden
@@ -30,7 +31,7 @@ _REFERENCES = frozenset((b"location", b"content-location"))
 """Headers whose values are URI references."""
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(tuple[tuple[Any, ...], ...]).decode
+_decode = decoding(tuple[tuple[Any, ...], ...])
 
 
 class Shape:

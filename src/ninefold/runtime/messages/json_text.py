@@ -7,6 +7,8 @@ from typing import Any, NoReturn
 
 import msgspec
 
+from ninefold.json_numbers import beyond, decoded, huge
+
 DEEPEST = 128
 """How deep arrays and objects may be nested; what is deeper is `malformed`."""
 
@@ -14,7 +16,7 @@ DEEPEST = 128
 def parse(data: bytes) -> Any:
     """JSON (RFC 8259) in UTF-8, of bounded depth; of members given twice the last counts. Raises ValueError."""
     try:
-        document = msgspec.json.decode(data)
+        document = decoded(data)
     except msgspec.ValidationError:
         # The one thing that is JSON and that it does not take: a number beyond a double.
         document = _with_huge_numbers(data)
@@ -40,15 +42,9 @@ def _with_huge_numbers(data: bytes) -> Any:
 
 
 def _huge(written: str) -> int | float:
-    """A number; one beyond a double as an integer beyond a double, which keeps no bound and fits in no type."""
     if not set(written) & set(".eE"):
-        return int(written) if len(written) < 400 else _beyond(written)
-    value = float(written)
-    return value if abs(value) != float("inf") else _beyond(written)
-
-
-def _beyond(written: str) -> int:
-    return -(2**1024) if written.startswith("-") else 2**1024
+        return int(written) if len(written) < 400 else beyond(written)
+    return huge(written)
 
 
 def _no_number(written: str) -> NoReturn:

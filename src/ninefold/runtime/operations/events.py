@@ -11,6 +11,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.operations import Sources as Chance
 from ninefold.expressions.operations import new_uuid
+from ninefold.json_numbers import decoded
 from ninefold.plan import environment
 from ninefold.plan import events as plan
 from ninefold.runtime.messages.encode import show
@@ -108,7 +109,7 @@ def happened(event: Logged, resource: str) -> dict[str, object]:
         "time": event.time,
         "resource": resource,
         "row": subject(event.row),
-        "payload": msgspec.json.decode(event.payload),
+        "payload": decoded(event.payload),
     }
 
 
