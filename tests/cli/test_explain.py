@@ -66,6 +66,30 @@ def test_a_contract_with_errors_is_explained_and_is_a_finding(tmp_path: Path, sa
     assert said.readouterr().out.startswith("GET /orders: not served: the contract has errors\n")
 
 
+@pytest.mark.parametrize(
+    ("called", "now"),
+    [
+        ("otherwise", "`RESOURCE.transitions.TRANSITION.otherwise` of part 3 is now `else` under `check`"),
+        ("RESOURCE.identifier", "`RESOURCE.identifier` of part 2 is now `primary key`"),
+        ("ensure", "the verb `ensure` is now `put`"),
+        ("rate limited", "the condition `rate limited` is now `too many requests`"),
+        ("nothig", None),
+    ],
+)
+def test_what_was_called_otherwise_is_told_as_it_is_called_now(
+    called: str, now: str | None, said: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", called]) == 2
+    told = " ".join(said.readouterr().err.split())
+    assert " is now " not in told if now is None else now in told
+
+
+@pytest.mark.parametrize("heading", ["put R", "sign in R", "a transition: `close note`"])
+def test_an_entry_is_asked_for_by_its_heading_too(heading: str, said: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", heading]) == 0
+    assert "docs/reference/4-endpoints.md#" in said.readouterr().out
+
+
 def test_what_is_neither_a_file_nor_a_code(said: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "nothing"]) == 2
     assert "there is neither a file nor a code nor a word nothing" in said.readouterr().err

@@ -114,12 +114,14 @@ def _code(subject: str) -> int:
 
 def _word(subject: str) -> int:
     """What the reference says of a key, a verb, a condition or a meaning."""
+    from ninefold.language.former import now
     from ninefold.tools.reference import as_text, asked_for, names
 
     found = asked_for(subject)
     if not found:
         known = list(dict.fromkeys(names()))
-        raise Unusable(f"there is neither a file nor a code nor a word {subject}", *did_you_mean(subject, known))
+        help = (*now(subject),) or did_you_mean(subject, known)
+        raise Unusable(f"there is neither a file nor a code nor a word {subject}", *help)
     for number, entry in enumerate(found):
         for paragraph in (*[""] * bool(number), *as_text(entry)):
             say(textwrap.fill(paragraph, WIDTH, break_on_hyphens=False, break_long_words=False))

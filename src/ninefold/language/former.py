@@ -196,6 +196,19 @@ def action(text: str) -> str:
     return _called(text, {old: new.word for old, new in VERBS.items() if old not in IN_FORCE})
 
 
+def now(called: str) -> Iterator[str]:
+    """What says now what was called so once: a key, by its name or its path; a verb; a condition."""
+    wanted, told = called.casefold(), set[str]()
+    for (part, path), found in KEYS.items():
+        if wanted in (path.casefold(), path.rpartition(".")[2].casefold()) and found not in told:
+            told.add(found)
+            yield f"`{path}` of part {part} is now {found}"
+    if wanted in VERBS:
+        yield f"the verb `{wanted}` is now `{VERBS[wanted].word}`"
+    if wanted in CONDITIONS:
+        yield f"the condition `{wanted}` is now `{CONDITIONS[wanted]}`"
+
+
 def beside(text: str) -> tuple[str, str] | None:
     """The key, and its value, that says part of what a verb said."""
     verb = text.rpartition(" ")[0]

@@ -105,13 +105,18 @@ def entry_of(meaning: Meaning) -> Entry:
 
 
 def asked_for(name: str) -> tuple[Entry, ...]:
-    """What is meant by a name: by all of it, or else by the end of a key's path (`pages`, `TRANSITION.after`)."""
-    wanted = name.casefold()
-    found = tuple(each for each in entries() if each.name.casefold() == wanted)
+    """What is meant by a name: by all of it, as its heading has it too (`put R`), or else by the end of a key's path
+    (`pages`, `TRANSITION.after`)."""
+    wanted = _asked(name)
+    found = tuple(each for each in entries() if wanted in (_asked(each.name), _asked(each.heading)))
     if name in meanings() and not found:
         found = tuple(entry_at(place) for place in meaning_named(name).places)
     ends = tuple(each for each in entries() if each.name.casefold().endswith(f".{wanted}"))
     return (*found, *(each for each in ends if each not in found))
+
+
+def _asked(heading: str) -> str:
+    return heading.replace("`", "").casefold()
 
 
 def names() -> Iterator[str]:
