@@ -36,7 +36,7 @@ from ninefold.sql.postgresql import fitted
 
 T = TypeVar("T")
 
-_OF_NODES: Final = ("$ninefold", "$number", "$state", "$due")
+_OF_NODES: Final = ("$ninefold", "$number", "$state", "$due", "$wrote")
 """`Notes`; and what nodes have together, which is made anew."""
 
 _TABLES: Final = (
