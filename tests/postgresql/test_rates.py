@@ -7,16 +7,18 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from itertools import cycle
 from pathlib import Path
 
+import httpx
 import pytest
 from tests.contracts import compiled
 from tests.postgresql import server
 from tests.postgresql.nodes import CONTRACT, nodes, person
 from tests.postgresql.valkey_server import Server, valkey
 
+import ninefold
 from ninefold.runtime.store import postgresql_writer, valkey_states
 from ninefold.runtime.store.opening import open_counts, open_database
 from ninefold.runtime.store.protocol import Refused, Unavailable
@@ -209,3 +211,23 @@ def test_a_url_that_cannot_be_is_refused_and_all_count_in_one_place(
         assert isinstance(refused, Refused) and "--rates" in refused.details[0]
     finally:
         opened.database.close()
+
+
+def test_a_mounted_service_counts_there_as_well(running: Server) -> None:
+    url = server.database()
+
+    async def asked() -> list[int]:
+        found = [ninefold.application(CONTRACT, database=url, rates=running.url) for _ in range(2)]
+        async with AsyncExitStack() as stack:
+            for each in found:
+                await stack.enter_async_context(each.lifespan())
+            clients = [
+                await stack.enter_async_context(
+                    httpx.AsyncClient(transport=httpx.ASGITransport(app=each), base_url="http://seats")
+                )
+                for each in found
+            ]
+            return [(await clients[number % 2].get("/limited")).status_code for number in range(30)]
+
+    answers = asyncio.run(asked())
+    assert answers == [200] * 20 + [429] * 10
