@@ -58,6 +58,8 @@ FOUND = [
     ("shelves-that-show-their-items", "3 item > gone"),
     ("reports-of-a-month", "7 codes > no_month > status"),
     ("orders-with-their-lines", "6 kinds > line.removed > upon"),
+    ("a-session-in-a-cookie", "4 PUT /me > issues"),
+    ("bodies-held-to-the-whole-of-their-type", "2 types > edited > properties > email"),
 ]
 """What the long run has found."""
 

@@ -47,6 +47,10 @@ def _sample(schema: Any, root: Any, depth: int) -> Any:
     for key in ("oneOf", "anyOf"):
         if key in schema:
             return _of_one(schema, key, root, depth)
+    if "type" not in schema and all(isinstance(each, dict) for each in schema.get("allOf", (None,))):
+        # As the first of them says, which is most of it; whoever asks holds the value to all.
+        parts = {name: said for each in reversed(schema["allOf"]) for name, said in each.items()}
+        return _sample({**parts, **{name: said for name, said in schema.items() if name != "allOf"}}, root, depth + 1)
     types = schema.get("type", "object" if "properties" in schema else "string")
     match types if isinstance(types, str) else next((each for each in types if each != "null"), None):
         case "object":

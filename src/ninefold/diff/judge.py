@@ -144,7 +144,7 @@ class Judge:
         if way == "more" and word is None and key.path.endswith(".*"):
             word = self._word_around(change)
         met = {each.direction for each in alone.met if each.side == "takes"}
-        if side == "takes" and met and (way == "more" or met != {"more"}):
+        if side == "takes" and met and (way == "more" or met != {"more"} or key.kind is Kind.NAMES):
             return  # said member by member
         if side == "gives" and key.path.endswith(".*") and any(each.side == "gives" for each in alone.met):
             return

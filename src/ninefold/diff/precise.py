@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.meaning import Felt, Meaning, admissions
-from ninefold.diff.schemas import Step, steps
+from ninefold.diff.schemas import MEMBER, Step, steps
 from ninefold.diff.verdicts import Direction
 from ninefold.language.key import Side
 from ninefold.plan.bodies import in_one
@@ -80,7 +81,11 @@ def _bodies(old: Any, new: Any) -> Iterator[Met]:
             yield Met("takes", "unproved", None, "there is no body")
         return
     both_refuse = old.get("unknown") == new.get("unknown") == "refused"
-    yield from _steps("takes", steps(_asked(old, both_refuse), _asked(new, both_refuse)))
+    found = steps(_asked(old, both_refuse), _asked(new, both_refuse))
+    if new.get("edits") and new.get("whole") is not None:
+        # What edits make of the row is held to the type: one more of its members may be what is refused in it.
+        found = (replace(each, direction="unproved") if each.word == MEMBER else each for each in found)
+    yield from _steps("takes", found)
 
 
 def _asked(body: dict[str, Any], is_closed: bool) -> dict[str, Any]:

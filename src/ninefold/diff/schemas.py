@@ -36,6 +36,7 @@ _INSIDE: Final = ("items", "contains", "additionalProperties", "unevaluatedItems
 
 def steps(old: Any, new: Any, at: str = "") -> Iterator[Step]:
     """How the new schema differs from the old one."""
+    old, new = merged(old), merged(new)
     if old == new:
         return
     if not (isinstance(old, dict) and isinstance(new, dict)):
@@ -48,6 +49,43 @@ def steps(old: Any, new: Any, at: str = "") -> Iterator[Step]:
             continue
         yield from _of_keyword(name, before, after, at, here, old, new)
     yield from _of_names(old, new, here)
+
+
+_ALONE: Final = frozenset({"type", "format", "pattern", "const", "enum", "uniqueItems"})
+_BOUNDS: Final = frozenset({
+    "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems",
+    "minProperties", "maxProperties",
+})  # fmt: skip
+"""Keywords that say the same whatever stands beside them; `maxContains` does not."""
+
+
+def merged(schema: Any) -> Any:
+    """A schema without its `allOf`, where it says the same so: of two bounds the narrower one."""
+    if not isinstance(schema, dict) or "allOf" not in schema:
+        return schema
+    found = {name: said for name, said in schema.items() if name != "allOf"}
+    for each in map(merged, schema["allOf"]):
+        if not isinstance(each, dict) or not each.keys() <= _ALONE | _BOUNDS | TELLING:
+            return schema
+        for name, said in each.items():
+            there, order = found.setdefault(name, said), _orders().get(name)
+            if order is not None and _is_number(there) and _is_number(said):
+                found[name] = min(there, said) if order == "more" else max(there, said)
+            elif name == "type":
+                found[name] = _types_of_both(there, said)
+            elif there != said and name not in TELLING:
+                return schema
+    return found
+
+
+MEMBER: Final = "add an optional field"
+"""The word of a step that is one more member."""
+
+
+def _types_of_both(one: Any, other: Any) -> list[str]:
+    first, second = ([each] if isinstance(each, str) else each for each in (one, other))
+    whole = [("integer", of) for of, beside in ((first, second), (second, first)) if "number" in beside]
+    return [*dict.fromkeys((*(each for each in first if each in second), *(each for each, of in whole if each in of)))]
 
 
 _OTHERS: Final = ("additionalProperties", "unevaluatedProperties")
@@ -191,9 +229,7 @@ def _of_members(
     for name in dict.fromkeys((*before, *after)):
         here = _inner(at, name)
         if name not in before:
-            yield Step(
-                "wider" if _is_unknown(name, old) else "unproved", f"{here} may be given", "add an optional field"
-            )
+            yield Step("wider" if _is_unknown(name, old) else "unproved", f"{here} may be given", MEMBER)
         elif name not in after:
             yield Step("narrower" if _is_closed(new) else "unproved", f"{here} is not taken any more")
         else:

@@ -177,7 +177,7 @@ class Endpoint:
     issues: Fact[Name] | None = adds(
         "issues", shapes.Name("a scheme"),
         "A credential of that scheme is made for the row, and is `caller.credential`.", "No credential is made.",
-        side="gives", promise="add a response member")
+        side="gives")
     ends: Fact[Name] | None = asked(
         "ends", shapes.Word(("presented", "others", "all")),
         "Which credentials of the row it ends: the one that the request presents, all others, or all.",
