@@ -36,6 +36,9 @@ KNOWN = {
         "what an `immutable` identifier spares a body, to say again what the path says, a body that may change it does "
         "not have: a replacement that leaves it out leaves the row without one, and is refused for that"
     ),
+    ("tasks-that-change-all-at-once", "5 rows > task"): (
+        "of rows that nobody sees any more all are none: what one of them refused is done to nothing, and says so"
+    ),
 }
 """What breaks the law as it is worded, and why it is let be."""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.honesty.test_contracts import work
 
 from ninefold.ablate.ablate import Work, ablate
 from ninefold.ablate.facts import Removal, written
@@ -94,6 +95,14 @@ def test_a_default_is_found(fact: str, part: str, names: tuple[str, ...], defaul
 
 def test_a_default_that_repeats_what_was_written_is_a_fact_that_is_not_exercised() -> None:
     assert found("8 pages > default", partial(with_default, "limits", ("pages", "default"), "20")).is_quiet
+
+
+def test_rows_that_everybody_sees_are_more_where_all_others_may_call() -> None:
+    tasks = work(ROOT / "tests" / "cases" / "tasks-that-change-all-at-once").whole()
+    (fact,) = (each for each in written(tasks.loaded.document) if each.address == "5 rows > task > owner")
+    compiler = partial(with_default, "authentication", ("rows", "task", "owner"), "true")
+    (came,) = ablate(tasks, (fact,), ("taken out",), compiler)
+    assert any("may do or see more" in words and " GET " in words for words in came.breaches), came
 
 
 # Defaults of a planner and of a server: a plan holds what no fact says.

@@ -39,16 +39,6 @@ class Change:
         return bool(conditional) and bool({self.new.status, self.old.status} & {304, 412})
 
     @property
-    def is_of_nothing(self) -> bool:
-        """Whether what was refused for some row is done to no row now, and tells of none: `{"deleted": 0}`."""
-        if self.asked.told.method in ("GET", "HEAD") or refuses(self.new) or self.new.rows or self.new.gone:
-            return False
-        try:
-            return _is_empty(json.loads(self.new.body or b"null"))
-        except ValueError:
-            return False
-
-    @property
     def words(self) -> str:
         return f"{self.where}: {said(self.old)} became {said(self.new)}"
 
@@ -93,17 +83,6 @@ def shows_more(new: Seen, old: Seen) -> bool:
     if refuses(old):
         return True
     return not body_is_less(new.body, old.body, counts=True) or not _tables(new.rows) <= _tables(old.rows)
-
-
-def _is_empty(value: Any) -> bool:
-    """Whether a JSON value has nothing in it but zeros, `false` and `null`."""
-    match value:
-        case dict():
-            return all(map(_is_empty, value.values()))
-        case list():
-            return all(map(_is_empty, value))
-        case _:
-            return not value
 
 
 def _tables(rows: tuple[tuple[str, str], ...]) -> Counter[str]:

@@ -168,7 +168,8 @@ class _Case:
                     yield f"`none` is written, and a gap says that it is not shown: {question.text}"
         key = self._key
         adds = fact.kind is Kind.FALLS_BACK and key is not None and not key.is_asked
-        is_silent = fact.kind in _ASKED and not adds and not self.changes and self.opened_less is None
+        was_none = self.whole.loaded.source.text[fact.place.start : fact.place.end] == "none"
+        is_silent = fact.kind in _ASKED and not (adds or was_none or self.changes) and self.opened_less is None
         if self.removal != "none" and questions and is_silent:
             for each in self.whole.asked:
                 if self._is_named(each.shown):
@@ -350,17 +351,16 @@ class _Case:
                 yield change.words
 
     def _is_wider(self, change: Change) -> bool:
-        if self.fact.part != AUTHENTICATION or self.errors or change.is_of_nothing:
+        if self.fact.part != AUTHENTICATION or self.errors or change.turns_on_a_tag:
             return False
         return shows_more(change.new, change.old)
 
     def _stands_open(self, change: Change) -> bool:
         """Whether `all others` says so, of an endpoint that has no line of its own any more; or what the line says of
         somebody else, such as `anyone`, as whom the caller comes now."""
-        permissions = self.loaded.document.part("authentication").facts.get("permissions")
-        lines = getattr(permissions.value, "entries", ()) if permissions is not None else ()
-        names = {entry.name for entry in lines}
-        return ("all others" in names and change.old.endpoint not in names) or self._comes_as_another(change)
+        before, now = _lines(self.whole.loaded), _lines(self.loaded)
+        had_its_own = change.old.endpoint in before and change.old.endpoint not in now
+        return ("all others" in now and had_its_own) or self._comes_as_another(change)
 
     def _comes_as_another(self, change: Change) -> bool:
         assert self.loaded.plan is not None
@@ -370,6 +370,12 @@ class _Case:
         return now.caller != before.caller and any(
             each.who.text == now.caller and not self.fact.span.meets(each.who.span) for each in admits
         )
+
+
+def _lines(loaded: Loaded) -> frozenset[str]:
+    """The endpoints, and `all others`, of which part 5 says who may call them."""
+    permissions = loaded.document.part("authentication").facts.get("permissions")
+    return frozenset(entry.name for entry in getattr(getattr(permissions, "value", None), "entries", ()))
 
 
 def _newest_key(loaded: Loaded, endpoint: str | None) -> str | None:
