@@ -244,6 +244,7 @@ def bodies() -> Iterator[tuple[str, bytes]]:
     yield "members given twice", several(b"{", b'"a":1', b"}", MIB)
     yield "a number of a million digits", b'{"numbers":[' + b"1" * (MIB - 20) + b"]}"
     yield "many numbers, one beyond a double", several(b'{"numbers":[1e999,', b"1", b"]}", MIB)
+    yield "numbers near the bounds of a double", several(b'{"free":{"a":[', b"1e300", b"]}}", MIB)
     yield "numbers beyond 64 bits", several(b'{"numbers":[', b"99999999999999999999", b"]}", MIB)
     yield "one long text", b'{"note":"' + b"A" * (MIB - 20) + b'"}'
     yield "one long text of two bytes each", b'{"note":"' + "É".encode() * ((MIB - 20) // 2) + b'"}'
