@@ -145,7 +145,7 @@ class Pair:
                     return f"{at}: {len(one)} items are not {len(other)}"
                 pairs = enumerate(zip(one, other, strict=True))
                 return next((why for index, (a, b) in pairs if (why := self._body(a, b, f"{at}/{index}"))), None)
-            case str(), str() if other.startswith(("cursor-", "event-")):
+            case str(), str() if other.startswith(("cursor-", "event-", "stream-")):
                 return None if self._alike(one, other) else f"{at}: another place in the list"
         if isinstance(one, bool) is not isinstance(other, bool) or one != other:
             return f"{at}: {one!r} is not {other!r}"

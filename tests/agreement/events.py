@@ -34,11 +34,27 @@ def part(maker: Maker, endpoints: dict[str, Any], authentication: dict[str, Any]
         "responses": {200: "page.items"},
     }
     endpoints["GET /events/{position}"] = {"does": "read event", "responses": {200: "event"}}
+    if _stream(maker, endpoints):
+        kept = maker.streams.choice(["all", "all", "P1D", kept])
     if authentication["rows"] != "all":
         everyone = [*maker.schemes, "anyone"]
         condition = throws.choice(["event.position > 2", "event.resource != 'part'"])
         authentication["rows"]["event"] = {who: throws.choice([True, True, condition]) for who in everyone}
     return {"kinds": kinds, "delivery": {"stream": "server-sent events"}, "kept": kept}
+
+
+def _stream(maker: Maker, endpoints: dict[str, Any]) -> bool:
+    """Whether the log is told as well."""
+    throws = maker.streams
+    if throws.random() < 0.4:
+        return False
+    stream: dict[str, Any] = {"does": "stream event", "responses": {200: "stream"}}
+    if throws.random() < 0.3:
+        stream["where"] = throws.choice(["event.position % 2 == 0", "event.resource != 'part'", "event.time <= now"])
+    if throws.random() < 0.5:
+        stream["query"] = {"kind": "event.kind == value", "row": "event.resource + '/' + event.row != value"}
+    endpoints["GET /stream"] = stream
+    return True
 
 
 def _payload(maker: Maker, name: str) -> Any:

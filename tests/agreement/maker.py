@@ -35,6 +35,7 @@ class Maker:
         self.events = Random(f"events {random.getstate()}")
         self.origins = Random(f"origins {random.getstate()}")
         self.sights = Random(f"sights {random.getstate()}")
+        self.streams = Random(f"streams {random.getstate()}")
         self.rates = Random(f"rates {random.getstate()}")
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}

@@ -18,6 +18,7 @@ from tests.reference.interpreter import Interpreter
 from tests.reference.messages import NOTHING, Request, Response
 from tests.reference.operations import expansion_of, filters_of, is_of_all, pages_of, projection_of, sorts_of
 from tests.reference.rows import Row
+from tests.reference.streams import MEDIA_TYPE
 from tests.reference.values import broken_rules
 
 from ninefold.checked.endpoints import Endpoint
@@ -41,8 +42,12 @@ BROKEN: Final[tuple[Any, ...]] = (
     *([], ["a", "a", "toolong"], {}, {"w": -1}),
 )
 
+STREAM: Final = "stream event"
+
 TO_VALUES: Final = 3
 """Requests to each endpoint with a value in its path."""
+
+TO_STREAMS: Final = 8
 
 
 # ── Rows to begin with ────────────────────────────────────────────────────────────────────────────────────────
@@ -146,9 +151,13 @@ class Asker:
         values |= {each.key for each in checked.endpoints if each.call is not None}
         values |= {each.key for each in checked.endpoints if FORM in checked.requests_of(each).media_types}
         values |= {each.key for each in checked.endpoints if each.key.endswith("/seen")}
+        values |= {each.key for each in checked.endpoints if each.verb == STREAM}
         self.by_name = [each for each in checked.endpoints if each.key not in values]
         self.by_value = [each for each in checked.endpoints if each.key in values]
         self.of_accounts = [each for each in self.by_name if _is_of_accounts(each, checked)]
+        self._streams = Random(f"streams {random.getstate()}")
+        self._told: list[str] = []
+        """Events that streams have told of."""
         self.of_log = [each for each in self.by_name if each.resource == LOG and each.verb == "list"]
         self.tags: list[str] = []
         self.cursors: list[tuple[str, str]] = []
@@ -162,13 +171,16 @@ class Asker:
     def to_values(self) -> Iterator[Callable[[], Request]]:
         """Some to endpoints with values in their paths, with cases and the like, which leave the other throws alone."""
         for endpoint in self.by_value:
-            for _ in range(TO_VALUES):
+            for _ in range(TO_VALUES if endpoint.verb != STREAM else TO_STREAMS):
                 yield partial(self._of, endpoint)
 
     def told(self, response: Response) -> None:
         """What an answer teaches: entity tags, and where the next page begins."""
         if "etag" in response.headers:
             self.tags = [response.headers["etag"].strip('"'), *self.tags[:5]]
+        if isinstance(response.body, list) and response.headers.get("content-type") == MEDIA_TYPE:
+            self._told = [*(each["id"] for each in response.body[-3:]), *self._told[:3]]
+            return
         cursors = list(_cursors(response.body)) if response.body is not NOTHING else []
         if cursors and self._last is not None:
             self.cursors = [(self._last[0], cursors[0]), *self.cursors[:5]]
@@ -227,6 +239,8 @@ class Asker:
         self._credential(headers, pairs, row)
         if self._often(0.08):
             headers["accept"] = self.random.choice(["application/json", "*/*", "text/html", "text/html, application/*"])
+        if endpoint.verb == STREAM:
+            self._resume(headers, pairs)
         if endpoint.operation.validator and self.tags and self._often(0.5):
             name = self.random.choice(["if-match", "if-none-match"] if endpoint.verb == "read" else ["if-match"])
             tag = self.random.choice([f'"⟦{self.random.choice(self.tags)}⟧"', f'"⟦{self.tags[0]}⟧"', "*", '"nothing"'])
@@ -246,6 +260,17 @@ class Asker:
         if "idempotency-key" in headers:
             self._kept = [self._last, *self._kept[:3]]
         return request
+
+    def _resume(self, headers: dict[str, str], pairs: list[str]) -> None:
+        """Behind an event that was told, to this caller or to another; behind none, or behind what is none."""
+        throws = self._streams
+        last = throws.choice(["0", "0", *(f"⟦{each}⟧" for each in [*self._told, *self._told]), "1", "", "nothing"])
+        if throws.random() < 0.75:
+            headers["last-event-id"] = last
+        if throws.random() < 0.25:
+            pairs.append(f"last-event-id={throws.choice([last, '0'])}")
+        if headers.get("accept") == "application/json" and throws.random() < 0.7:
+            headers["accept"] = "text/event-stream"
 
     # ── Rows and paths ────────────────────────────────────────────────────────────────────────────────────────
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from tests.agreement.functions import SERVED
 from tests.reference.messages import NOTHING, Request, Response
+from tests.reference.streams import MEDIA_TYPE
 
 from ninefold.diagnostics import frozen
 from ninefold.expressions.operations import Sources as ChanceOfExpressions
@@ -105,6 +106,15 @@ class RealService:
         self._database = opened.database
         sources = _Sources(self._fate.clock, self._fate.bytes_for_revisions, self._fate.elapsed, self._fate)
         self._application = Application(ready(self._plan, b"k" * 32, {}, sources, functions=SERVED), self._database)
+        # A client of a stream goes away once it was told all that there is, and only then waits.
+        self._waits, waiting = asyncio.Event(), self._application._streams._waiting
+        wait = waiting.wait
+
+        def waits(listener: Any) -> None:
+            wait(listener)
+            self._waits.set()
+
+        waiting.wait = waits  # type: ignore[method-assign]
         self._likewise = Likewise(self._application.service, self._application.works.at_once, LITTLE_BYTES)
         return self
 
@@ -113,9 +123,23 @@ class RealService:
     ) -> None:
         self._application.close()
         self._database.close()
-        self._loop.run_until_complete(asyncio.sleep(0))
+        self._loop.run_until_complete(self._ended())
         self._loop.close()
         self._directory.cleanup()
+
+    async def _looked_no_more(self) -> None:
+        """Who looks at the log for all who wait goes on for a while when nobody does, and tells the next one later of
+        what it has not seen: that one is to be told at once."""
+        looking = self._application._streams._looking
+        assert looking is not None
+        looking.cancel()
+        await asyncio.wait({looking})
+
+    async def _ended(self) -> None:
+        beside = asyncio.all_tasks() - {asyncio.current_task()}
+        for each in beside:
+            each.cancel()
+        await asyncio.gather(*beside, return_exceptions=True)
 
     def _begin(self, session: Session) -> tuple[str, ...]:
         tables = {table.name: table for table in self._plan.schema.tables}
@@ -157,16 +181,26 @@ class RealService:
         sent: list[Any] = []
         to_come = [{"type": "http.request", "body": request.body or b"", "more_body": False}]
 
+        leaves = asyncio.Event()
+
         async def receive() -> Any:
+            if not to_come:
+                await leaves.wait()
             return to_come.pop() if to_come else {"type": "http.disconnect"}
 
         async def send(message: Any) -> None:
             sent.append(message)
 
-        if request.body is None:
-            await self._without_asgi(scope, receive, send)
-        else:
-            await self._application(scope, receive, send)
+        answer = self._without_asgi if request.body is None else self._application
+        answering = asyncio.ensure_future(answer(scope, receive, send))
+        waits = asyncio.ensure_future(self._waits.wait())
+        await asyncio.wait({answering, waits}, return_when=asyncio.FIRST_COMPLETED)
+        waits.cancel()
+        leaves.set()
+        await answering
+        if self._waits.is_set():
+            await self._looked_no_more()
+        self._waits.clear()
         body = b"".join(message.get("body", b"") for message in sent[1:])
         named: dict[str, str] = {}
         for raw, value in sent[0]["headers"]:
@@ -174,6 +208,8 @@ class RealService:
             named[name] = ", ".join([*([named[name]] if name in named else []), value.decode("latin-1")])
         if named.get("content-length", "0") != "0" and not body and request.method != "HEAD":
             raise AssertionError("a length without content")
+        if named.get("content-type") == MEDIA_TYPE and request.method != "HEAD":
+            return Response(sent[0]["status"], named, _events(body))
         return Response(sent[0]["status"], named, json.loads(body) if body else NOTHING)
 
     async def _without_asgi(self, scope: Any, receive: Receive, send: Send) -> None:
@@ -209,3 +245,10 @@ class RealService:
         """What each rate has counted, by its keys, to be compared."""
         ways = zip(map(algorithm, self._plan.limits.rates), self._application.service.rates, strict=True)
         return [[(key, [*way.numbers_of(state)]) for key, state in rate.counts()] for way, rate in ways]
+
+
+def _events(content: bytes) -> list[dict[str, Any]]:
+    """Server-sent events (WHATWG HTML 9.2.6), each of which has one line of each field."""
+    blocks = (block for block in content.decode().split("\n\n") if block.strip("\n:"))
+    found = [dict(line.split(": ", 1) for line in block.splitlines() if line != ":") for block in blocks]
+    return [{**each, "data": json.loads(each["data"])} for each in found]

@@ -312,3 +312,19 @@ def test_what_an_older_version_stores_is_held_to_the_field_that_stores_it(verb: 
     asked = [Request(method, path.replace("{id}", "i"), json, f'{{"n": {n}}}'.encode()) for n in (10, 11, 0, 21)]
     told = answers(said, [("item", {"id": "i", "n": 1})], *asked)
     assert [each.status for each in told] == [200, 422, 422, 422]
+
+
+STREAM: Final = LOG | {"GET /stream": {"does": "stream event", "responses": {200: "stream"}}}
+
+
+def test_a_stream_of_which_no_kind_is_whole_tells_of_nothing() -> None:
+    said = contract({"item": {"fields": ITEM}}, STREAM)
+    said["events"] = {"kinds": {"item.told": {}}, "delivery": {"stream": "server-sent events"}, "kept": "all"}
+    [told] = answers(said, [], Request("GET", "/stream", {"last-event-id": "0"}))
+    assert (told.status, told.body) == (200, [])
+
+
+def test_a_client_that_has_the_stream_is_told_not_to_store_it() -> None:
+    said = with_events(contract({"item": {"fields": ITEM}}, STREAM), "update item")
+    [told] = answers(said, [], Request("GET", "/stream", {"if-none-match": "*"}))
+    assert (told.status, told.headers["cache-control"]) == (304, "no-store")

@@ -24,6 +24,7 @@ from ninefold.plan import environment
 from ninefold.plan.problems import Condition
 from ninefold.runtime.messages import decode, parameters
 from ninefold.runtime.operations import credentials
+from ninefold.runtime.operations.stream import Stream, _shown
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request import admit, rates, routes
 from ninefold.runtime.request.algorithms import FixedWindow
@@ -441,6 +442,22 @@ def a_caller_who_is_not_admitted_is_an_address_to_rates(patch: Patch) -> None:
         return count(of, asking if asking.env["caller"] else msgspec.structs.replace(asking, caller=NOBODY))
 
     patch.setattr(rates, "keys_of", by_address)
+
+
+@mutant
+def a_stream_begins_with_the_event_that_was_seen_last(patch: Patch) -> None:
+    position = Stream._position
+    patch.setattr(Stream, "_position", lambda self, *of: max(0, position(self, *of) - 1))
+
+
+@mutant
+def a_stream_tells_of_events_that_are_not_seen(patch: Patch) -> None:
+    patch.setattr(import_module("ninefold.runtime.operations.stream"), "_shown", _shown_to_all)
+
+
+def _shown_to_all(told: Any, sealed: Any, rows: Any, position: int) -> Any:
+    every = [(at, True, *rest) for at, _, *rest in rows]
+    return _shown(told, sealed, every, position)
 
 
 @pytest.mark.slow

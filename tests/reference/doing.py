@@ -13,6 +13,7 @@ from tests.reference import (
     effects,
     events,
     lists,
+    streams,
     writes,
 )
 from tests.reference.asking import Asking
@@ -32,6 +33,8 @@ def done(asking: Asking, endpoint: Endpoint, work: writes.Work, page: Page, give
     match endpoint.verb:
         case "compute":
             return answers.on_condition(asking, endpoint, answers.respond(asking, endpoint, asking.seen()))
+        case "stream event":
+            return streams.told(asking, endpoint, page)
         case "list":
             return answers.on_condition(asking, endpoint, _listed(asking, endpoint, work, page))
         case "read":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ninefold.checked.endpoints import Endpoint
-from ninefold.checked.operations import Expansion, Filter, List, Mutation, Pages, Projection, Read, Sorts
+from ninefold.checked.operations import Expansion, Filter, List, Mutation, Pages, Projection, Read, Sorts, Stream
 from ninefold.checked.resources import Transition
 
 
@@ -16,7 +16,7 @@ def sorts_of(endpoint: Endpoint) -> Sorts | None:
 
 
 def filters_of(endpoint: Endpoint) -> tuple[Filter, ...]:
-    return endpoint.operation.filters if isinstance(endpoint.operation, List | Mutation) else ()
+    return endpoint.operation.filters if isinstance(endpoint.operation, List | Mutation | Stream) else ()
 
 
 def projection_of(endpoint: Endpoint) -> Projection | None:

@@ -106,15 +106,17 @@ def _unreadable(asking: Asking, endpoint: Endpoint) -> list[Failure]:
 
 def accept(asking: Asking, every: Sequence[Endpoint]) -> None:
     """Whether the client takes what is written here."""
-    if all(each.response.content is None for each in every) or asking.of.produces is None:
+    produces = "text/event-stream" if every[0].verb == "stream event" else asking.of.produces
+    if every[0].verb != "stream event" and all(each.response.content is None for each in every):
         return
-    if not media_types.is_accepted(asking.request.headers.get("accept", "*/*"), asking.of.produces):
+    if produces is not None and not media_types.is_accepted(asking.request.headers.get("accept", "*/*"), produces):
         asking.failures.append(Failure("not acceptable"))
 
 
 def parameters(asking: Asking, every: Sequence[Endpoint]) -> None:
     endpoint = every[0]
     known = {each.name for each in endpoint.takes.query}.union(*map(lists.names, every))
+    known |= {"last-event-id"} if endpoint.verb == "stream event" else set()
     known |= {scheme.parameter for scheme in asking.checked.schemes if scheme.where == "query"}
     known |= set() if asking.of.version_parameter is None else {asking.of.version_parameter}
     if asking.checked.requests_of(endpoint).unknown_parameters == "refused":

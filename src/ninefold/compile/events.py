@@ -279,12 +279,12 @@ def _permitted(admission: Admission, perspective: Perspective) -> Judge | None:
 
 
 def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
-    """How events leave; None where none can arise."""
+    """How events leave; None where none can arise, and nobody waits for any."""
     events = checked.events
-    if not events.kinds:
+    if not events.kinds and not any(endpoint.kind.streams for endpoint in checked.in_all_versions):
         return None
     webhooks = None
-    if events.webhooks is not None:
+    if events.webhooks is not None and events.kinds:
         to = subscribers.planned(checked, dialect, _unversioned(checked))
         who = {OPERATOR, ANYONE, *(scheme.name for scheme in checked.schemes)} if to is None else set()
         webhooks = Webhooks(

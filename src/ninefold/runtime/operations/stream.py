@@ -100,9 +100,9 @@ class Stream:
             changed = conditional.is_changed(call.request, joined(made.headers).get("etag"))
             if changed is None:
                 raise Refusal((Failure("precondition failed"),))
-            if not changed:
-                return conditional.not_modified(made)
             head, told = Response(made.status, (*_HEADERS, *made.headers)), _lines
+            if not changed:
+                return conditional.not_modified(head)
         else:
             return _NOT_UPGRADED
         show = partial(_shown, partial(told, call.log.form), partial(_sealed, call))
