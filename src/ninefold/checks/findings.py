@@ -138,7 +138,8 @@ def inferring(
         # What it reads is a gap, which has been told; whether the rest is right nobody can say yet.
         return None, None
     checking = check(expression.ast, scope, expected)
-    problems = _one_word(expression, checking.problems)
+    is_page = bool(scope.rows_of(expression.text.strip()))
+    problems = checking.problems if is_page else _one_word(expression, checking.problems)
     if findings.unknown or findings.more_back_references:
         # A resource that is not known yet may refer back to others under any name.
         problems = tuple(problem for problem in problems if problem.code is not NO_SUCH_FIELD)

@@ -55,10 +55,13 @@ def of_their_numbers(
         span = findings.span(typed)
         if (span.start, span.end) not in said:
             said.add((span.start, span.end))
+            own = resource.fields[field]
+            on_change = any(typed is each for each in (own.on_change, *(each.value for each in own.anew)))
+            first = "`on change` acts on create too: it " if on_change else ""
             findings.say(
                 NOT_OF_ITS_NUMBER,
                 f"`{name}.{field}` is made of `{name}.{number.name}`, which comes with the row",
-                Label(span, "is to be there before the row is"),
+                Label(span, first + "is to be there before the row is"),
                 help=("what is shown may be made of the number: a `computed` field, or a member of a view",),
             )
 

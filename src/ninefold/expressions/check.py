@@ -252,7 +252,7 @@ class _Checker(Operators, Functions):
                 help += (f"text stands in quotes: `'{ast.name}'`",)
             view = None if ast.name in self.scope.model else self._view(ast.name)
             help = help or (() if view is None else view[1][:1])
-            help = help or _HELP.get(ast.name, ())
+            help = help or _HELP.get(ast.name, ()) or self.scope.rows_of(ast.name)
             help = help or did_you_mean(ast.name, (*self._locals, *self.scope.variables))
             if not help:
                 help = (f"text stands in quotes: `'{ast.name}'`",)

@@ -101,6 +101,14 @@ class Scope:
     serial: bool = False
     items: Collection[str] = ()
 
+    def rows_of(self, resource: str) -> tuple[str, ...]:
+        """How rows of a resource are read beside a page of them, where its name is no one row."""
+        page = self.variables.get("page")
+        items = (page.members or {}).get("items") if isinstance(page, Object) else None
+        if isinstance(items, Array) and items.items == Row(resource=resource):
+            return ("the rows of a page are `page.items`: as they are, through a view, or by `map`",)
+        return ()
+
 
 def stored_as(type_: Type, model: Model) -> Type:
     """The type that a value is stored as: of a row, that of its primary key."""
