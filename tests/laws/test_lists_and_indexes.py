@@ -177,7 +177,12 @@ def test_a_list_is_prepared_once(path: Path, tmp_path: Path) -> None:
     for statement in tables.create_schema(loaded.plan.schema):
         connection.execute(statement)
     asked: list[object] = []
-    connection.authorizer = lambda *what: asked.append(what) or apsw.SQLITE_OK
+
+    def may(*what: object) -> int:
+        asked.append(what)
+        return int(apsw.SQLITE_OK)
+
+    connection.authorizer = may
     stored = {table.name for table in loaded.plan.schema.tables}
     again = {}
     for key, operation in lists(loaded):
