@@ -180,10 +180,10 @@ def unread(r: Reading, node: Node, slot: Slot, found: Problem | None = None) -> 
     if not isinstance(node, Scalar) or found is None:
         written = r.document.source.cut(node.span)
         plain = not isinstance(node, Scalar) and "\n" not in written and '"' not in written
-        help = (f'an expression is text: `"{written}"`',) if plain else ()
+        hints = [f'an expression is text: `"{written}"`'] if plain else []
         if isinstance(node, Scalar) and node.style in (Style.SINGLE, Style.DOUBLE):
-            help = ("the empty text is `\"''\"`",)
-        r.wrong_shape(node, slot, help=help)
+            hints.append("the empty text is `\"''\"`")
+        r.wrong_shape(node, slot, help=hints)
         return
     help, words = found.help, node.text.strip()
     if not help and _ADDRESS.match(words):
