@@ -176,6 +176,7 @@ EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
     # Adds or restricts, and something is asked in its stead.
     ("2 RESOURCE.fields.FIELD.on create", _ASKS, "of a primary key: who makes it is asked"),
     ("2 *.enum", _ASKS, "where there is no `type`, it says which values there are"),
+    ("4 ENDPOINT.query.PARAMETER.enum", _ASKS, "where there is no `type`, it says which values there are"),
     *(
         (f"4 ENDPOINT.query.PARAMETER.{effect}", _ASKS, "where there is no `type`, it says which values there are")
         for effect in EFFECTS
