@@ -60,6 +60,7 @@ FOUND = [
     ("orders-with-their-lines", "6 kinds > line.removed > upon"),
     ("a-session-in-a-cookie", "4 PUT /me > issues"),
     ("bodies-held-to-the-whole-of-their-type", "2 types > edited > properties > email"),
+    ("tasks-that-change-all-at-once", "4 POST /projects/{project.id}/done > where"),
 ]
 """What the long run has found."""
 

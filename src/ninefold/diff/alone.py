@@ -10,7 +10,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.changes import Change
 from ninefold.diff.edits import made, turned
 from ninefold.diff.meaning import NOTHING, Felt, Meaning, felt, meaning
-from ninefold.diff.precise import Met, met
+from ninefold.diff.precise import Met, met, reached
 from ninefold.pipeline import Loaded, compile_tree
 from ninefold.plan.service import ServicePlan
 from ninefold.questions.question import OpenQuestion
@@ -22,7 +22,7 @@ MOST: int = 120
 @dataclass(frozen=True, slots=True)
 class Alone:
     """What is felt of a difference, and met; the gaps that it opens and closes. `known`: it could be made alone; else
-    it is all that is felt of all of them."""
+    it is all that is felt of all of them. `reached`: the endpoints that change other rows for it."""
 
     felt: Felt
     met: dict[Met, list[str]]
@@ -31,6 +31,7 @@ class Alone:
     plan: ServicePlan | None = None
     """The old contract with it alone; None: only the new one without it could be made."""
     known: bool = True
+    reached: tuple[str, ...] = ()
 
 
 class Both:
@@ -102,4 +103,5 @@ def _alone(old: Loaded, before: Meaning, new: Loaded, after: Meaning) -> Alone:
         met(before, after, found),
         tuple(each for each in new.open_questions if _question(each) not in was),
         tuple(each for each in old.open_questions if _question(each) not in now),
+        reached=tuple(reached(before, after, found)),
     )

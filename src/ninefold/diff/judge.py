@@ -75,6 +75,7 @@ class Judge:
         found += self._known_by(change)
         found += self._moved(change, alone, declared)
         found += self._emptied(change)
+        found += self._reached(change, alone, found)
         if not found:
             found += self._unmet(change, alone)
         return tuple(dict.fromkeys(found))
@@ -283,6 +284,16 @@ class Judge:
         fields = (each for one in resources if one.name == resource for each in value_of(one.fields) or ())
         if any(each.name == name for each in fields):
             yield from effects("takes", "unproved", self.promise, said=f"`{name}` is emptied where it is not given")
+
+    def _reached(self, change: Change, alone: Alone, found: Collection[Effect]) -> tuple[Effect, ...]:
+        """Of what says which rows there are for a request that changes several, or one if there is one: a row that was
+        not found was no refusal, and each that is found may refuse the request, or changes with it."""
+        narrows = change.key.name == "where" or (change.part == 5 and change.key.path.startswith("rows"))
+        known = any(each.audience == "senders" and each.verdict in ("breaking", "look") for each in found)
+        if known or not narrows or not alone.reached:
+            return ()
+        said = f"{_few([*alone.reached])}: other rows are changed, and each of them may refuse it"
+        return (Effect("senders", "look", None, said),)
 
     # Who is admitted.
 

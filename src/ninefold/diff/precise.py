@@ -44,6 +44,28 @@ def met(old: Meaning, new: Meaning, felt: Felt) -> dict[Met, list[str]]:
     return found
 
 
+def reached(old: Meaning, new: Meaning, felt: Felt) -> list[str]:
+    """The endpoints that find otherwise which rows they change, and refuse nothing where they find none."""
+    found = ((key, old.routes.get(key), new.routes.get(key)) for key in felt.routes)
+    return [
+        key[1]
+        for key, before, after in found
+        if before is not None and after is not None and [*_finding(before.plain)] != [*_finding(after.plain)]
+    ]
+
+
+_FINDS: Final = ("find", "untouched")
+"""What of an operation gives the rows that it changes, where none is as good as some: of all rows, of effects, of
+`put`, and of a deletion that has an answer for what is absent."""
+
+
+def _finding(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield from (value[name] for name in _FINDS if name in value)
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _finding(each)
+
+
 _PARAMETERS: Final = {"query": "the parameter", "headers": "the header", "path": "the path's", "stored": "the path's"}
 
 
