@@ -331,3 +331,31 @@ def test_an_item_names_no_row_that_its_caller_does_not_see(tmp_path: Path) -> No
         refused = service.http.post("/orders", json={"lines": [{"product": "secret", "quantity": 1}]})
         found = [(each["pointer"], each["rule"]) for each in refused.json()["fields"]]
         assert (refused.status_code, found) == (422, [("/lines/0/product", "references")]), refused.text
+
+
+def test_what_is_wrong_in_an_item_is_told_alike_where_it_is_not_said_which_members_items_have(tmp_path: Path) -> None:
+    described = """    type: object
+    properties:
+      product:  {type: string}
+      quantity: {type: integer}
+    required: [product]
+"""
+    assert described in CONTRACT
+    wrong = [
+        [{"product": "a", "quantity": 1}, {"product": "nobody", "quantity": 1}],
+        [{"product": "a", "quantity": 1}, {"product": "a", "quantity": 1}],
+        [{"product": "a", "quantity": 0}],
+        [{"product": 3, "quantity": 1}],
+        [{"product": "a", "quantity": "1"}],
+        [{"product": "a"}],
+    ]
+    told = []
+    for number, text in enumerate(
+        (CONTRACT, CONTRACT.replace(described, "    type: object\n    required: [product]\n"))
+    ):
+        with running(tmp_path / f"{number}.db", text) as service:
+            assert service.http.post("/products", json={"id": "a", "price": 1}).status_code == 201
+            answers = [service.http.post("/orders", json={"lines": lines}) for lines in wrong]
+            told.append([(each.status_code, each.json()) for each in answers])
+    assert told[0] == told[1]
+    assert [status for status, _ in told[0]] == [422, 409, 422, 422, 422, 422]

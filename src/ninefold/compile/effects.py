@@ -25,7 +25,7 @@ from ninefold.compile.several import chosen_items, named_by_items, of_several, r
 from ninefold.compile.which_rows import by_identifier, says_which, taking, was_written
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.reads import fields_read
-from ninefold.expressions.tree import Select, Typed, Variable, rewrite
+from ninefold.expressions.tree import Call, Select, Typed, Variable, rewrite
 from ninefold.language.verbs import Verb, kind_of
 from ninefold.plan import writes as plan
 from ninefold.plan.environment import EACH, THIS
@@ -186,6 +186,8 @@ def _member_of_item(typed: Typed) -> tuple[str, ...] | None:
     match typed:
         case Variable(name=name) if name == EACH:
             return ()
+        case Call(function="narrow", arguments=[member]):  # of any type, and wanted as the field's
+            return _member_of_item(member)
         case Select(operand=operand, name=name):
             way = _member_of_item(operand)
             return None if way is None else (*way, name)
