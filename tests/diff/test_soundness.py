@@ -61,6 +61,7 @@ FOUND = [
     ("a-session-in-a-cookie", "4 PUT /me > issues"),
     ("bodies-held-to-the-whole-of-their-type", "2 types > edited > properties > email"),
     ("tasks-that-change-all-at-once", "4 POST /projects/{project.id}/done > where"),
+    ("orders-with-their-lines", "2 types > wanted_order > properties > note"),
 ]
 """What the long run has found."""
 

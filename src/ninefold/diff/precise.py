@@ -70,7 +70,7 @@ _PARAMETERS: Final = {"query": "the parameter", "headers": "the header", "path":
 
 
 def _of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
-    yield from _bodies(old.get("body"), new.get("body"))
+    yield from _bodies(old.get("body"), new.get("body"), any(map(_replaces, admissions(new).values())))
     for name, what in _PARAMETERS.items():
         is_open = name == "headers" or old.get("unknown_parameters") == "ignored"
         yield from _parameters(old.get(name) or [], new.get(name) or [], what, is_open=is_open)
@@ -88,6 +88,11 @@ def _of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
         yield from _events(_found_events(before), _found_events(after))
 
 
+def _replaces(admission: dict[str, Any]) -> bool:
+    """Whether fields that the body names and the request leaves out do not keep their values."""
+    return admission.get("operation", {}).get("operation") in ("put", "replace")
+
+
 def _read(operation: dict[str, Any]) -> Iterator[str]:
     """The query parameters of a list: filters, what chooses an order, and pages."""
     yield from (each["name"] for each in operation.get("filters", ()))
@@ -95,7 +100,7 @@ def _read(operation: dict[str, Any]) -> Iterator[str]:
     yield from filter(None, (operation.get("sort_parameter"), paging.get("size"), paging.get("at")))
 
 
-def _bodies(old: Any, new: Any) -> Iterator[Met]:
+def _bodies(old: Any, new: Any, replaces: bool) -> Iterator[Met]:
     if old is None or new is None:
         if old is None and new is not None:
             yield Met("takes", "other", None, "there is a body")
@@ -104,8 +109,9 @@ def _bodies(old: Any, new: Any) -> Iterator[Met]:
         return
     both_refuse = old.get("unknown") == new.get("unknown") == "refused"
     found = steps(_asked(old, both_refuse), _asked(new, both_refuse))
-    if new.get("edits") and new.get("whole") is not None:
-        # What edits make of the row is held to the type: one more of its members may be what is refused in it.
+    if replaces or (new.get("edits") and new.get("whole") is not None):
+        # Who leaves out one more member takes the row its value. What edits make of the row is held to the type: one
+        # more of its members may be what is refused in it.
         found = (replace(each, direction="unproved") if each.word == MEMBER else each for each in found)
     yield from _steps("takes", found)
 
