@@ -12,6 +12,7 @@ from ninefold.diff.schemas import MEMBER, Step, steps
 from ninefold.diff.verdicts import Direction
 from ninefold.language.key import Side
 from ninefold.plan.bodies import in_one
+from ninefold.plan.writes import Put, Replace
 
 _DIRECTIONS: Final[dict[str, Direction]] = {
     "wider": "more", "narrower": "less", "other": "other", "unproved": "unproved"
@@ -88,9 +89,12 @@ def _of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
         yield from _events(_found_events(before), _found_events(after))
 
 
+_REPLACING: Final = frozenset(each.__struct_config__.tag for each in (Put, Replace))
+
+
 def _replaces(admission: dict[str, Any]) -> bool:
     """Whether fields that the body names and the request leaves out do not keep their values."""
-    return admission.get("operation", {}).get("operation") in ("put", "replace")
+    return admission.get("operation", {}).get("operation") in _REPLACING
 
 
 def _read(operation: dict[str, Any]) -> Iterator[str]:
