@@ -4,6 +4,7 @@ answer after another costs as many ways there and back."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -42,10 +43,15 @@ TRIPS: Final = {
 def asked(database: str) -> list[str]:
     """What a database was asked so far, but for what a node asks by itself once a second (whether it is there, what is
     due), and that it lets a key go, which nobody waits for."""
+    found = logged(database, "(?:execute [^:]+|statement)")
+    return [each for each in found if each not in ("SELECT 1", nodes.DUE) and "pg_advisory_unlock" not in each]
+
+
+def logged(database: str, how: str) -> list[str]:
+    """What its log has of a database that was done in this way."""
     lines = (server.directory() / "log").read_text(encoding="utf-8", errors="replace").splitlines()
-    found = [re.match(rf"{database} LOG: +(?:execute [^:]+|statement): (.*)", line) for line in lines]
-    said = [each[1] for each in found if each]
-    return [each for each in said if each not in ("SELECT 1", nodes.DUE) and "pg_advisory_unlock" not in each]
+    found = [re.match(rf"{database} LOG: +{how}: (.*)", line) for line in lines]
+    return [each[1] for each in found if each]
 
 
 def test_requests_ask_as_often_as_is_written_here() -> None:
@@ -85,3 +91,7 @@ def test_requests_ask_as_often_as_is_written_here() -> None:
             shortest = min(found[2:], key=len)
             counted[what] = len(shortest)
     assert counted == TRIPS
+    # What a node asks again and again is read and planned once a connection.
+    anew = Counter(logged(name, "execute <unnamed>"))
+    often = {text for text, number in anew.items() if number > 20}
+    assert not often and len(set(logged(name, "execute ninefold [0-9]+"))) > 10

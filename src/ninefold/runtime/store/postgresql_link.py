@@ -12,6 +12,7 @@ import socket
 from asyncio import AbstractEventLoop
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from itertools import count
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
@@ -132,6 +133,7 @@ class Link:
     def __init__(self, connection: Any) -> None:
         self._connection = connection
         self._prepared: dict[str, Prepared] = {}
+        self._numbers = count()
         self.series: dict[str, Any] = {}
         """What its session does one after another in one call, by the statement (`postgresql_series.py`)."""
 
@@ -185,14 +187,16 @@ class Link:
     async def prepare(self, text: str) -> Prepared:
         found = self._prepared.get(text)
         if found is None:
-            found = self._prepared[text] = await self.takes(numbered(FORMS.get(text, text)))
+            # Without a name asyncpg would have it read and planned at each call.
+            name = f"ninefold {next(self._numbers)}"
+            found = self._prepared[text] = await self.takes(numbered(FORMS.get(text, text)), name)
         return found
 
-    async def takes(self, text: str) -> Prepared:
-        """A statement that PostgreSQL has read, and that is not kept."""
+    async def takes(self, text: str, name: str = "") -> Prepared:
+        """A statement that PostgreSQL has read, and that is not kept where it has no name."""
 
         async def ask() -> Prepared:
-            statement = await self._connection.prepare(text)
+            statement = await self._connection.prepare(text, name=name)
             columns = [each.type for each in statement.get_attributes()]
             return Prepared(
                 statement,

@@ -126,10 +126,10 @@ class Nodes:
         freed = [each.of.key for each in asked if not each.of.takes and each.of.key in held]
         if freed:
             held.difference_update(freed)
-            await link.execute(_FREE, freed)
+            await link.records(_FREE, freed)
         wanted = [each for each in asked if each.of.takes]
         if wanted:
-            found = dict(await link.fetch(_HOLD, [each.of.key for each in wanted]))
+            found = dict(await link.records(_HOLD, [each.of.key for each in wanted]))
             held.update(key for key, taken in found.items() if taken)
             for each in wanted:
                 each.give(found[each.of.key])
