@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ninefold.runtime.messages import schemas
+from ninefold.runtime.messages.among import AMONG
 from ninefold.runtime.messages.turns import TURN, Turn, with_turns
 
 MANY = 1_000
@@ -78,7 +79,7 @@ def test_a_schema_is_not_changed() -> None:
     made = with_turns(schema, [])
     assert made == {
         "items": {TURN: True, "type": "number", "multipleOf": 0.1},
-        "enum": [{"items": {"multipleOf": 0.1}}],
+        AMONG: [{"items": {"multipleOf": 0.1}}],
     }
     assert schema["items"] == {"type": "number", "multipleOf": 0.1}
 

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias, cast
 
 import jsonschema_rs
 
+from ninefold.runtime.messages.among import AMONG, Among
 from ninefold.runtime.messages.turns import APART, TURN, Turn, with_turns
 
 Node: TypeAlias = dict[str, Any] | bool
@@ -54,7 +55,7 @@ def _compiled(
         formats=_ONE_BY_ONE,
         retriever=refuse_to_fetch,
         pattern_options=patterns,
-        keywords={**keywords, TURN: Turn, APART: cast(Any, lambda _parent, number, _path: kept[number])},
+        keywords={**keywords, AMONG: Among, TURN: Turn, APART: cast(Any, lambda _parent, number, _path: kept[number])},
     )
 
 

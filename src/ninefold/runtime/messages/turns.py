@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ninefold.runtime.messages.among import AMONG, alternatives, is_dear
 from ninefold.runtime.messages.weight import ASKING, SAME_VALUE, own
 
 TURN: Final = "ninefold:turn"
@@ -52,12 +53,16 @@ def with_turns(schema: Any, apart: list[Any], asked: int = 0) -> Any:
     asked += not ASKING.isdisjoint(schema)
     result: dict[str, Any] = {}
     for key, value in schema.items():
+        if key in ("anyOf", "oneOf") and "enum" not in schema and len(schema.keys() & {"anyOf", "oneOf"}) == 1:
+            key, value = ("enum", values) if (values := alternatives(value)) else (key, value)
         if key in _BY_NAME:
             result[key] = {name: _turning(key, each, apart, asked) for name, each in value.items()}
         elif key in _EACH or key in SAME_VALUE:
             several = isinstance(value, list)
             made = [_turning(key, each, apart, asked) for each in (value if several else [value])]
             result[key] = made if several else made[0]
+        elif key == "enum" and is_dear(value):
+            result[AMONG] = value
         else:
             result[key] = value
     return result

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 from ninefold import patterns
+from ninefold.runtime.messages.among import is_dear
 
 Asked: TypeAlias = list[tuple[Any, int]]
 """Schemas of one value, and how often it is held to each."""
@@ -34,9 +35,12 @@ def own(schema: dict[str, Any]) -> int:
     work = 0
     for key, value in schema.items():
         match key:
-            case "enum" | "const":
-                values = value if key == "enum" else [value]
-                work += 2 + 8 * any(not isinstance(each, str) for each in values) + 10 * sum(map(_parts, values))
+            case "enum":
+                work += 60 if is_dear(value) else 2 + 8 * any(not isinstance(each, str) for each in value)
+            case "const":
+                work += 2 if isinstance(value, str) else 10
+            case "dependentRequired":
+                work += len(value)
             case "multipleOf":
                 work += 1_000  # it is exact, whatever the exponent
             case "pattern" | "format" | "uniqueItems":
@@ -107,15 +111,10 @@ def _inside(schema: dict[str, Any], keywords: Iterable[str]) -> Iterator[Any]:
             yield value
 
 
-def _parts(value: Any) -> int:
-    """Of an object or array that is compared, the values in it, and itself."""
-    if not isinstance(value, dict | list):
-        return 0
-    return 1 + sum(max(1, _parts(each)) for each in (value.values() if isinstance(value, dict) else value))
-
-
 def _each_character(schema: dict[str, Any]) -> int:
-    work = 12 * ("uniqueItems" in schema) + 25 * (schema.get("format") == "idn-hostname")
+    # What is compared is read part by part.
+    compared = is_dear(schema.get("enum", ())) or isinstance(schema.get("const"), dict | list)
+    work = 10 * compared + 12 * ("uniqueItems" in schema) + 25 * (schema.get("format") == "idn-hostname")
     for each in (*schema.get("patternProperties", ()), *((schema["pattern"],) if "pattern" in schema else ())):
         work += _for_pattern(each)
     return work
