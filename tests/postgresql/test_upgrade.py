@@ -56,6 +56,11 @@ def beside(rows: int, path: Path) -> str:
             with move_postgresql.target(url, made, source.notes().key) as target:
                 move.move(source, target, lambda *_: None)
         BASES[rows] = url.partition("@/")[2].partition("?")[0]
+    return of_base(rows)
+
+
+def of_base(rows: int) -> str:
+    """One more of the same."""
     url = server.database()
     name = url.partition("@/")[2].partition("?")[0]
     server.run(server.url("postgres"), f"DROP DATABASE {name}", f"CREATE DATABASE {name} TEMPLATE {BASES[rows]}")

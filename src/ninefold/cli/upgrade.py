@@ -10,6 +10,7 @@ from math import inf
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
+from ninefold.cli import going_over
 from ninefold.cli.commands import AcceptProposals, Database, File, Flag, Parameter
 from ninefold.cli.document import plan_beside, planned
 from ninefold.cli.files import read_bytes
@@ -25,7 +26,7 @@ from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import undo as undo_
 from ninefold.runtime.store.changing import Decide, Judged, NotUpgraded, Rehearsed
-from ninefold.runtime.store.opening import drop_from, has_backups, upgrade_database
+from ninefold.runtime.store.opening import come_to_its_end, drop_from, go_over, has_backups, take_back, upgrade_database
 from ninefold.runtime.store.protocol import Command
 from ninefold.runtime.store.record import Known
 from ninefold.syntax.parser import read
@@ -68,6 +69,8 @@ def upgrade(
     write: Write = None,
     apply: Flag = False,
     backup: Backup = None,
+    expand: Flag = False,
+    contract: Flag = False,
     undo: Flag = False,
     lose_writes: Flag = False,
     drop: Drop = (),
@@ -88,14 +91,22 @@ def upgrade(
         ninefold upgrade orders.md --write orders.upgrade.yaml
         ninefold upgrade orders.md --apply
         ninefold upgrade orders.md --undo
+        ninefold upgrade orders.md --database postgresql://db.example/orders --expand
 
     Parameters
     ----------
     apply
         Do it: behind a backup, in one transaction, while nobody serves the database. One in PostgreSQL is backed up
         by its operator, and nobody serves it during a preview either.
+    expand
+        Of a database in PostgreSQL, while nodes serve the contract before: add what this one needs, so that its nodes
+        may serve beside them. What was cut short goes on when it is asked for again.
+    contract
+        After `--expand`, once no node of the contract before serves: demand what this one demands, and set aside what
+        it has not.
     undo
-        Put the backup of the last upgrade back, unless rows were written since. What is there is kept beside it.
+        After `--expand`, once no node of this contract serves: take it back. Else put the backup of the last upgrade
+        back, unless rows were written since. What is there is kept beside it.
     lose_writes
         Put it back all the same.
     format
@@ -105,14 +116,20 @@ def upgrade(
     path, plan = plan_beside(loaded, plan, file, database)
     again = _Again(file, path, decisions)
     try:
-        if (undo or backup) and not has_backups(path):
+        if backup and not has_backups(path):
             raise Unusable("there is no backup of a database in PostgreSQL but its operator's", "pg_dump makes one")
+        if undo and not has_backups(path):
+            return going_over.taken_back(take_back(path))
         if undo:
             return _undone(*undo_.undo(path, lose_writes))
         if drop:
             return _dropped(drop_from(path, drop))
         judge = Audit(plan.stored, inf, Kept(loaded.source, lambda _: ()))
-        decide = _decide(again, plan, loaded, reads=write is None)
+        decide = _decide(again, plan, loaded, reads=write is None and not (expand or contract))
+        if expand:
+            return going_over.gone_over(go_over(path, plan, decide, going_over.before), again)
+        if contract:
+            return going_over.at_its_end(come_to_its_end(path, plan, decide, judge, going_over.before), again)
         done = upgrade_database(path, plan, decide, judge, apply, backup)
     except NotUpgraded as error:
         then = leads_on(error.then, file, path)

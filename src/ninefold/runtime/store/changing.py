@@ -13,6 +13,7 @@ from msgspec import structs
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
+from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import record
 from ninefold.runtime.store.protocol import Command, Judge, Refused, Row, Session, Stored, Unfit
 from ninefold.sql.fragment import identifier
@@ -251,6 +252,28 @@ def upgraded(
         record.note_decided(database.session, outcome.document)
     ended = tuple((each, lost[each]) for each in outcome.lost)
     return replace(done, aside=tuple(hidden(database, after)), lost=ended, made=True), True
+
+
+# While nodes serve (`ninefold.upgrade.running`)
+
+
+Before: TypeAlias = Callable[[record.Contract | None, bool], ServicePlan | None]
+"""The plan of the contract that a database was served with last, without its proposals, or with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """`refused`: why it does not go while nodes serve, in sentences; nothing was changed then. `nodes`: how many serve
+    the contract before. `added` and `taken`: what was, in words; `moved`: of each field, how many rows were given a
+    value. `aside`: what is hidden then, with the number of its values or rows."""
+
+    database: str
+    refused: tuple[str, ...] = ()
+    nodes: int = 0
+    added: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
+    moved: tuple[tuple[str, int], ...] = ()
+    aside: tuple[tuple[str, int], ...] = ()
 
 
 # What was set aside

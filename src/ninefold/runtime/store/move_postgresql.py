@@ -15,11 +15,11 @@ from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import record
 from ninefold.runtime.store.move import Notes, NotMoved, Table, last_key, made_of, page
+from ninefold.runtime.store.postgresql_between import NotServed
 from ninefold.runtime.store.postgresql_link import Link
 from ninefold.runtime.store.postgresql_opening import (
     CREATE_NOTES,
     MOVING,
-    NotServed,
     alone,
     asking,
     examine,

@@ -8,8 +8,8 @@ from typing import Final
 
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import guests, sqlite, undo, upgrade
-from ninefold.runtime.store.changing import Decide, Rehearsed
-from ninefold.runtime.store.protocol import Begin, Counts, Guest, Judge, Opened, Refused, Store
+from ninefold.runtime.store.changing import Before, Decide, NotUpgraded, Over, Rehearsed
+from ninefold.runtime.store.protocol import Begin, Command, Counts, Guest, Judge, Opened, Refused, Store
 
 WITHOUT_ASYNCPG: Final = Refused("PostgreSQL needs the package asyncpg", help=("pip install 'ninefold[postgresql]'",))
 
@@ -71,6 +71,35 @@ def upgrade_database(
     from ninefold.runtime.store import postgresql_upgrade
 
     return postgresql_upgrade.upgrade(url, plan, decide, judge, apply)
+
+
+def go_over(url: str, plan: ServicePlan, decide: Decide, before: Before) -> Over:
+    """Have nodes of another contract serve a database beside those that serve it. Raises NotUpgraded."""
+    _of_nodes(url)
+    from ninefold.runtime.store import postgresql_expand
+
+    return postgresql_expand.expand(url, plan, decide, before)
+
+
+def come_to_its_end(url: str, plan: ServicePlan, decide: Decide, judge: Judge, before: Before) -> Over:
+    """Have the new contract alone be served. Raises NotUpgraded."""
+    _of_nodes(url)
+    from ninefold.runtime.store import postgresql_contract
+
+    return postgresql_contract.contract(url, plan, decide, judge, before)
+
+
+def take_back(url: str) -> Over:
+    """Have the contract of before alone be served. Raises NotUpgraded."""
+    from ninefold.runtime.store import postgresql_contract
+
+    return postgresql_contract.undo(url)
+
+
+def _of_nodes(url: str) -> None:
+    if kind_of(url) == "sqlite":
+        at_once = Command("what is to be done is done at once, while nobody serves it", "upgrade", ("--apply",))
+        raise NotUpgraded("one process serves a SQLite file, and none beside it", then=(at_once,))
 
 
 def drop_from(url: str, names: Sequence[str]) -> tuple[tuple[str, int], ...]:

@@ -22,17 +22,20 @@ from ninefold.plan.statement import Statement, statements
 from ninefold.runtime.store import record
 from ninefold.runtime.store.changing import NotUpgraded, adapt, differs
 from ninefold.runtime.store.postgresql import PostgreSQL
+from ninefold.runtime.store.postgresql_between import GO_OVER, LEAVE, NotServed, between, go_over, note_anew, on_its_way
 from ninefold.runtime.store.postgresql_link import FAILED, Link, Transaction
 from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.postgresql_replica import Replica
 from ninefold.runtime.store.postgresql_servers import Servers, why
+from ninefold.runtime.store.postgresql_serving import SERVES, may_serve, served
 from ninefold.runtime.store.postgresql_steps import Changing
 from ninefold.runtime.store.postgresql_tables import OWN_FORM, create_schema, not_there_yet
-from ninefold.runtime.store.postgresql_writer import OLD_MARKS, HeldElsewhere, Writer, served
+from ninefold.runtime.store.postgresql_writer import OLD_MARKS, HeldElsewhere, Writer
 from ninefold.runtime.store.protocol import Begin, Judge, NotBegun, Opened, Refused
 from ninefold.sql.fragment import identifier
 from ninefold.sql.nodes import CREATE_WROTE
 from ninefold.sql.postgresql import numbered
+from ninefold.upgrade.running import Between
 from ninefold.upgrade.shape import FORM, decode_shape, encode_shape
 from ninefold.upgrade.words import told as words_of_change
 from ninefold.values import LONGEST_SUM
@@ -70,16 +73,12 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a database knows of itself: its secret, and the shape that it has."""
+    """What a database knows of itself: its secret, the shape that it has, and whether it is between two contracts; the
+    shape is then that of the one before."""
 
     key: bytes
     shape: Schema
-
-
-class NotServed(Exception):
-    def __init__(self, refused: Refused) -> None:
-        super().__init__(refused.message)
-        self.refused: Final = refused
+    between: Between | None = None
 
 
 def open_postgresql(
@@ -101,10 +100,10 @@ def open_postgresql(
             lacking,
             ("serve it from SQLite: `--database FILE`",),
         )
-    serves = _served(plan, replica is not None, counts_elsewhere)
+    serves = number_of(plan, replica is not None, counts_elsewhere)
     writer = Writer(servers, serves, plan.schema.events, replica is not None)
     try:
-        found = writer.begin(lambda _, loop: _opened(writer, loop, plan, (begin, judge), name))
+        found = writer.begin(lambda _, loop: _opened(writer, loop, plan, serves, (begin, judge), name))
     except NotServed as error:
         return error.refused
     except NotBegun as error:
@@ -115,6 +114,7 @@ def open_postgresql(
             ("of one contract all processes have --replica, or none, and all have --rates, or none",),
             ("stop that one, or name another database with --database",),
             held=True,
+            then=(GO_OVER,),
         )
     except FAILED as error:
         return Refused(f"the database {name} cannot be used: {why(error)}")
@@ -122,7 +122,7 @@ def open_postgresql(
     return Opened(PostgreSQL(servers, found.key, writer, follower), name, found.created, found.told, found.began)
 
 
-def _served(plan: ServicePlan, replicated: bool, counts_elsewhere: bool) -> int:
+def number_of(plan: ServicePlan, replicated: bool, counts_elsewhere: bool) -> int:
     """What is served, as a number of 31 bits: all that it does follows from its plan; and from what all have to do
     alike, since whoever reads replicas relies on all to note who writes, and all count rates in one place."""
     served = msgspec.json.encode(plan, order="deterministic")
@@ -131,12 +131,20 @@ def _served(plan: ServicePlan, replicated: bool, counts_elsewhere: bool) -> int:
 
 
 def _opened(
-    writer: Writer, loop: AbstractEventLoop, plan: ServicePlan, work: tuple[Begin | None, Judge | None], name: str
+    writer: Writer,
+    loop: AbstractEventLoop,
+    plan: ServicePlan,
+    serves: int,
+    work: tuple[Begin | None, Judge | None],
+    name: str,
 ) -> _Found:
     """On the writer's thread. Whoever else begins at the same time, or writes, waits."""
     begin, judge = work
     link = writer.begun()
     ask = asking(link, loop)
+    # What may be served may have changed until it was this one's turn.
+    if not loop.run_until_complete(may_serve(link, serves)):
+        raise HeldElsewhere
     examine(ask, name)
     session = Transaction(link, loop, LONGEST_SUM, guarded=True)
     found = known(ask, name)
@@ -149,6 +157,9 @@ def _opened(
         note(ask, {"key": key, **notes_of(plan)})
         if judge is not None:
             judge(session, ())
+    elif found.between is not None:
+        key = found.key
+        go_over(ask, found.between, serves, name)
     else:
         key = found.key
         ask(OLD_MARKS)
@@ -157,6 +168,8 @@ def _opened(
         except NotUpgraded as error:
             raise NotServed(differs(name, error.details)) from None
         told = (*told, *map(words_of_change, adapted.told))
+    if found is None or found.between is None:
+        note_anew(ask, {SERVES: str(serves).encode()})
     if writer.notes:
         ask(CREATE_WROTE)
     prepared(link, loop, plan)
@@ -180,22 +193,37 @@ def asking(link: Link, loop: AbstractEventLoop) -> Ask:
 @contextmanager
 def alone(url: str) -> Iterator[tuple[Link, AbstractEventLoop, str]]:
     """While nobody serves a database, moves it or upgrades it. `str`: its name. Raises NotServed."""
+    with opened_link(url) as (link, loop, name):
+        if not loop.run_until_complete(served(link, _NODE)):
+            is_served = f"the database {name} is served by a process"
+            raise NotServed(Refused(is_served, help=("stop it first",), then=(GO_OVER,)))
+        keep_others_out(link, loop, name)
+        if (found := between(asking(link, loop))) is not None:
+            raise NotServed(Refused(on_its_way(found, name), then=LEAVE))
+        yield link, loop, name
+
+
+@contextmanager
+def opened_link(url: str) -> Iterator[tuple[Link, AbstractEventLoop, str]]:
+    """A connection to a database, a loop, and its name. Raises NotServed."""
     servers = Servers(url)
-    name = servers.name
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
         try:
             link = loop.run_until_complete(servers.open())
             try:
-                if not loop.run_until_complete(served(link, _NODE)):
-                    raise NotServed(Refused(f"the database {name} is served by a process", help=("stop it first",)))
-                if not loop.run_until_complete(link.value(_ALONE)):
-                    raise NotServed(Refused(f"another process moves or upgrades the database {name}"))
-                yield link, loop, name
+                yield link, loop, servers.name
             finally:
                 loop.run_until_complete(link.close())
         except FAILED as error:
-            raise NotServed(Refused(f"the database {name} cannot be used: {why(error)}")) from error
+            why_not = f"the database {servers.name} cannot be used: {why(error)}"
+            raise NotServed(Refused(why_not)) from error
+
+
+def keep_others_out(link: Link, loop: AbstractEventLoop, name: str) -> None:
+    """Nobody else moves or upgrades the database as long as the connection lasts. Raises NotServed."""
+    if not loop.run_until_complete(link.value(_ALONE)):
+        raise NotServed(Refused(f"another process moves or upgrades the database {name}"))
 
 
 def examine(ask: Ask, name: str) -> None:
@@ -246,7 +274,7 @@ def known(ask: Ask, name: str) -> Known | None:
     if found.get("form") != f"{FORM}.{OWN_FORM}".encode():
         raise _refused(name, "it was made by another ninefold")
     try:
-        return Known(found["key"], decode_shape(found["shape"]))
+        return Known(found["key"], decode_shape(found["shape"]), between(ask))
     except (KeyError, msgspec.DecodeError):
         raise _refused(name, "the shape that is stored in it cannot be read") from None
 

@@ -59,7 +59,7 @@ _INDEXES: Final = (
     " LEFT JOIN pg_constraint AS c ON c.conindid = i.indexrelid AND c.conrelid = i.indrelid"
     " WHERE i.indrelid = $1::text::regclass AND a.attname = $2"
 )
-_NOW: Final = "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
+NOW: Final = "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 _TIME: Final = stored_form(Timestamp())
 
 
@@ -96,7 +96,7 @@ class Changing:
     def note_upgrade(self, shape: Schema, backup: Path | None) -> None:
         found = self._ask(f"SELECT value FROM {record.TABLE} WHERE name = 'upgrades'")
         before = record.decode_upgrades(found[0][0] if found else None)
-        [(now,)] = self._ask(f"SELECT {_NOW}")
+        [(now,)] = self._ask(f"SELECT {NOW}")
         noted = record.encode_upgrades((*before, record.Upgrade(str(now), str(backup or ""), "")))
         self.session.run(f"INSERT INTO {record.TABLE} VALUES ('upgrades', ?) {record.ANEW}", (noted,))
 
@@ -128,7 +128,7 @@ def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
         case steps.AddEntered(table=table):
             name, entered = identifier(table.name), identifier(ENTERED_COLUMN)
             yield f"ALTER TABLE {name} ADD COLUMN {entered} {_TIME}"
-            yield f"UPDATE {name} SET {entered} = {_NOW}"
+            yield f"UPDATE {name} SET {entered} = {NOW}"
         case steps.DropEntered(table=name):
             yield f"ALTER TABLE {identifier(name)} DROP COLUMN {identifier(ENTERED_COLUMN)}"
         case steps.Relax(table=name, column=column):
@@ -162,7 +162,7 @@ def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
         case steps.RenameColumn(table=name, old=old, new=new):
             yield _rename(name, old, new)
         case steps.MapState(table=name, column=column, by=by, old=old, new=new, kept=kept):
-            since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {_NOW}"
+            since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {NOW}"
             yield (
                 f"UPDATE {identifier(name)} SET {identifier(column)} = {literal(new)}{since}"
                 f" WHERE {identifier(by)} = {literal(old)}"
@@ -225,16 +225,20 @@ def _numbered_anew(table: str, ask: Ask) -> Iterator[str]:
 
 
 def _fill(table: str, column: str, ask: Ask, cells: Worked, where: Typed | None, reads: steps.Reads) -> None:
-    name = identifier(table)
-    form, kind = ask(_FORM, identifier(table), column)[0]
-    update = (
-        f"UPDATE {name} AS filled SET {identifier(column)} = given.value"
-        f" FROM unnest($1::tid[], $2::{str(form).partition(' COLLATE')[0]}[]) AS given(place, value)"
-        " WHERE filled.ctid = given.place"
-    )
     for rows in _rows(table, cells[0], ask, where, reads):
-        values = [cells[1](row) for _, row in rows]
-        ask(update, [place for place, _ in rows], fitted(values, [kind] * len(values)))
+        give(table, column, ask, [place for place, _ in rows], [cells[1](row) for _, row in rows])
+
+
+def give(table: str, column: str, ask: Ask, places: Sequence[Any], values: Sequence[Stored]) -> None:
+    """Rows their values, each by its place."""
+    form, kind = ask(_FORM, identifier(table), column)[0]
+    ask(
+        f"UPDATE {identifier(table)} AS filled SET {identifier(column)} = given.value"
+        f" FROM unnest($1::tid[], $2::{str(form).partition(' COLLATE')[0]}[]) AS given(place, value)"
+        " WHERE filled.ctid = given.place",
+        places,
+        fitted(values, [kind] * len(values)),
+    )
 
 
 def _remove(table: str, ask: Ask, where: Typed | None, reads: steps.Reads) -> None:
@@ -254,9 +258,14 @@ def _rows(
     names = ", ".join(("ctid", *map(identifier, (*columns, *read))))
     ask(f'DECLARE "$rows" NO SCROLL CURSOR FOR SELECT {names} FROM {identifier(table)}')
     while found := ask(f'FETCH {BATCH} FROM "$rows"'):
-        rows = [(row[0], tuple(int(each) if isinstance(each, bool) else each for each in row[1:])) for row in found]
+        rows = [(row[0], as_stored(row[1:])) for row in found]
         yield [(at, row[: len(columns)]) for at, row in rows if holds(row[len(columns) :])]
     ask('CLOSE "$rows"')
+
+
+def as_stored(row: Sequence[Any]) -> tuple[Stored, ...]:
+    """As SQLite would store it."""
+    return tuple(int(each) if isinstance(each, bool) else each for each in row)
 
 
 def _no_password() -> bytes:
@@ -280,7 +289,7 @@ def _remade(step: steps.Remake, wanted: Schema, ask: Ask) -> Iterator[str]:
     columns |= {stored: now for stored, now, _ in asides}
     columns[identifier(REVISION_COLUMN)] = identifier(REVISION_COLUMN)
     if table.states:
-        columns[identifier(ENTERED_COLUMN)] = identifier(ENTERED_COLUMN) if step.entered else _NOW
+        columns[identifier(ENTERED_COLUMN)] = identifier(ENTERED_COLUMN) if step.entered else NOW
     referring = ask(_REFERRING, old)
     for constraint, of, _ in referring:
         yield f"ALTER TABLE {of} DROP CONSTRAINT {identifier(constraint)}"
@@ -308,6 +317,14 @@ def _value(value: steps.Value, table: str) -> str:
 
 
 # References
+
+
+def drop_references(table: str, ask: Ask) -> None:
+    """Its rows refer to nothing any more."""
+    [(own,)] = ask(f"SELECT {literal(identifier(table))}::regclass::oid")
+    for name, of, number, _ in ask(_REFERENCES):
+        if number == own:
+            ask(f"ALTER TABLE {of} DROP CONSTRAINT {identifier(name)}")
 
 
 def _unbind(ask: Ask) -> None:

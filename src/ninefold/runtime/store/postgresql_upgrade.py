@@ -10,10 +10,10 @@ from typing import Final
 
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store.changing import Decide, NotUpgraded, Rehearsed, ended, upgraded
+from ninefold.runtime.store.postgresql_between import NotServed
 from ninefold.runtime.store.postgresql_link import Link, Transaction
 from ninefold.runtime.store.postgresql_opening import (
     Known,
-    NotServed,
     alone,
     asking,
     count_on,

@@ -23,6 +23,7 @@ from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_link import Broken, Link, Lost, Transaction, meaning, words
 from ninefold.runtime.store.postgresql_nodes import CHANNEL
 from ninefold.runtime.store.postgresql_servers import Servers
+from ninefold.runtime.store.postgresql_serving import served
 from ninefold.runtime.store.protocol import Unavailable
 from ninefold.runtime.store.writer import Queue, Result, Waiting, answer
 from ninefold.sql import nodes
@@ -69,26 +70,11 @@ OLD_MARKS: Final = (
 )
 """Of those who have written nothing for so long nobody is in the middle of a COMMIT."""
 
-_SERVED: Final = "hashtext('ninefold serves ' || current_schema())"
-_SERVE: Final = f"SELECT pg_advisory_lock_shared({_SERVED}, $1)"
-_OTHERS: Final = (
-    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2"
-    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-    f" AND classid = {_SERVED}::oid AND objid <> $1::oid"
-)
-
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
 
 class HeldElsewhere(Exception):
     """Another process serves the database, of another contract."""
-
-
-async def served(link: Link, serves: int) -> bool:
-    """Hold, as long as the connection lasts, what is served; False: something else is. Of two that begin at once with
-    different contracts at least one sees the other."""
-    await link.execute(_SERVE, serves)
-    return not await link.value(_OTHERS, serves)
 
 
 class Writer:
@@ -108,6 +94,7 @@ class Writer:
         self.notes = notes
         self._loop = asyncio.new_event_loop()
         self._link: Link | None = None
+        self._opened = False
         self._name = _MARKS + token_hex(8)
         self._transactions = 0
         self._mark = b""
@@ -127,6 +114,7 @@ class Writer:
                 self._end()
                 found.put((None, error))
                 return
+            self._opened = True
             found.put((made, None))
             self._live()
 
@@ -192,7 +180,7 @@ class Writer:
             }
             link = self._await(self._servers.open(bounds))
             try:
-                if not self._await(served(link, self._serves)):
+                if not self._await(served(link, self._serves, self._opened)):
                     raise HeldElsewhere
             except BaseException:
                 self._await(link.close())

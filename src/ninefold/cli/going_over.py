@@ -1,0 +1,73 @@
+"""`ninefold upgrade FILE --expand`, `--contract` and `--undo`, told: a database goes over to another contract while
+nodes serve it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ninefold.cli.terminal import say
+from ninefold.diagnostics.render import visible
+from ninefold.pipeline import compile_document
+from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store.changing import Over
+from ninefold.runtime.store.record import Contract
+
+
+def before(kept: Contract | None, accept_proposals: bool) -> ServicePlan | None:
+    """`ninefold.runtime.store.changing.Before`"""
+    return (
+        None if kept is None else compile_document(kept[0], kept[1].encode(), accept_proposals).plan_for("postgresql")
+    )
+
+
+def gone_over(done: Over, again: Callable[[str], str]) -> int:
+    """`again`: how the command is called once more, with an option."""
+    if done.refused:
+        return _refused(done, again)
+    _say(f"{done.database}, which {_nodes(done.nodes)} the contract before", _added(done))
+    say("Nodes of this contract may be started beside those.")
+    say(f"Once none of the contract before serves: {again('--contract')}")
+    say(f"To take it back, once none of this one serves: {again('--undo')}")
+    return 0
+
+
+def at_its_end(done: Over, again: Callable[[str], str]) -> int:
+    if done.refused:
+        return _refused(done, again)
+    _say(f"{done.database}, which this contract alone is served from now", _hidden(done))
+    return 0
+
+
+def taken_back(done: Over) -> int:
+    gone = (f"{'taken back':<12}{each}" for each in done.taken)
+    _say(f"{done.database}, which the contract before alone is served from now", (*gone, *_hidden(done)))
+    return 0
+
+
+def _say(head: str, lines: tuple[str, ...]) -> None:
+    say("\n".join(map(visible, (head, "", *(lines or ("nothing that is stored is another",)), ""))))
+
+
+def _added(done: Over) -> tuple[str, ...]:
+    moved = (f"{'moved':<12}{name}: {count:,} rows have a value" for name, count in done.moved)
+    return (*(f"{'added':<12}{each}" for each in done.added), *moved)
+
+
+def _hidden(done: Over) -> tuple[str, ...]:
+    return tuple(_of_hidden(done))
+
+
+def _of_hidden(done: Over) -> Iterator[str]:
+    for name, count in done.aside:
+        yield f"{'hidden':<12}{name}: {count:,} {'values' if '.' in name else 'rows'} (--drop {name} ends them)"
+
+
+def _refused(done: Over, again: Callable[[str], str]) -> int:
+    _say(done.database, tuple(f"{'refused':<12}{each}" for each in done.refused))
+    say("This is not done while nodes serve, and nothing was changed.")
+    say(f"To do it while nobody serves: {again('--apply')}")
+    return 1
+
+
+def _nodes(count: int) -> str:
+    return "1 node serves for" if count == 1 else f"{count} nodes serve for"

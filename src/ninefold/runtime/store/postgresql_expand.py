@@ -1,0 +1,173 @@
+"""Expand and move, of a database in PostgreSQL whose nodes go on (`postgresql_running.py`): what was cut short goes on
+where it was when it is asked for again. Rows are moved a thousand at a time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from msgspec import structs
+
+from ninefold.expressions.tree import Constant, Typed, Variable
+from ninefold.plan.schema import Schema
+from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store import postgresql_tables as tables
+from ninefold.runtime.store.changing import Before, Decide, NotUpgraded, Over
+from ninefold.runtime.store.postgresql_between import note_anew, note_between
+from ninefold.runtime.store.postgresql_opening import (
+    prepared,
+)
+from ninefold.runtime.store.postgresql_premises import Ask
+from ninefold.runtime.store.postgresql_running import (
+    Side,
+    added,
+    alike,
+    beside,
+    found_over,
+    is_to,
+    patiently,
+    plan_of,
+    served_now,
+    validate,
+)
+from ninefold.runtime.store.postgresql_serving import SERVES
+from ninefold.runtime.store.postgresql_steps import BATCH, NOW, Changing, as_stored, give
+from ninefold.runtime.store.protocol import Stored
+from ninefold.runtime.store.worked import filled
+from ninefold.sql.fragment import identifier, literal
+from ninefold.upgrade import steps
+from ninefold.upgrade.running import Between, Running, between
+from ninefold.values import Boolean, Digest, to_sqlite
+
+_IS_VALID: Final = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)"
+
+
+def expand(url: str, plan: ServicePlan, decide: Decide, before: Before) -> Over:
+    """Add what a plan needs, and give rows their values: nodes of both contracts may serve the database then. `plan`:
+    one for PostgreSQL. Raises NotUpgraded."""
+    if lacking := tuple(tables.not_there_yet(plan.schema)):
+        raise NotUpgraded("the contract cannot be served from PostgreSQL yet", lacking)
+    with beside(url) as side:
+        noted = side.found.between
+        if noted is not None:
+            is_to(noted, plan, side.name)
+        number, served = served_now(side, before) if noted is None else (noted.old, plan_of(side, before, noted.old))
+        _, over = found_over(side, plan, decide, served)
+        nodes = side.serving().count(number)
+        if over.refused:
+            return Over(side.name, over.refused, nodes)
+        if noted is None:
+            noted = _expanded(side, plan, over, number, alike(served, plan, number))
+        for index in over.indexes:
+            _indexed(side, index, plan.schema)
+        validate(side)
+        moved = tuple((f"{each.table}.{each.column}", _moved(side, each, plan.schema)) for each in over.move)
+        if not noted.moved:
+            patiently(side, lambda: note_between(side.ask, structs.replace(noted, moved=True)))
+        return Over(side.name, nodes=nodes, added=tuple(added(noted)), moved=moved)
+
+
+def _expanded(side: Side, plan: ServicePlan, over: Running, old: int, new: int) -> Between:
+    if new == old:
+        raise NotUpgraded(f"this contract is served from {side.name}: nothing is to be done")
+    noted = between(over, old, new, plan.name)
+
+    def work() -> None:
+        if set(side.serving()) - {old}:
+            raise NotUpgraded(f"nodes of another contract have begun to serve {side.name}")
+        database = Changing(side.session(), side.ask)
+        database.take(steps.in_order(over.expand), plan.schema)
+        for statement in (*_references(over, plan.schema), *_defaults(over)):
+            side.ask(statement)
+        prepared(side.link, side.loop, plan)
+        note_between(side.ask, noted)
+        note_anew(side.ask, {SERVES: f"{old} {new}".encode()})
+
+    patiently(side, work)
+    return noted
+
+
+def _references(over: Running, schema: Schema) -> Iterator[str]:
+    """Of new tables, which have no rows, and of new columns, whose rows are looked at later."""
+    for step in over.expand:
+        if isinstance(step, steps.MakeTable):
+            yield from tables.references(step.table)
+        elif isinstance(step, steps.AddColumn):
+            table = next(each for each in schema.tables if each.name == step.table.name)
+            own = tuple(each for each in table.references if each.column == step.column.name)
+            for statement in tables.references(structs.replace(table, references=own)):
+                yield f"{statement} NOT VALID"
+
+
+def _defaults(over: Running) -> Iterator[str]:
+    """What rows are given by those who know nothing of a column."""
+    for each in over.move:
+        alter = f"ALTER TABLE {identifier(each.table)} ALTER COLUMN {identifier(each.column)}"
+        yield f"{alter} SET DEFAULT {_default(each, each.value)}"
+
+
+def _default(step: steps.Fill, value: Typed) -> str:
+    match value:
+        case Constant(value=constant):
+            return _constant(step, to_sqlite(step.type, constant))
+        case Variable():
+            return NOW
+        case _:
+            return "gen_random_uuid()::text"
+
+
+def _constant(step: steps.Fill, stored: Stored) -> str:
+    match step.type, stored:
+        case Boolean(), _:
+            return "TRUE" if stored else "FALSE"
+        case Digest(), _:
+            raise AssertionError("no secret is given to rows")
+        case _, str():
+            return literal(stored)
+        case _:
+            return repr(stored)
+
+
+def _indexed(side: Side, step: steps.MakeIndex, schema: Schema) -> None:
+    """Beside those who write. One whose making was cut short is there, and of no use."""
+    table = next(each for each in schema.tables if each.name == step.table)
+    if step.index not in tables.indexes(table):
+        return
+    name = identifier(tables.short(step.index.name))
+    found = side.ask(_IS_VALID, name)
+    if found and found[0][0]:
+        return
+    if found:
+        side.ask(f"DROP INDEX CONCURRENTLY {name}")
+    made = tables.create_index(step.table, step.index)
+    side.ask(made.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY", 1))
+
+
+def _moved(side: Side, step: steps.Fill, schema: Schema) -> int:
+    """How many rows were given a value that had none. Between two batches those who serve write as long as one took."""
+    table = next(each for each in schema.tables if each.name == step.table)
+    after: tuple[Any, ...] | None = ()
+    count = 0
+    while after is not None:
+        begun, of = time.monotonic(), after
+        after, given = patiently(side, lambda: _page(side.ask, step, table.key, of))  # noqa: B023
+        count += given
+        time.sleep(time.monotonic() - begun if after else 0)
+    return count
+
+
+def _page(ask: Ask, step: steps.Fill, key: Sequence[str], after: tuple[Any, ...]) -> tuple[tuple[Any, ...] | None, int]:
+    """The rows behind a primary key: the last of them, None where there are no more, and how many had no value."""
+    read, given = filled(step, Counter())
+    names, by = (", ".join(map(identifier, each)) for each in ((*key, *read), key))
+    behind = f" WHERE ({by}) > ({', '.join(f'${number}' for number in range(1, len(key) + 1))})" if after else ""
+    ordered = f" ORDER BY {by} LIMIT {BATCH}" if key else ""
+    found = ask(f"SELECT ctid, {names} FROM {identifier(step.table)}{behind}{ordered}", *after)
+    lacking = [row for row in found if row[-1] is None]
+    values = [given(as_stored(tuple(row)[1 + len(key) :])) for row in lacking]
+    give(step.table, step.column, ask, [row[0] for row in lacking], values)
+    more = key and len(found) == BATCH
+    return tuple(found[-1])[1 : 1 + len(key)] if more else None, len(lacking)

@@ -1,0 +1,180 @@
+"""A database in PostgreSQL that goes over to another contract while nodes serve it, as every stage of that sees it: a
+connection beside those who serve, what is served, and what is to be done (`ninefold.upgrade.running`).
+
+What locks a table waits two seconds for it and then tries again, so that nobody waits longer for what waits.
+"""
+
+from __future__ import annotations
+
+import time
+from asyncio import AbstractEventLoop
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, TypeVar
+
+from asyncpg import exceptions
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store import record
+from ninefold.runtime.store.changing import Before, Decide, NotUpgraded
+from ninefold.runtime.store.postgresql_between import LEAVE, NotServed, on_its_way
+from ninefold.runtime.store.postgresql_link import FAILED, Link, Transaction
+from ninefold.runtime.store.postgresql_opening import (
+    Known,
+    asking,
+    examine,
+    keep_others_out,
+    known,
+    number_of,
+    opened_link,
+)
+from ninefold.runtime.store.postgresql_premises import Ask
+from ninefold.runtime.store.postgresql_serving import nobody_serves, serving
+from ninefold.runtime.store.postgresql_writer import WRITE
+from ninefold.runtime.store.protocol import Command
+from ninefold.sql.fragment import identifier
+from ninefold.upgrade.changes import Changes, changes
+from ninefold.upgrade.running import Between, Running, running
+from ninefold.values import LONGEST_SUM
+
+T = TypeVar("T")
+
+LOCK_SECONDS: Final = 2
+"""How long a change waits for what others hold, and others for it."""
+
+ATTEMPTS: Final = 30
+PAUSE_SECONDS: Final = 1.0
+
+BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+
+_NOT_VALID: Final = (
+    "SELECT conrelid::regclass::text, conname FROM pg_constraint"
+    " WHERE NOT convalidated AND connamespace = current_schema()::regnamespace"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A connection beside those who serve."""
+
+    link: Link
+    loop: AbstractEventLoop
+    name: str
+    found: Known
+
+    @property
+    def ask(self) -> Ask:
+        return asking(self.link, self.loop)
+
+    def session(self) -> Transaction:
+        return Transaction(self.link, self.loop, LONGEST_SUM, guarded=True)
+
+    def serving(self) -> list[int]:
+        return self.loop.run_until_complete(serving(self.link))
+
+    def nobody_serves(self, number: int) -> bool:
+        return self.loop.run_until_complete(nobody_serves(self.link, number))
+
+
+@contextmanager
+def beside(url: str) -> Iterator[Side]:
+    """Raises NotUpgraded."""
+    try:
+        with opened_link(url) as (link, loop, name):
+            keep_others_out(link, loop, name)
+            ask = asking(link, loop)
+            examine(ask, name)
+            found = known(ask, name)
+            if found is None:
+                raise NotUpgraded(f"the database {name} is empty", help=("`serve` makes its tables when it starts",))
+            yield Side(link, loop, name, found)
+    except NotServed as error:
+        why = error.refused
+        raise NotUpgraded(why.message, why.details, why.help, why.then) from None
+
+
+def patiently(side: Side, work: Callable[[], T], looks: Callable[[], None] = lambda: None) -> T:
+    """In a transaction in which nobody else writes, but while it `looks` before; again where it waited too long."""
+    for attempt in range(ATTEMPTS):
+        side.ask(BEGIN)
+        try:
+            looks()
+            side.ask(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'")
+            side.ask(WRITE)
+            made = work()
+            side.ask("COMMIT")
+        except (exceptions.LockNotAvailableError, exceptions.DeadlockDetectedError):
+            side.ask("ROLLBACK")
+            if attempt == ATTEMPTS - 1:
+                raise NotUpgraded("others hold what has to be changed", help=("ask for it again",)) from None
+            time.sleep(PAUSE_SECONDS)
+        except FAILED:
+            raise
+        except BaseException:
+            if not side.link.is_lost:
+                side.ask("ROLLBACK")
+            raise
+        else:
+            return made
+    raise AssertionError("the last attempt ends it")
+
+
+def served_now(side: Side, before: Before) -> tuple[int, ServicePlan]:
+    """What nodes serve, by its number, and its plan. Raises NotUpgraded."""
+    numbers = set(side.serving())
+    if not numbers:
+        at_once = Command("what is to be done is done at once then", "upgrade", ("--apply",))
+        raise NotUpgraded(f"nobody serves the database {side.name}", then=(at_once,))
+    [number, *others] = numbers
+    if others:
+        raise NotUpgraded(f"nodes of several contracts serve the database {side.name}")
+    return number, plan_of(side, before, number)
+
+
+_OPTIONS: Final = tuple((replicated, elsewhere) for replicated in (False, True) for elsewhere in (False, True))
+
+
+def plan_of(side: Side, before: Before, number: int) -> ServicePlan:
+    """The plan that is served by this number. Raises NotUpgraded."""
+    side.ask(BEGIN)
+    kept = record.served_with(side.session())
+    side.ask("ROLLBACK")
+    for accepts in (False, True):
+        plan = before(kept, accepts)
+        if plan is not None and any(number_of(plan, *options) == number for options in _OPTIONS):
+            return plan
+    raise NotUpgraded(
+        "what is served is not what this ninefold makes of the contract that is kept in the database",
+        help=("it is served with --broker, or by another ninefold: stop it, and upgrade while nobody serves",),
+    )
+
+
+def alike(served: ServicePlan, plan: ServicePlan, number: int) -> int:
+    """The number of a plan that is served with the same options."""
+    return next(number_of(plan, *each) for each in _OPTIONS if number_of(served, *each) == number)
+
+
+def is_to(noted: Between, plan: ServicePlan, name: str) -> None:
+    if noted.new not in {number_of(plan, *each) for each in _OPTIONS}:
+        raise NotUpgraded(on_its_way(noted, name), ("this is another contract",), then=LEAVE)
+
+
+def found_over(side: Side, plan: ServicePlan, decide: Decide, served: ServicePlan) -> tuple[Changes, Running]:
+    side.ask(BEGIN)
+    kept = record.known(side.session())
+    side.ask("ROLLBACK")
+    outcome = decide(side.found.shape, kept)
+    found = changes(outcome.stored, plan.schema)
+    return found, running(outcome, found, served, plan)
+
+
+def validate(side: Side) -> None:
+    """Have what is demanded be looked at in all rows, beside those who write."""
+    for table, constraint in side.ask(_NOT_VALID):
+        side.ask(f"ALTER TABLE {table} VALIDATE CONSTRAINT {identifier(constraint)}")
+
+
+def added(noted: Between) -> Iterator[str]:
+    yield from (f"resource `{each.name}`" for each in noted.tables)
+    yield from (f"field `{table}.{column.name}`" for table, column in noted.columns)

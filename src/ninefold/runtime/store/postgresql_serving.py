@@ -1,0 +1,59 @@
+"""Which contracts the processes serve that serve one database in PostgreSQL: each holds a shared lock that is called
+after its own, as long as its connection lasts, and all are of one contract, or of two while they go over from the one
+to the other.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ninefold.runtime.store import record
+from ninefold.runtime.store.postgresql_link import Link
+
+_SERVED: Final = "hashtext('ninefold serves ' || current_schema())"
+_SERVE: Final = f"SELECT pg_advisory_lock_shared({_SERVED}, $1)"
+_SERVING: Final = (
+    "SELECT objid::int FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2"
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    f" AND classid = {_SERVED}::oid AND granted"
+)
+_ALONE: Final = f"SELECT pg_try_advisory_xact_lock({_SERVED}, $1)"
+
+SERVES: Final = "serves"
+"""Noted are the numbers of the contracts that nodes may serve: of the one, or of two while nodes go over to another."""
+
+_NOTED: Final = f"SELECT convert_from(value, 'UTF8') FROM {record.TABLE} WHERE name = '{SERVES}'"
+
+
+async def served(link: Link, serves: int, again: bool = False) -> bool:
+    """Hold, as long as the connection lasts, what is served; False: something else is, beside which it may not be. Of
+    two that begin at once with different contracts at least one sees the other. `again`: it was served before, and may
+    be no more."""
+    await link.execute(_SERVE, serves)
+    return await may_serve(link, serves, again)
+
+
+async def may_serve(link: Link, serves: int, again: bool = False) -> bool:
+    others = {number for number in await serving(link) if number != serves}
+    if not others and not again:
+        return True
+    may = await noted_to_serve(link)
+    return not others if may is None else {serves, *others} <= may
+
+
+async def serving(link: Link) -> list[int]:
+    """What each process serves that is there, by its number."""
+    return [int(number) for (number,) in await link.fetch(_SERVING)]
+
+
+async def noted_to_serve(link: Link) -> set[int] | None:
+    """None: nothing is noted."""
+    if await link.value("SELECT to_regclass($1)", record.TABLE) is None:
+        return None
+    noted = await link.value(_NOTED)
+    return None if noted is None else set(map(int, noted.split()))
+
+
+async def nobody_serves(link: Link, number: int) -> bool:
+    """Whether nobody does, nor begins to before the transaction ends."""
+    return bool(await link.value(_ALONE, number))

@@ -1,0 +1,317 @@
+"""Which changes are made while nodes of the old contract serve a database beside nodes of the new one, and in which
+steps: `expand` adds what the new contract needs, `move` gives rows that are there their values, and `contract` demands
+and takes away, once nobody serves the old one.
+
+Meanwhile each node reads what the other has written. So a change goes only where every row that either contract allows
+is one that the other can live with: what one of them has alone the other need not give, and what both have they hold to
+the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions.tree import Call, Constant, Typed, Variable
+from ninefold.plan.schema import Column, Schema, Stored, Table
+from ninefold.plan.service import ServicePlan
+from ninefold.plan.statement import statements
+from ninefold.plan.writes import Occurrences
+from ninefold.sql.fragment import identifier
+from ninefold.upgrade import steps
+from ninefold.upgrade.change import Change
+from ninefold.upgrade.changes import Changes, Outcome
+from ninefold.upgrade.steps import Step
+from ninefold.upgrade.words import sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """`expand`, in one transaction; then `indexes`, made beside those who write; then `move`, in batches: each fills a
+    column with what the contract gives, and whoever writes without knowing of it gives the same. `contract`, in one
+    transaction. `refused`: what cannot be done while nodes serve, in sentences; none where it can."""
+
+    expand: tuple[steps.MakeTable | steps.MakeSupport | steps.AddColumn, ...]
+    indexes: tuple[steps.MakeIndex, ...]
+    move: tuple[steps.Fill, ...]
+    contract: tuple[Step, ...]
+    refused: tuple[str, ...] = ()
+
+
+def running(outcome: Outcome, found: Changes, before: ServicePlan, after: ServicePlan) -> Running:
+    """`outcome`: with nothing but what the contract decides itself. `found`: what is to be done after that. `before`:
+    what is served."""
+    sorting = _Sorting(outcome, before, after)
+    sorting.sort(found)
+    refused = (*sorting.refused, *_in_common(before, after))
+    return Running(tuple(sorting.expand), tuple(sorting.indexes), tuple(sorting.move), tuple(sorting.contract), refused)
+
+
+class _Sorting:
+    def __init__(self, outcome: Outcome, before: ServicePlan, after: ServicePlan) -> None:
+        self.expand: list[steps.MakeTable | steps.MakeSupport | steps.AddColumn] = []
+        self.indexes: list[steps.MakeIndex] = []
+        self.move: list[steps.Fill] = []
+        self.contract: list[Step] = []
+        self.refused: list[str] = []
+        self._outcome, self._before, self._after = outcome, before, after
+        self._given = set(outcome.given)
+
+    def sort(self, found: Changes) -> None:
+        self.refused += [f"part 9: {each.words}" for each in self._outcome.inherited]
+        self.refused += [sentence(each) for each in self._outcome.asked]
+        for step in self._outcome.steps:
+            self._decided(step)
+        for change in found.changes:
+            self._change(change)
+        for step in found.silent:
+            if isinstance(step, steps.MakeIndex | steps.DropIndex | steps.MakeSupport):
+                self._step(step, "")
+        # What is not said to be done otherwise was said by the changes that it is made of.
+
+    def _decided(self, step: Step) -> None:
+        if isinstance(step, steps.AddColumn):
+            self._step(step, f"field `{step.table.name}.{step.column.name}`, new")
+        elif isinstance(step, steps.Fill) and f"{step.table}.{step.column}" in self._given:
+            if is_given_alike(step.value):
+                self.move.append(step)
+            else:
+                about = f"field `{step.table}.{step.column}`, new, required"
+                self.refused.append(f"{about}: nodes of the old contract cannot work out what it is given")
+
+    def _change(self, change: Change) -> None:
+        if change.kind == "question":
+            self.refused.append(f"{sentence(change)}: it is left to a decision over rows")
+        elif change.kind == "back":
+            self.refused.append(f"{sentence(change)}: what was set aside comes back")
+        elif change.words and not change.steps:
+            self.refused.append(f"{sentence(change)}: its table is made anew")
+        for step in change.steps if change.kind in ("automatic", "aside") else ():
+            self._step(step, sentence(change))
+
+    def _step(self, step: Step, about: str) -> None:
+        """`about`: the change that it is of, as a sentence."""
+        if why := "; ".join(self._why_not(step)):
+            self.refused.append(f"{about}: {why}")
+            return
+        match step:
+            case steps.MakeTable() | steps.MakeSupport() | steps.AddColumn():
+                self.expand.append(step)
+            case steps.MakeIndex():
+                self.indexes.append(step)
+            case _:
+                self.contract.append(step)
+
+    def _why_not(self, step: Step) -> Iterator[str]:
+        before, after = self._before, self._after
+        match step:
+            case steps.MakeTable(table=table):
+                yield from _held_back(table, None, before, "old")
+            case steps.AddColumn(table=table, column=column):
+                yield from _held_back(table, column.name, before, "old")
+            case steps.MakeSupport(what=what, of=of):
+                if what not in ("keys", "reading", "credentials", "scopes"):
+                    yield "nodes of the old contract would write nothing of it"
+                elif what == "scopes" and of in before.schema.credentials:
+                    yield "nodes of the old contract would issue credentials without any"
+            case steps.SetAside(table=name, aside=aside):
+                table = _table(before.schema, name)
+                if any(each.required for each in table.columns if each.name == aside.column.name):
+                    yield "nodes of the old contract count on a value in each row"
+                yield from _held_back(table, aside.column.name, after, "new")
+            case steps.SetTableAside(table=table):
+                yield from _held_back(table, None, after, "new")
+            case steps.Require(table=name, column=column):
+                if f"{name}.{column}" not in self._given:
+                    yield "nodes of the old contract write rows without it"
+            case steps.Relax():
+                yield "nodes of the old contract count on a value in each row"
+            case steps.MakeIndex(index=index) if index.unique:
+                yield "nodes of the old contract do not hold to it"
+            case steps.DropIndex(index=index) if index.unique:
+                yield "nodes of the old contract count on it"
+            case steps.MakeIndex() | steps.DropIndex():
+                pass
+            case _:
+                yield "nodes of the old contract would not do the same"
+
+
+def is_given_alike(value: Typed) -> bool:
+    """Whether a database can give it as well as a node: a constant, the time, or a random UUID."""
+    match value:
+        case Constant() | Variable(name="now") | Call(function="uuid"):
+            return True
+        case _:
+            return False
+
+
+def _held_back(table: Table, column: str | None, plan: ServicePlan, which: str) -> Iterator[str]:
+    """Rows of the table, of which the plan knows nothing (or nothing of the column), would keep others from being
+    deleted."""
+    targets = {
+        each.table for each in table.references if each.on_delete == "refuse" and column in (None, each.column)
+    } & deleted(plan)
+    for each in sorted(targets):
+        yield f"rows of `{each}` that nodes of the {which} contract delete would be kept by it"
+
+
+def deleted(plan: ServicePlan) -> set[str]:
+    """The resources of which a plan deletes rows, and those whose rows go with them."""
+    texts = [piece.text for each in statements(plan) for piece in each.pieces]
+    found = {
+        table.name
+        for table in plan.schema.tables
+        if any(f"DELETE FROM {identifier(table.name)} " in text for text in texts)
+    }
+    while (
+        more := {
+            table.name
+            for table in plan.schema.tables
+            for each in table.references
+            if each.on_delete == "cascade" and each.table in found
+        }
+        - found
+    ):
+        found |= more
+    return found
+
+
+# ── What nodes of both contracts do with the same rows ────────────────────────────────────────────────────────
+
+
+def _in_common(before: ServicePlan, after: ServicePlan) -> Iterator[str]:
+    yield from _of_rows(before, after)
+    if before.schema.events or after.schema.events:
+        if _without_places(before.delivery) != _without_places(after.delivery):
+            yield "how events are delivered: any node sends what any has written"
+        if kinds := sorted(_kinds(before) ^ _kinds(after)):
+            yield f"the kinds of events ({', '.join(kinds)}): any node sends what any has written"
+        if _versions(before) != _versions(after):
+            yield "the versions: an event is written in each of them"
+    if _timers(before) != _timers(after):
+        yield "the timers: what is due is done by any node"
+    if _records(before) != _records(after):
+        yield "the rows that the contract states: each node would bring about its own"
+
+
+def _of_rows(before: ServicePlan, after: ServicePlan) -> Iterator[str]:
+    held, now = _held(before.stored), _held(after.stored)
+    tables = {table.name: table for table in before.schema.tables}
+    for table in after.schema.tables:
+        was = tables.get(table.name)
+        if was is None:
+            continue
+        there = {column.name for column in was.columns} & {column.name for column in table.columns}
+        for name in sorted(there):
+            field = f"{table.name}.{name}"
+            if held.get(field) != now.get(field):
+                yield f"what `{field}` may hold: both contracts have to hold rows to the same"
+            if (name in was.passwords) != (name in table.passwords):
+                yield f"how `{field}` is kept: of a password and of a token are kept different things"
+        if _states(was) != _states(table):
+            yield f"the states of `{table.name}`: nodes of one contract do not know those of the other"
+        if _checks(held, table) != _checks(now, table):
+            yield f"the checks of `{table.name}`: both contracts have to hold rows to the same"
+
+
+def _held(stored: Sequence[Stored]) -> Mapping[str, list[bytes]]:
+    """What rows are held to, by the field or the check."""
+    found: dict[str, list[bytes]] = {}
+    for each in stored:
+        for field in each.fields:
+            found.setdefault(each.named(field), []).append(msgspec.json.encode(field.schema, order="deterministic"))
+        for rule in each.rules:
+            found.setdefault(f"{rule.name}.$check", []).append(rule.words.encode())
+    return found
+
+
+def _checks(held: Mapping[str, list[bytes]], table: Table) -> dict[str, list[bytes]]:
+    return {name: each for name, each in held.items() if name.endswith(".$check") and name.split(".")[0] == table.name}
+
+
+def _states(table: Table) -> tuple[str, frozenset[str]] | None:
+    return None if table.machine is None else (table.machine.column, frozenset(table.machine.states))
+
+
+def _kinds(plan: ServicePlan) -> set[str]:
+    return {event.kind for each in _parts(plan) if isinstance(each, Occurrences) for event in each.events}
+
+
+def _parts(part: object) -> Iterator[object]:
+    yield part
+    if isinstance(part, msgspec.Struct):
+        for name in part.__struct_fields__:
+            yield from _parts(getattr(part, name))
+    elif isinstance(part, tuple | list):
+        for each in part:
+            yield from _parts(each)
+    elif isinstance(part, dict):
+        yield from _parts(tuple(part.values()))
+
+
+def _versions(plan: ServicePlan) -> tuple[str, ...]:
+    found = plan.versions
+    return () if found is None else (found.current, *(each.name for each in found.versions))
+
+
+def _timers(plan: ServicePlan) -> list[object]:
+    return [
+        (each.resource, each.transition, each.origin, each.after_microseconds, each.by_the_clock, each.due, each.waits)
+        for each in plan.timers
+    ]
+
+
+def _records(plan: ServicePlan) -> list[tuple[str, object]]:
+    return [] if plan.records is None else [(each.resource, each.values) for each in plan.records.rows]
+
+
+def _without_places(part: object) -> object:
+    """The same, wherever in its document it is stated."""
+    if isinstance(part, msgspec.Struct):
+        return type(part), {
+            name: _without_places(getattr(part, name)) for name in part.__struct_fields__ if name != "trace"
+        }
+    if isinstance(part, tuple | list):
+        return [_without_places(each) for each in part]
+    if isinstance(part, dict):
+        return {name: _without_places(each) for name, each in part.items()}
+    return part
+
+
+def _table(schema: Schema, name: str) -> Table:
+    return next(each for each in schema.tables if each.name == name)
+
+
+# ── What is there until it ends ───────────────────────────────────────────────────────────────────────────────
+
+
+class Between(msgspec.Struct, frozen=True):
+    """What a database notes of itself while it is between two contracts: `old` and `new` say which nodes may serve it,
+    `name` what the new one is called. `moved`: so far that nodes of the new one may begin; `begun`: one has. What was
+    added: `tables`, `columns`, `indexes`, and the `supports` beside them."""
+
+    old: int
+    new: int
+    name: str
+    tables: tuple[Table, ...] = ()
+    columns: tuple[tuple[str, Column], ...] = ()
+    indexes: tuple[str, ...] = ()
+    supports: tuple[tuple[steps.Support, str], ...] = ()
+    moved: bool = False
+    begun: bool = False
+
+
+def between(found: Running, old: int, new: int, name: str) -> Between:
+    added = [each.column for each in found.expand if isinstance(each, steps.AddColumn)]
+    tables = [each.table for each in found.expand if isinstance(each, steps.AddColumn)]
+    return Between(
+        old,
+        new,
+        name,
+        tuple(each.table for each in found.expand if isinstance(each, steps.MakeTable)),
+        tuple((table.name, column) for table, column in zip(tables, added, strict=True)),
+        tuple(each.index.name for each in found.indexes),
+        tuple((each.what, each.of) for each in found.expand if isinstance(each, steps.MakeSupport)),
+    )

@@ -1,0 +1,168 @@
+"""A contract is changed while nodes serve the one before: what goes over running nodes becomes what it becomes where
+nobody serves meanwhile, and at every moment of it the contract before is served, or both."""
+
+from __future__ import annotations
+
+import re
+from asyncio import AbstractEventLoop
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from math import inf
+from typing import Any
+
+import pytest
+from tests.postgresql import server
+from tests.postgresql.test_upgrade import beside, catalogue, held, of_base, plan, served, upgraded
+from tests.slices import LONG, some
+from tests.upgrade.test_a_strangers_way import is_served
+from tests.upgrade.test_matrix import CHANGES, DATA, answered, databases, loaded, path
+
+from ninefold.cli.going_over import before
+from ninefold.operator.audit import Audit, Kept
+from ninefold.runtime.store import postgresql_opening, postgresql_running
+from ninefold.runtime.store.changing import NotUpgraded, Over
+from ninefold.runtime.store.opening import come_to_its_end, go_over, open_database, take_back
+from ninefold.runtime.store.postgresql_link import Link
+from ninefold.runtime.store.postgresql_premises import Ask
+from ninefold.runtime.store.protocol import Opened
+
+__all__ = ["beside", "databases", "path"]
+
+pytestmark = pytest.mark.serves
+
+GOING = [name for name, change in CHANGES.items() if change["running"] is True]
+SEVERAL = "several changes at once"
+
+
+@contextmanager
+def node(url: str, name: str) -> Iterator[None]:
+    opening = open_database(url, plan(name, "postgresql"), judge=judge(name))
+    assert isinstance(opening, Opened), (opening.message, opening.details)
+    try:
+        yield
+    finally:
+        opening.database.close()
+
+
+def judge(name: str) -> Audit:
+    return Audit(plan(name, "postgresql").stored, inf, Kept(loaded(name).source, lambda _: ()))
+
+
+def expanded(url: str, name: str) -> Over:
+    return go_over(url, plan(name, "postgresql"), answered(name), before)
+
+
+def contracted(url: str, name: str) -> Over:
+    return come_to_its_end(url, plan(name, "postgresql"), answered(name), judge(name), before)
+
+
+def write(url: str) -> None:
+    """Rows, as a node of the contract before writes them."""
+    for each in DATA["rows"]:
+        text = each.replace("randomblob(32)", "decode(md5(value::text) || md5(value::text || 'x'), 'hex')")
+        text = re.sub(r"iif\(([^,]+), ([^,]+), ([^)]+)\)", r"CASE WHEN (\1) <> 0 THEN \2 ELSE \3 END", text)
+        server.run(url, text.replace("FROM n", "FROM generate_series(101, 103) AS value"))
+
+
+def all_there(was: dict[str, list[dict[str, Any]]], url: str) -> bool:
+    """Whether each row is there with what it had."""
+    now = held(url)
+    return all(
+        {name: row[name] for name in one} == one
+        for table, rows in was.items()
+        for one, row in zip(rows, sorted(now[table], key=lambda row, rows=rows: repr(_of(row, rows))), strict=True)  # type: ignore[misc]
+    )
+
+
+def _of(row: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {name: row[name] for name in rows[0]} if rows else row
+
+
+@pytest.mark.parametrize("rows", [3])
+@pytest.mark.parametrize("name", GOING if LONG else some(GOING, 5))
+def test_it_becomes_what_it_becomes_where_nobody_serves(name: str, beside: str, rows: int) -> None:
+    other = of_base(rows)
+    for url in (beside, other):
+        assert is_served(url, "")
+    first = held(beside)
+    with pytest.raises(NotUpgraded, match="nobody serves"):
+        expanded(beside, name)
+    with node(beside, ""):
+        assert not expanded(beside, name).refused and all_there(first, beside)
+        assert not expanded(beside, name).refused, "and again, which changes nothing"
+        with node(beside, name), node(beside, ""):
+            write(beside)
+            for gone in (lambda: contracted(beside, name), lambda: take_back(beside)):
+                with pytest.raises(NotUpgraded, match="is served"):
+                    gone()
+        assert served(beside, "a state renamed") is not None, "a third contract"
+    with node(beside, name):
+        contracted(beside, name)
+        assert served(beside, "") is not None, "the one before is over"
+    write(other)
+    assert upgraded(other, name).goes
+    assert held(beside) == held(other) and catalogue(beside) == catalogue(other)
+    assert served(beside, name) is None
+
+
+@pytest.mark.parametrize("rows", [3])
+@pytest.mark.parametrize("begun", [False, True])
+def test_it_is_taken_back(beside: str, begun: bool, rows: int) -> None:
+    assert is_served(beside, "")
+    first, made = held(beside), catalogue(beside)
+    with node(beside, ""):
+        expanded(beside, SEVERAL)
+        if begun:
+            with node(beside, SEVERAL):
+                server.run(beside, "UPDATE room SET owner = 1, floor = 7", "INSERT INTO shelf VALUES ('s', 'r1', 'r')")
+        aside = dict(take_back(beside).aside)
+        assert aside == ({"room.floor": 3, "room.owner": 3, "room.far": 3, "shelf": 1} if begun else {})
+        assert all_there(first, beside)
+        assert begun or (held(beside), catalogue(beside)) == (first, made)
+        assert served(beside, SEVERAL) is not None
+    with node(beside, ""):
+        assert not expanded(beside, "a field gone").refused, "another one"
+        take_back(beside)
+
+
+@pytest.mark.parametrize("rows", [3])
+@pytest.mark.parametrize("at", range(1, 110) if LONG else [30, 44, 58])
+def test_cut_off_both_are_served_or_the_one_before(
+    beside: str, at: int, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At some of its statements the connection ends, as where a process is killed; asked for again, it goes on."""
+    assert is_served(beside, "")
+    other, first, asked = of_base(rows), held(beside), count(1)
+
+    def asking(link: Link, loop: AbstractEventLoop) -> Ask:
+        ask = postgresql_opening.asking(link, loop)
+
+        def ended(text: str, *binds: object) -> list[object]:
+            if next(asked) == at:
+                link.drop()
+            return ask(text, *binds)
+
+        return ended
+
+    def done(stage: Callable[[str, str], Over]) -> bool:
+        """Whether it came to its end before it was cut off."""
+        with monkeypatch.context() as patched:
+            patched.setattr(postgresql_running, "asking", asking)
+            try:
+                stage(beside, SEVERAL)
+            except NotUpgraded:
+                return False
+        return True
+
+    with node(beside, ""):
+        done(expanded)
+        assert all_there(first, beside)
+    with node(beside, ""):
+        expanded(beside, SEVERAL)
+    is_between = "SELECT 1 FROM \"$ninefold\" WHERE name = 'between'"
+    if not done(contracted) and server.run(beside, is_between):
+        assert served(beside, "") is None, "it goes on as long as nobody came to the end"
+        contracted(beside, SEVERAL)
+    assert upgraded(other, SEVERAL).goes
+    assert held(beside) == held(other) and catalogue(beside) == catalogue(other)
