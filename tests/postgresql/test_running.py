@@ -68,15 +68,7 @@ def write(url: str) -> None:
 def all_there(was: dict[str, list[dict[str, Any]]], url: str) -> bool:
     """Whether each row is there with what it had."""
     now = held(url)
-    return all(
-        {name: row[name] for name in one} == one
-        for table, rows in was.items()
-        for one, row in zip(rows, sorted(now[table], key=lambda row, rows=rows: repr(_of(row, rows))), strict=True)  # type: ignore[misc]
-    )
-
-
-def _of(row: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
-    return {name: row[name] for name in rows[0]} if rows else row
+    return all(any(row.items() <= each.items() for each in now[table]) for table, rows in was.items() for row in rows)
 
 
 @pytest.mark.parametrize("rows", [3])
@@ -93,9 +85,10 @@ def test_it_becomes_what_it_becomes_where_nobody_serves(name: str, beside: str, 
         assert not expanded(beside, name).refused, "and again, which changes nothing"
         with node(beside, name), node(beside, ""):
             write(beside)
-            for gone in (lambda: contracted(beside, name), lambda: take_back(beside)):
-                with pytest.raises(NotUpgraded, match="is served"):
-                    gone()
+            with pytest.raises(NotUpgraded, match="is served"):
+                contracted(beside, name)
+            with pytest.raises(NotUpgraded, match="is served"):
+                take_back(beside)
         assert served(beside, "a state renamed") is not None, "a third contract"
     with node(beside, name):
         contracted(beside, name)

@@ -9,7 +9,9 @@ from ninefold.cli.terminal import say
 from ninefold.diagnostics.render import visible
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.store.changing import Over
+from ninefold.runtime.store.changing import Decide, Over
+from ninefold.runtime.store.opening import come_to_its_end, go_over
+from ninefold.runtime.store.protocol import Judge
 from ninefold.runtime.store.record import Contract
 
 
@@ -20,8 +22,15 @@ def before(kept: Contract | None, accept_proposals: bool) -> ServicePlan | None:
     )
 
 
-def gone_over(done: Over, again: Callable[[str], str]) -> int:
-    """`again`: how the command is called once more, with an option."""
+def goes_over(url: str, plan: ServicePlan, decide: Decide, judge: Judge | None, again: Callable[[str], str]) -> int:
+    """`judge`: of the rows, where it comes to its end. `again`: how the command is called once more, with an option.
+    Raises NotUpgraded."""
+    if judge is None:
+        return _gone_over(go_over(url, plan, decide, before), again)
+    return _at_its_end(come_to_its_end(url, plan, decide, judge, before), again)
+
+
+def _gone_over(done: Over, again: Callable[[str], str]) -> int:
     if done.refused:
         return _refused(done, again)
     _say(f"{done.database}, which {_nodes(done.nodes)} the contract before", _added(done))
@@ -31,7 +40,7 @@ def gone_over(done: Over, again: Callable[[str], str]) -> int:
     return 0
 
 
-def at_its_end(done: Over, again: Callable[[str], str]) -> int:
+def _at_its_end(done: Over, again: Callable[[str], str]) -> int:
     if done.refused:
         return _refused(done, again)
     _say(f"{done.database}, which this contract alone is served from now", _hidden(done))

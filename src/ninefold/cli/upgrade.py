@@ -26,7 +26,7 @@ from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import undo as undo_
 from ninefold.runtime.store.changing import Decide, Judged, NotUpgraded, Rehearsed
-from ninefold.runtime.store.opening import come_to_its_end, drop_from, go_over, has_backups, take_back, upgrade_database
+from ninefold.runtime.store.opening import drop_from, has_backups, take_back, upgrade_database
 from ninefold.runtime.store.protocol import Command
 from ninefold.runtime.store.record import Known
 from ninefold.syntax.parser import read
@@ -59,6 +59,28 @@ Drop: TypeAlias = Annotated[
     ),
 ]
 
+Expand: TypeAlias = Annotated[
+    bool,
+    Parameter(
+        help="Of a database in PostgreSQL, while nodes serve the contract before: add what this one needs, so that its"
+        " nodes may serve beside them. What was cut short goes on when it is asked for again.",
+        negative=(),
+        show_default=False,
+    ),
+]
+
+LoseWrites: TypeAlias = Annotated[bool, Parameter(help="Put it back all the same.", negative=(), show_default=False)]
+
+Contract: TypeAlias = Annotated[
+    bool,
+    Parameter(
+        help="After `--expand`, once no node of the contract before serves: demand what this one demands, and set"
+        " aside what it has not.",
+        negative=(),
+        show_default=False,
+    ),
+]
+
 
 def upgrade(
     file: File,
@@ -69,10 +91,10 @@ def upgrade(
     write: Write = None,
     apply: Flag = False,
     backup: Backup = None,
-    expand: Flag = False,
-    contract: Flag = False,
+    expand: Expand = False,
+    contract: Contract = False,
     undo: Flag = False,
-    lose_writes: Flag = False,
+    lose_writes: LoseWrites = False,
     drop: Drop = (),
     format: Literal["text", "json"] = "text",
     accept_proposals: AcceptProposals = False,
@@ -98,17 +120,9 @@ def upgrade(
     apply
         Do it: behind a backup, in one transaction, while nobody serves the database. One in PostgreSQL is backed up
         by its operator, and nobody serves it during a preview either.
-    expand
-        Of a database in PostgreSQL, while nodes serve the contract before: add what this one needs, so that its nodes
-        may serve beside them. What was cut short goes on when it is asked for again.
-    contract
-        After `--expand`, once no node of the contract before serves: demand what this one demands, and set aside what
-        it has not.
     undo
         After `--expand`, once no node of this contract serves: take it back. Else put the backup of the last upgrade
         back, unless rows were written since. What is there is kept beside it.
-    lose_writes
-        Put it back all the same.
     format
         `json` gives one object.
     """
@@ -116,25 +130,29 @@ def upgrade(
     path, plan = plan_beside(loaded, plan, file, database)
     again = _Again(file, path, decisions)
     try:
-        if backup and not has_backups(path):
-            raise Unusable("there is no backup of a database in PostgreSQL but its operator's", "pg_dump makes one")
-        if undo and not has_backups(path):
-            return going_over.taken_back(take_back(path))
-        if undo:
-            return _undone(*undo_.undo(path, lose_writes))
-        if drop:
-            return _dropped(drop_from(path, drop))
+        taken = _taken_back(path, undo, lose_writes, drop, backup)
+        if taken is not None:
+            return taken
         judge = Audit(plan.stored, inf, Kept(loaded.source, lambda _: ()))
         decide = _decide(again, plan, loaded, reads=write is None and not (expand or contract))
-        if expand:
-            return going_over.gone_over(go_over(path, plan, decide, going_over.before), again)
-        if contract:
-            return going_over.at_its_end(come_to_its_end(path, plan, decide, judge, going_over.before), again)
+        if expand or contract:
+            return going_over.goes_over(path, plan, decide, judge if contract else None, again)
         done = upgrade_database(path, plan, decide, judge, apply, backup)
     except NotUpgraded as error:
         then = leads_on(error.then, file, path)
         raise Unusable(str(error), *then, *error.help, details=error.details) from None
     return _told(done, format, again, apply) if write is None else _written(write, done, again)
+
+
+def _taken_back(path: str, undo: bool, lose_writes: bool, drop: Sequence[str], backup: Path | None) -> int | None:
+    """What is done whatever the contract says; None: nothing of it is asked for. Raises NotUpgraded."""
+    if backup and not has_backups(path):
+        raise Unusable("there is no backup of a database in PostgreSQL but its operator's", "pg_dump makes one")
+    if undo and not has_backups(path):
+        return going_over.taken_back(take_back(path))
+    if undo:
+        return _undone(*undo_.undo(path, lose_writes))
+    return _dropped(drop_from(path, drop)) if drop else None
 
 
 @dataclass(slots=True)

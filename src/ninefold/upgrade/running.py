@@ -17,9 +17,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.tree import Call, Constant, Typed, Variable
 from ninefold.plan.schema import Column, Schema, Stored, Table
 from ninefold.plan.service import ServicePlan
-from ninefold.plan.statement import statements
-from ninefold.plan.writes import Occurrences
-from ninefold.sql.fragment import identifier
+from ninefold.plan.writes import Delete, Occurrences, Remove
 from ninefold.upgrade import steps
 from ninefold.upgrade.change import Change
 from ninefold.upgrade.changes import Changes, Outcome
@@ -159,12 +157,7 @@ def _held_back(table: Table, column: str | None, plan: ServicePlan, which: str) 
 
 def deleted(plan: ServicePlan) -> set[str]:
     """The resources of which a plan deletes rows, and those whose rows go with them."""
-    texts = [piece.text for each in statements(plan) for piece in each.pieces]
-    found = {
-        table.name
-        for table in plan.schema.tables
-        if any(f"DELETE FROM {identifier(table.name)} " in text for text in texts)
-    }
+    found = {each.resource for each in _parts(plan) if isinstance(each, Delete | Remove)}
     while (
         more := {
             table.name
