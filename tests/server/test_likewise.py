@@ -8,7 +8,9 @@ compared as well.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import gc
+from asyncio import Future
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,7 +42,7 @@ from ninefold.runtime.request import likewise
 from ninefold.runtime.request.exchange import Exchange, call_of
 from ninefold.runtime.request.likewise import Given
 from ninefold.runtime.store.memory import Memory
-from ninefold.runtime.store.protocol import Answered, Row, Session, Statistics, Stored
+from ninefold.runtime.store.protocol import Answered, Row, Session, Statistics, Stored, settling
 
 ORDERS = ROOT / "examples" / "orders.md"
 COMPLETE = [each for each in SERVED if each.name != "orders"]
@@ -67,6 +69,23 @@ def test_reads_by_callers_whose_credentials_end_are_answered_likewise() -> None:
     files = sorted((directory / "http").glob("*.http"))
     good, settled, _ = _asked_both_ways(contract_of(directory), files, operator_of(directory))
     assert good and settled > good / 2
+
+
+WAIT_FOR_NOTHING_ELSE = (
+    "books-that-show-what-is-asked-for",
+    "films-in-several-views",
+    "pages-that-tell-where-they-are",
+)
+"""Cases that anybody may read, of which nothing is counted, falls due, or has a key: nodes share nothing but rows."""
+
+
+@pytest.mark.parametrize("name", WAIT_FOR_NOTHING_ELSE)
+def test_reads_that_wait_for_their_rows_are_handed_over(name: str) -> None:
+    directory = next(each for each in COMPLETE if each.name == name)
+    files = sorted((directory / "http").glob("*.http"))
+    good, settled, handed = _asked_both_ways(contract_of(directory), files, operator_of(directory), waits=True)
+    assert good and not settled
+    assert handed > good / 2
 
 
 def test_the_plan_says_which_endpoints_answer_so() -> None:
@@ -97,9 +116,11 @@ def test_a_defect_of_what_is_left_is_found(name: str, instead: Callable[..., Any
             _asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {})
 
 
-def _asked_both_ways(contract: Path, paths: list[Path], given: Mapping[str, str]) -> tuple[int, int, int]:
-    """How many reads that came like others were answered well, how many of them without the steps, and how many writes
-    were handed over without them."""
+def _asked_both_ways(
+    contract: Path, paths: list[Path], given: Mapping[str, str], waits: bool = False
+) -> tuple[int, int, int]:
+    """How many reads that came like others were answered well, how many of them without the steps, and how many
+    requests were handed over without them: writes, and where rows are waited for (`waits`) reads."""
     whole = _rehearsed(contract, tuple(paths), tuple(given.items()))
     rehearsal = whole.rehearsal(whole.plan)
     rehearsal.opened()
@@ -108,7 +129,7 @@ def _asked_both_ways(contract: Path, paths: list[Path], given: Mapping[str, str]
     asked = [each for each in whole.asked if _ends(each) and (writes or each.told.method in SAFE)]
     moments = [each.moment for each in whole.asked]
     try:
-        return asyncio.run(_at_doors(rehearsal, asked, moments[-1:]))
+        return asyncio.run(_at_doors(rehearsal, asked, moments[-1:], waits))
     finally:
         rehearsal.close()
 
@@ -143,8 +164,10 @@ def _ends(asked: Asked) -> bool:
     return asked.told.happening is None and comes_whole and not goes_on
 
 
-async def _at_doors(rehearsal: Rehearsal, asked: Sequence[Asked], moments: Sequence[Moment]) -> tuple[int, int, int]:
-    rows = _Rows(rehearsal.database)
+async def _at_doors(
+    rehearsal: Rehearsal, asked: Sequence[Asked], moments: Sequence[Moment], waits: bool
+) -> tuple[int, int, int]:
+    rows = (_RowsElsewhere if waits else _Rows)(rehearsal.database)
     sides = alone, among = _Side(rehearsal, rows, keeps=False), _Side(rehearsal, rows, keeps=True)
     try:
         with _leaving_no_circles():
@@ -195,12 +218,13 @@ class _Rows:
 
     nodes = None
     replica = None
+    together = False
     at = 0
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    def select(self, text: str, binds: Sequence[Stored]) -> list[Row]:
+    def select(self, text: str, binds: Sequence[Stored]) -> list[Row] | Future[list[Row]]:
         return self._memory.select(text, binds)
 
     def write(
@@ -233,9 +257,21 @@ class _Rows:
         return Statistics(0, 0, 0, 0, 0, 0)
 
 
+class _RowsElsewhere(_Rows):
+    """The same where they are waited for, and several processes may serve them."""
+
+    together = True
+
+    def select(self, text: str, binds: Sequence[Stored]) -> Future[list[Row]]:
+        loop = asyncio.get_running_loop()
+        future, rows = loop.create_future(), self._memory.select(text, binds)
+        loop.call_soon(settling(future), rows, None)
+        return future
+
+
 class _Side(asyncio.Transport):
     """A door to the service of a rehearsal, and what writes to its connection. `keeps`: what is known of heads is
-    kept. `settled` and `handed`: how many requests took no steps, or none before their transaction."""
+    kept. `settled` and `handed`: how many requests took no steps, or none before what they wait for."""
 
     def __init__(self, rehearsal: Rehearsal, rows: Any, keeps: bool) -> None:
         super().__init__()
@@ -243,7 +279,8 @@ class _Side(asyncio.Transport):
         self._written = b""
         self._records: list[Record] = []
         self._metrics = Metrics(rows)
-        self.application = Application(rehearsal.service, rows, self._observe)
+        service = dataclasses.replace(rehearsal.service, together=rows.together)
+        self.application = Application(service, rows, self._observe)
         begun = self.application.asked
 
         def asked(*request: Any) -> Any:

@@ -21,8 +21,8 @@ def takes_steps(route: Served, admission: Admission, dialect: str) -> str | None
         return "the values of its path have to keep rules"
     if admission.call is not None:
         return "a function is called first"
-    if dialect != "sqlite":
-        return "several processes may serve the database"
+    if dialect != "sqlite" and route.schemes:
+        return "several processes may serve the database, and each asks it who calls"
     return _writes_in_steps(route, operation) if isinstance(operation, Write) else _reads_in_steps(route)
 
 

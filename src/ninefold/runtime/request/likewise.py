@@ -9,7 +9,7 @@ answer (None), nothing has been done, and the request takes the steps, which alo
 since to count is to do something: a request that they refuse is not counted (`rates.count`).
 
 A write comes as far as its transaction, and is then as the steps leave it that wait for one: they go on with what it
-gives, or raises.
+gives, or raises. So does a read where what reads is waited for.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.messages.parameters import parse_query
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations.flow import Ask, Next, Share, Transact, Wait, Work
-from ninefold.runtime.operations.read import Compute, List, Read
+from ninefold.runtime.operations.read import Call, Compute, List, Read
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.exchange import (
@@ -59,7 +59,7 @@ class Given(msgspec.Struct, frozen=True):
 
 
 class Handed(msgspec.Struct, frozen=True):
-    """A request as the steps leave it that wait for its transaction."""
+    """A request as the steps leave it that wait for its transaction, or for its rows."""
 
     x: Exchange
     step: Wait
@@ -81,7 +81,7 @@ class Likewise:
             (endpoint.scope, who): _left(service, endpoint, admission, at_once, most)
             for endpoint in service.versions.endpoints()
             for who, admission in endpoint.admissions.items()
-            if not admission.takes_steps
+            if not admission.takes_steps and not (service.together and _asks_others(service, endpoint))
         }
 
     def begun(self, request: Request, content: bytes) -> Given | Handed | None:
@@ -110,6 +110,12 @@ class Likewise:
         except Exception as given_up:
             given_up.__traceback__ = None  # who raised it refers to it: a circle
             return None  # the steps come to the same, and say what is to be said of it
+
+
+def _asks_others(service: Service, endpoint: Endpoint) -> bool:
+    """Whether a request waits for what all processes know before it comes to its operation: what is due, who calls, and
+    how its rates stand; or may be answered from elsewhere."""
+    return service.timers is not None or service.replicated or bool(endpoint.rates) or not endpoint.for_anyone
 
 
 def _left(service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int) -> Left:
@@ -195,6 +201,8 @@ def _read(service: Service, endpoint: Endpoint, admission: Admission, at_once: A
         call.page = precedent.page
         operation.prepare(call)
         step = operation.perform(call)
+        if isinstance(step, Wait) and service.together:
+            return Handed(_asked(service, call, version, endpoint, values, caller, admission), step)
         while isinstance(step, Wait):
             step = step.resume(at_once(step.work))
         if not isinstance(step, Response) or len(step.body) > most:
@@ -208,11 +216,28 @@ def _read(service: Service, endpoint: Endpoint, admission: Admission, at_once: A
             return Given(response, endpoint, caller, env["now"])
         if told is None:
             return None
-        x = Exchange(service, request, {}, env, version, endpoint, tuple(values), caller=caller, admission=admission)
-        x.asked = Asked(call, None, NOT_TAKEN)
+        x = _asked(service, call, version, endpoint, values, caller, admission)
         return Handed(x, Wait(told, partial(_read_and_counted, x, step)))
 
     return read
+
+
+def _asked(
+    service: Service,
+    call: Call,
+    version: Version,
+    endpoint: Endpoint,
+    values: Sequence[str],
+    caller: Caller,
+    admission: Admission,
+    content: Content = NOT_TAKEN,
+) -> Exchange:
+    """The request as the steps have it that call its operation."""
+    x = Exchange(
+        service, call.request, {}, call.env, version, endpoint, tuple(values), caller=caller, admission=admission
+    )
+    x.asked = Asked(call, None, content)
+    return x
 
 
 def _read_and_counted(x: Exchange, response: Response, told: tuple[Told, ...]) -> Next:
@@ -265,8 +290,8 @@ def _written(service: Service, endpoint: Endpoint, admission: Admission, at_once
         told = counted(caller, request, env)
         if not isinstance(told, tuple):
             return None
-        x = Exchange(service, request, {}, env, version, endpoint, tuple(values), caller=caller, admission=admission)
-        x.told, x.asked = told, Asked(call, None, came)
+        x = _asked(service, call, version, endpoint, values, caller, admission, came)
+        x.told = told
         return Handed(x, step)
 
     return written
