@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -78,6 +79,77 @@ def changed(of: Whole, every: int = 1, part: int = 0, only: str = "") -> Iterato
         found = [each for each in asked_of(of, new.plan) if not each.turns_on_a_tag]
         yield Pair(f"{what} changed", of.loaded, new, [_answered(each) for each in found])
         yield Pair(f"{what} changed back", new, of.loaded, [_turned(each) for each in found])
+
+
+def turned_round(of: Whole, every: int = 1, part: int = 0, only: str = "") -> Iterator[Pair]:
+    """The contract and what it is with one of its lists the other way round. In which order JSON has its members, and
+    an error what is wrong, is promised to nobody: answers that differ in that alone are one."""
+    document = of.loaded.document
+    lists = [each for number in document.parts[1:8] for each in _lists(number.facts)]
+    for each in [each for each in lists if only in document.source.cut(each.span)][part::every]:
+        new = compile_tree(_with_list(document, each))
+        if new.plan is not None:
+            found = [_answered(one) for one in asked_of(of, new.plan) if not one.turns_on_a_tag]
+            found = [one for one in found if _plain(one.old) != _plain(one.new)]
+            yield Pair(f"{document.source.place(each.span.start)} turned round", of.loaded, new, found)
+
+
+def _lists(node: Node) -> Iterator[Sequence]:
+    match node:
+        case Mapping(entries=entries):
+            for entry in entries:
+                yield from _lists(entry.value)
+        case Sequence(items=items):
+            if len(items) > 1:
+                yield node
+            for item in items:
+                yield from _lists(item)
+        case Scalar():
+            pass
+
+
+def _with_list(document: Document, at: Sequence) -> Document:
+    def turned(node: Node) -> Node:
+        if node is at:
+            return replace(at, items=at.items[::-1])
+        match node:
+            case Mapping(entries=entries):
+                return replace(node, entries=tuple(replace(each, value=turned(each.value)) for each in entries))
+            case Sequence(items=items):
+                return replace(node, items=tuple(map(turned, items)))
+            case Scalar():
+                return node
+
+    parts = [replace(part, facts=turned(part.facts)) for part in document.parts]
+    return replace(document, parts=tuple(parts))
+
+
+def _plain(seen: Seen) -> tuple[object, ...]:
+    headers = [each for each in seen.headers if each[0].lower() not in ("etag", "content-length")]
+    said = _members(seen.body.decode("utf-8", "replace"), refuses(seen))
+    rows = [sorted((table, repr(_members(row, False))) for table, row in each) for each in (seen.rows, seen.gone)]
+    return seen.status, headers, said, rows
+
+
+def _members(text: str, in_any_order: bool) -> object:
+    """JSON, that within its texts as well; what is no JSON is its text. `in_any_order`: of its arrays, too."""
+
+    def plain(value: object) -> object:
+        match value:
+            case dict():
+                return {name: plain(each) for name, each in sorted(value.items())}
+            case list():
+                found = [plain(each) for each in value]
+                return sorted(found, key=repr) if in_any_order else found
+            case str() if value[:1] in ("{", "["):
+                return _members(value, in_any_order)
+            case _:
+                return value
+
+    try:
+        return plain(json.loads(text))
+    except ValueError:
+        return text
 
 
 def _otherwise(document: Document) -> Iterator[tuple[str, Document]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.contracts import SERVED, compiled, contract_of
-from tests.diff.soundness import Pair, changed, facts_of, judged, pairs, whole
+from tests.diff.soundness import Pair, changed, facts_of, judged, pairs, turned_round, whole
 from tests.slices import LONG, SLICES, TAKEN, some
 
 from ninefold.diff.compare import diff
@@ -42,6 +42,30 @@ def test_what_is_answered_otherwise_is_found(directory: Path, part: int) -> None
 def test_what_is_answered_otherwise_for_another_value_is_found(directory: Path, part: int) -> None:
     if is_complete(directory):
         are_sound(changed(whole(directory), STRIDE if LONG else 20, part))
+
+
+@pytest.mark.parametrize("part", TAKEN if LONG else [0])
+@pytest.mark.parametrize("directory", CASES, ids=lambda path: path.name)
+def test_what_is_answered_otherwise_for_another_order_is_found(directory: Path, part: int) -> None:
+    if is_complete(directory):
+        are_sound(turned_round(whole(directory), STRIDE if LONG else 8, part))
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("a-row-as-it-was", "open account"),
+        ("answers-that-are-always-the-same", "[1, 2.5]"),
+        ("answers-that-are-always-the-same", '[old, "none"]'),
+        ("clients-of-oauth", "orders.read, orders.write"),
+        ("orders-with-their-lines", "delete"),
+    ],
+)
+def test_what_counts_by_its_order_is_found(name: str, what: str) -> None:
+    [directory] = [each for each in SERVED if each.name == name]
+    found = list(turned_round(whole(directory), only=what))
+    assert any(each.answers for each in found)
+    are_sound(found)
 
 
 FOUND = [

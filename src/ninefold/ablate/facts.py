@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.json_schema import HOLDING, NARROWING
-from ninefold.language.key import Key, Kind
+from ninefold.language.key import Key, Kind, Order
 from ninefold.language.shapes import JSON, ListOf, Members, OneOf, Shape, Template
 from ninefold.language.table import WITHIN, keys_under, row_written
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
@@ -113,7 +113,8 @@ def _inside(holder: Key) -> Key:
     """What has no row of its own. A member of a template is shown, or read, and is not where it is not there: it adds.
     The words of other lists are of the kind of their list."""
     kind = Kind.ADDS if _has(holder.shape, Template) or _has(holder.shape, JSON) else holder.kind
-    return Key(holder.part, holder.path + WITHIN, kind, holder.shape, "", "")
+    order: Order | None = "steps" if holder.order == "steps" else None
+    return Key(holder.part, holder.path + WITHIN, kind, holder.shape, "", "", order=order)
 
 
 def _has(shape: Shape, wanted: type) -> bool:

@@ -179,6 +179,7 @@ class Asking:
                     self._again(key, route, headers={name.lower(): text})
         for text in (*self.said.texts, "nobody-has-this", "-1"):
             self._elsewhere(key, route, text)
+        self._in_versions(key, route)
 
     def _again(self, key: str, route: Served, **otherwise: Any) -> None:
         """As it went well, of a row like that one."""
@@ -186,6 +187,8 @@ class Asking:
         alike = [each for each in self._paths(route) if state_of(self._plan, route, each[1]) ==
                  state_of(self._plan, route, row)]  # fmt: skip
         path, row = next(iter(alike), (path or path_of(self._plan, route, "1"), row))
+        was, now = otherwise.pop("begins", ("", ""))
+        path = now + path.removeprefix(was)
         body = otherwise.pop("body", next(iter(bodies(route)), None))
         self.ask(key, route, person, path, body, row=row, **otherwise)
 
@@ -193,6 +196,24 @@ class Asking:
         if any(isinstance(each, PathParameter) for each in route.segments):
             person, _, _ = self._well(key)
             self.ask(key, route, person, path_of(self._plan, route, text), next(iter(bodies(route)), None))
+
+    def _in_versions(self, key: str, route: Served) -> None:
+        """In each version of either, as a request names it to the old one."""
+        versions = self._plan.versions
+        both = [each.versions for each in self.plans if each.versions is not None]
+        for name in dict.fromkeys(
+            name for each in both for name in (*(one.name for one in each.versions), each.current)
+        ):
+            match versions.by if versions is not None else None:
+                case "header" if versions is not None:
+                    self._again(key, route, headers={versions.name.lower(): name})
+                case "query" if versions is not None:
+                    self._again(key, route, query={versions.name: name})
+                case "path" if versions is not None:
+                    before = joined(self._plan, ())
+                    self._again(key, route, begins=(before, f"{before.removesuffix(versions.current)}{name}"))
+                case _:
+                    pass
 
     def _often(self, key: str, route: Served, times: int) -> None:
         if route.method not in ("GET", "POST") or key not in self._good:
@@ -329,10 +350,11 @@ class Asking:
         return rows[self._count % len(rows)].get(table.key[0]) if table and table.key and rows else None
 
     def _documents(self, body: Body, both: Sequence[Body]) -> Iterator[Any]:
-        """Good bodies with one thing otherwise."""
+        """Good bodies with one thing otherwise, and one without anything."""
         yield {**self._document(body), "nobody_knows_this": 1}
         yield sample(body.schema)
         yield [1]
+        yield {}
         fields = {one.pointer: one for each in both for one in (*each.fields, *each.beside) if one.pointer}
         for pointer, each in fields.items():
             schemas = [within(one.schema, pointer) for one in both]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from ninefold.ablate.facts import row_of_entry, row_of_item
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.normal import Normal, Words, alone, normal
 from ninefold.language.authentication import BY_CALLER
+from ninefold.language.expressions import constant_in
 from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, Kind
+from ninefold.language.shapes import JSON
 from ninefold.language.table import WITHIN
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence
 
-How: TypeAlias = Literal["added", "removed", "changed", "renamed"]
+How: TypeAlias = Literal["added", "removed", "changed", "renamed", "reordered"]
 
 Route: TypeAlias = tuple[int, ...]
 """Positions that lead from a part's mapping to a place in it."""
@@ -64,7 +67,8 @@ def changes(old: Document, new: Document, old_words: Words, new_words: Words) ->
 
 @dataclass(frozen=True, slots=True)
 class _Here:
-    """Where the two stand. `fixed`: an edit has to replace the whole value at the routes."""
+    """Where the two stand. `fixed`: an edit has to replace the whole value at the routes. `value`: they are values in
+    JSON, whose lists are what they are by their order."""
 
     part: int
     path: str
@@ -72,13 +76,15 @@ class _Here:
     names: tuple[str, ...]
     routes: tuple[Route, Route]
     fixed: bool = False
+    value: bool = False
 
     def change(self, key: Key, name: str, how: How, old: Place | None, new: Place | None) -> Change:
         return Change(self.part, key, (*self.names, name), how, old, new, self.routes, self.fixed)
 
     def below(self, key: Key, name: str, old: int, new: int) -> _Here:
         routes = self.routes if self.fixed else ((*self.routes[0], old), (*self.routes[1], new))
-        return _Here(self.part, key.path, key, (*self.names, name), routes, self.fixed)
+        value = self.value or key.shape == JSON()
+        return _Here(self.part, key.path, key, (*self.names, name), routes, self.fixed, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +154,11 @@ class _Walk:
             case Mapping(), Mapping() if self._spells_out(old, new, key):
                 yield self._changed(here, key, places)
             case Mapping(), Mapping():
-                yield from self.mappings(here, old.entries, new.entries)
+                is_value = here.value or None not in (constant_in(old), constant_in(new))
+                yield from self.mappings(replace(here, value=is_value), old.entries, new.entries)
+                names = [each.name for each in new.entries if old.get(each.name) is not None]
+                if key.order == "steps" and names != [each.name for each in old.entries if each.name in names]:
+                    yield Change(here.part, key, here.names, "reordered", *places, here.routes, True)
             case Sequence(), Sequence():
                 yield from self.lists(here, key, old.items, new.items, places)
             case (Mapping(), _) | (_, Mapping()) if _is_none(old) or _is_none(new):
@@ -175,22 +185,36 @@ class _Walk:
     def _changed(self, here: _Here, key: Key, places: tuple[Place, Place]) -> Change:
         return Change(here.part, key, here.names, "changed", *places, here.routes, True)
 
+    def _reordered(self, here: _Here, key: Key, places: tuple[Place, Place], items: tuple[Node, ...]) -> Change:
+        """What is in both lists, in the order of the new one: nothing else is another for it."""
+        before, after = places
+        assert isinstance(before.node, Sequence)
+        after = replace(after, node=replace(before.node, items=items))
+        return Change(here.part, key, here.names, "reordered", before, after, here.routes, True)
+
     def lists(
         self, here: _Here, key: Key, old: tuple[Node, ...], new: tuple[Node, ...], places: tuple[Place, Place]
     ) -> Iterator[Change]:
-        if key.order == "sequence":
+        if key.order == "sequence" or here.value:
             if [self.before(each, key) for each in old] != [self.after(each, key) for each in new]:
                 yield self._changed(here, key, places)
             return
         row = row_of_item(here.part, key)
         rest = list(enumerate(new))
         gone: list[tuple[int, Node]] = []
+        kept: list[int] = []
         for index, item in enumerate(old):
             twin = next((each for each in rest if self.after(each[1], row) == self.before(item, row)), None)
             if twin is None:
                 gone.append((index, item))
             else:
                 rest.remove(twin)
+                kept.append(twin[0])
+        if key.order == "steps" and kept != sorted(kept):
+            stood = [index for index in range(len(old)) if index not in {each for each, _ in gone}]
+            moved = dict(zip(stood, (new[at] for at in sorted(kept)), strict=True))
+            items = tuple(moved.get(index, item) for index, item in enumerate(old))
+            yield self._reordered(here, key, places, items)
         for (index, item), (at, other) in zip(gone, rest, strict=False):
             if isinstance(item, Mapping) and isinstance(other, Mapping):
                 yield from self.mappings(here.below(row, str(index), index, at), item.entries, other.entries)

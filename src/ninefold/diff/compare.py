@@ -188,6 +188,8 @@ def _said(change: Change) -> str:
         case "renamed":
             assert change.new is not None and change.new.entry is not None
             return f"{what} is called `{change.new.entry.name}`"
+        case "reordered":
+            return f"{what} is in another order"
         case "changed":
             assert change.old is not None and change.new is not None
             return f"{what} is {_short(change.new.node)}, was {_short(change.old.node)}"

@@ -13,6 +13,7 @@ from ninefold.diff.alone import Alone, Both
 from ninefold.diff.changes import Change
 from ninefold.diff.meaning import meaning
 from ninefold.diff.normal import Words
+from ninefold.diff.orders import of_order
 from ninefold.diff.promise import Promise
 from ninefold.diff.readers import WIDER, of_schemas, shown_fields
 from ninefold.diff.sight import Sight, sight
@@ -60,6 +61,8 @@ class Judge:
             return tuple(found)
         if found and self._all_of_it(alone):
             return tuple(found)
+        if change.how == "reordered":
+            return (*found, *of_order(change, alone, self.both, self.promise))
         found += of_schemas(change, self.sights, self.shown, self.promise)
         declared = side_of(change.part, change.key.path)
         found += self._more_words(change)
@@ -192,6 +195,8 @@ class Judge:
                 return _TURNED[self._of_one(key, old.node, self.documents[0])]
             case "renamed":
                 return "other"
+            case "reordered":
+                return "unproved"
             case "changed":
                 assert old is not None and new is not None
                 return direction(key, old.node, new.node, self.documents, self.words)

@@ -267,7 +267,7 @@ class _Seeing:
         hidden = {name for of, name in self.hidden if of == row}
         kept = [each for each in said if not (isinstance(each, Name) and each.text in hidden and _is_field(key))]
         found = [self.plain(each, key, row, rows) for each in kept]
-        ordered = key is not None and (key.key.order in ("sequence", "words") or key.name in ("sort", "records"))
+        ordered = key is not None and (key.key.order in ("sequence", "steps", "words") or key.name == "sort")
         is_set = all(isinstance(each, Name | Parameter | SortKey) for each in said) and not ordered
         return sorted(found, key=repr) if is_set else found
 

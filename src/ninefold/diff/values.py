@@ -39,7 +39,7 @@ def direction(
             if isinstance(old, Scalar) and isinstance(new, Scalar) and {old.text, new.text} <= {*said}:
                 return "more" if said.index(new.text) > said.index(old.text) else "less"
             return "other"
-        case "sequence" | "other":
+        case "sequence" | "steps" | "other":
             return "other"
         case "choice":
             return "unproved"

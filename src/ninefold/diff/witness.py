@@ -198,7 +198,7 @@ def _left(seen: Seen, other: Seen) -> str:
     beside: dict[str, object] = next(
         (json.loads(each) for name, each in (*other.rows, *other.gone) if name == table), {}
     )
-    told = {name: value for name, value in json.loads(row).items() if beside.get(name) != value}
+    told = {name: value for name, value in json.loads(row).items() if name not in beside or beside[name] != value}
     return _short(f"{how}: {table.removeprefix('$')} {json.dumps(told)}", 0)
 
 

@@ -136,7 +136,7 @@ class Scheme:
         CREDENTIAL, _DISCOVERED, when=_OWN_KEYS, side="runs")
     scopes: Fact[tuple[Name, ...]] | None = names(
         "scopes", shapes.Names("a new name"), "Scopes that predicates may ask for.",
-        "Each use of a scope is an error.", read=leaves.name_or_names)
+        "Each use of a scope is an error.", read=leaves.name_or_names, order="steps")
     granted: Fact[Expression] | None = asked(
         "granted", shapes.Expression(),
         "Of issued credentials: which of the scopes a row may be granted, an array of texts over that row.",

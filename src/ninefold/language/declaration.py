@@ -195,6 +195,7 @@ def _member(
 ) -> Any:
     own = shape.shape if isinstance(shape, Holding) else shape
     asks = None if kind in (Kind.RESTRICTS, Kind.ADDS, Kind.NAMES) else question
+    order = "steps" if order is None and isinstance(shape, Several) else order  # what is first is done, or told, first
     key = _row(kind, name, own, meaning, absent, asks, when, says_none, side, order, promise, amount)
     return _declared(key if line is None else falling_back(key, *line), shape, question=question, when=when, **also)
 

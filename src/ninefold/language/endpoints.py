@@ -113,18 +113,18 @@ class Endpoint:
     span: Span
     call: Action | None = None
     does: Fact[tuple[Action, ...]] | None = asked(
-        "does",
-        shapes.OneOf((shapes.Text("an action such as `create order`"), shapes.ListOf(shapes.Text("an action")))),
+        "does", shapes.OneOf((shapes.Text("an action such as `create order`"), shapes.ListOf(shapes.Text("actions")))),
         "What it does: a verb or a transition, or several. Of a list each after the first is a transition; a `call` "
-        "comes before all of it.", DOES, NOT_SERVED,
-        whole=lambda level: level.fact("does", deeds(level.called, level.known), main=True), side="moves")
+        "comes before all of it.", DOES, NOT_SERVED, side="moves", order="steps",
+        whole=lambda level: level.fact("does", deeds(level.called, level.known), main=True))
     body: Fact[Body] | None = asked(
         "body", shapes.OneOf((shapes.Names("a field"), shapes.Template(shapes.Sight.NONE), shapes.Members())),
         "What the body gives: a list of fields, a template read backwards, or `$ref`, a schema.", BODY,
-        f"{NOT_SERVED}. Else a body is not read", when=When("E takes values"), says_none=True, read=read_body, below=(
-            named("$ref", Kind.NAMES, "The body is as that schema says; its members that are no fields are "
-                  "`request.body.NAME`.", "The body has no other description.",
-                  shapes.Name("a shared schema such as `#/types/line`")),))
+        f"{NOT_SERVED}. Else a body is not read", when=When("E takes values"), says_none=True, order="steps",
+        read=read_body, below=(named(
+            "$ref", Kind.NAMES,
+            "The body is as that schema says; its members that are no fields are `request.body.NAME`.",
+            "The body has no other description.", shapes.Name("a shared schema such as `#/types/line`")),))
     path: Fact[tuple[Parameter, ...]] | None = names(
         "path", shapes.MappingOf("names in braces to schemas"),
         "Names in the path that are no fields, readable as `request.path.NAME`.",
@@ -133,11 +133,11 @@ class Endpoint:
     query: Fact[tuple[Parameter, ...]] | None = adds(
         "query", shapes.MappingOf("parameters to schemas and predicates"),
         "Query parameters, readable as `request.query.NAME`, and what each does.",
-        "There are no such parameters.", read=read_query, below=QUERY_PARAMETERS)
+        "There are no such parameters.", read=read_query, order="steps", below=QUERY_PARAMETERS)
     request_headers: Fact[tuple[Parameter, ...]] | None = adds(
         "request headers", shapes.MappingOf("headers to schemas"),
         "Request headers, readable as `request.headers.NAME`.", "No such header is read.",
-        read=read_request_headers, below=REQUEST_HEADERS)
+        read=read_request_headers, order="steps", below=REQUEST_HEADERS)
     where: Fact[Expression] | None = restricts(
         "where", shapes.Expression(shapes.Sight.CALLERS),
         "Which rows are listed or acted on, or which events told. `R == E` names one row, and so do a primary key or "

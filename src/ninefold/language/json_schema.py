@@ -136,8 +136,9 @@ _ORDERS: dict[str, Order] = {
         ("maxLength", "maximum", "exclusiveMaximum", "maxContains", "maxItems", "maxProperties"), "more"
     ),
     **dict.fromkeys(("minLength", "minimum", "exclusiveMinimum", "minContains", "minItems", "minProperties"), "less"),
+    **dict.fromkeys(("prefixItems", "properties"), "steps"),
 }  # fmt: skip
-"""Which of two values of a bound admits more."""
+"""Which of two values of a bound admits more, and where an order counts."""
 
 
 KEYS: tuple[Key, ...] = (

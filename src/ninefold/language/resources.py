@@ -281,7 +281,7 @@ class Resource:
         "primary key", FIELD_OR_FIELDS,
         "The field, or the fields together, by which a row is known; `none`: there is one row, from the start.",
         PRIMARY_KEY, "endpoints that address or create R are not served",
-        when=When("R has rows"), says_none=True)
+        when=When("R has rows"), says_none=True, order="steps")
     fields: Fact[tuple[Field, ...]] | None = asked(
         "fields",
         Each(Field,
@@ -308,7 +308,7 @@ class Resource:
     records: Fact[Node] | None = adds(
         "records", shapes.ListOf(shapes.MappingOf("fields to values")), "Rows that the contract itself states.",
         "There are no such rows.",
-        read=read_records, side="moves")
+        read=read_records, side="moves", order="steps")
     expires: Fact[Expression] | None = adds(
         "expires", shapes.Expression(),
         "When a row deletes itself, from the row. One for which there is no time is there until it is deleted.",

@@ -349,7 +349,8 @@ class Versioning:
         Each(Version, named("VERSION", Kind.NAMES, "A version.", "Each use of its name is an error.",
             promise="add a version"),
              "versions to the way back to them"),
-        "The versions, newest first; the document describes the newest.", VERSIONS, NO_VERSIONS, when=VERSIONED)
+        "The versions, newest first; the document describes the newest.", VERSIONS, NO_VERSIONS, when=VERSIONED,
+        order="steps")
     default: Fact[Name | Expression] | None = asked(
         "default", shapes.OneOf((shapes.Name("a version"), shapes.Expression(shapes.Sight.NONE))),
         "The version of a request that names none; or what gives its name, of who calls.", DEFAULT,

@@ -1,0 +1,34 @@
+"""What stands in another order and says the same: what is first is done first, or is told of first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ninefold.diff.alone import Alone, Both
+from ninefold.diff.changes import Change
+from ninefold.diff.promise import Promise
+from ninefold.diff.verdicts import Effect, effects
+from ninefold.language.sides import side_of
+from ninefold.plan.routes import Served
+from ninefold.plan.service import ServicePlan
+
+_TAKEN: Final = frozenset(("body", "query", "request headers", "properties"))
+"""Keys of what requests give, of which all is looked at whatever its order."""
+
+
+def of_order(change: Change, alone: Alone, both: Both, promise: Promise) -> Iterator[Effect]:
+    """Of a change that is nothing but another order."""
+    if _TAKEN & {*change.names}:
+        if _tells_of_one(both.old_plan) or _tells_of_one(both.new_plan):
+            yield Effect("readers", "look", None, "where several values are wrong, another one is told of")
+        return
+    yield from effects(side_of(change.part, change.key.path), "unproved", promise)
+    if "tells" in alone.felt.sides:
+        yield from effects("tells", "unproved", promise, said="events arise in another order")
+
+
+def _tells_of_one(plan: ServicePlan) -> bool:
+    """Whether a value that is wrong has a code of its own: of several the first one is told of."""
+    own = (each for route in plan.routes if isinstance(route, Served) for each in route.errors)
+    return any(each.startswith(("invalid ", "not found path.")) for each in (*plan.problems.conditions, *own))
