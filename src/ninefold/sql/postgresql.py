@@ -8,7 +8,7 @@ operator is a function of `ninefold.sql.plpgsql`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from ninefold.sql.dialect import ROWS, Dialect, once, template
@@ -88,6 +88,12 @@ def fitted(binds: Sequence[SQLiteValue], forms: Sequence[str]) -> list[SQLiteVal
         value if value is None or (fit := _FITTED.get(form)) is None else fit(value)
         for value, form in zip(binds, forms, strict=True)
     ]
+
+
+def fitted_alike(values: Iterable[SQLiteValue], form: str) -> list[SQLiteValue]:
+    """The same of values of one type."""
+    fit = _FITTED.get(form)
+    return list(values) if fit is None else [value if value is None else fit(value) for value in values]
 
 
 _FITTED: Final[Mapping[str, Callable[[Any], SQLiteValue]]] = {"bool": bool, "float8": float}

@@ -15,12 +15,13 @@ from itertools import count
 from typing import Any, Final, TypeAlias
 
 from asyncpg.exceptions import PostgresSyntaxError
+from msgspec import Struct
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.postgresql_link import Link, meaning
 from ninefold.runtime.store.postgresql_servers import Servers
 from ninefold.runtime.store.protocol import BoundStatement, Known, Row, Stored, Unavailable
-from ninefold.sql.postgresql import fitted, numbered
+from ninefold.sql.postgresql import fitted_alike, numbered
 from ninefold.sql.postgresql_events import FORMS
 
 READERS: Final = 10
@@ -36,8 +37,7 @@ Found: TypeAlias = list[list[Row]]
 """The rows of each of several reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True, eq=False):
     """Reads that wait for a connection. `as_one`: they are to see one snapshot, and each gives one row at most; else it
     is one read. `after`: a read that comes after them, where they give these rows."""
 
@@ -109,7 +109,12 @@ class Readers:
         if self._number >= WAITING:
             raise Unavailable("too many reads wait")
         asked = Asked(texts, binds, as_one, self.loop.create_future(), after)
-        self._waiting.setdefault(texts if after is None else (*texts, after[0][0]), deque()).append(asked)
+        key = texts if after is None else (*texts, after[0][0])
+        waiting = self._waiting.get(key)
+        if waiting is None:
+            self._waiting[key] = deque((asked,))
+        else:
+            waiting.append(asked)
         self._number += 1
         if self.busy < READERS:
             self.busy += 1
@@ -256,12 +261,10 @@ async def found_together(link: Link, statement: Joined, binds: Sequence[tuple[Se
     for arm, of_all in zip(statement.arms, zip(*binds, strict=True), strict=True):
         own, different = _told_apart(of_all) if arm.forms else ([0] * len(of_all), [])
         places.append(own)
-        fit = [fitted(each, arm.forms) for each in different]
-        arrays += [list(each) for each in zip(*fit, strict=True)]
-    rows, _ = await link.run(statement.text, arrays)
+        arrays += map(fitted_alike, zip(*different, strict=True), arm.forms)
     found: list[dict[int, list[Row]]] = [{} for _ in statement.arms]
-    for row in rows:
-        number, place = int(row[0] or 0), int(row[1] or 0)
+    for row in await link.records(statement.text, *arrays):
+        number, place = row[0], row[1]
         found[number].setdefault(place, []).append(row[statement.arms[number].columns])
     at = zip(*places, strict=True)
     return [[of_arm.get(place, []) for of_arm, place in zip(found, each, strict=True)] for each in at]
@@ -274,8 +277,8 @@ def _told_apart(of_all: Sequence[Sequence[Stored]]) -> tuple[list[int], list[Seq
     places: list[int] = []
     different: list[Sequence[Stored]] = []
     for number, binds in enumerate(of_all):
-        key = number if any(isinstance(each, float) for each in binds) else tuple(binds)
-        places.append(known.setdefault(key, len(different) + 1))
-        if places[-1] > len(different):
+        place = known.setdefault(number if float in map(type, binds) else tuple(binds), len(different) + 1)
+        places.append(place)
+        if place > len(different):
             different.append(binds)
     return places, different

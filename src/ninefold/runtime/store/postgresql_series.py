@@ -17,7 +17,7 @@ from ninefold.runtime.store.postgresql_link import Link
 from ninefold.runtime.store.protocol import Single, Stored
 from ninefold.runtime.store.writer import Result, Waiting
 from ninefold.sql.fragment import literal
-from ninefold.sql.postgresql import fitted, numbered
+from ninefold.sql.postgresql import fitted_alike, numbered
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,7 @@ async def done(link: Link, works: Alike) -> dict[int, Result] | None:
         series = link.series.get(text)
         if series is None:
             continue
-        fit = [fitted(binds, series.forms) for _, _, binds in some]
-        arrays: list[Any] = [list(each) for each in zip(*fit, strict=True)]
+        arrays: list[Any] = list(map(fitted_alike, zip(*(binds for _, _, binds in some), strict=True), series.forms))
         try:
             rows, _ = await link.run(series.call, arrays)
         except PostgresError:
