@@ -27,8 +27,8 @@ numbers = count(1)
 class Node:
     """A process of `ninefold serve`."""
 
-    def __init__(self, url: str, *options: str) -> None:
-        command = [sys.executable, "-m", "ninefold", "serve", str(CONTRACT), "--database", url]
+    def __init__(self, url: str, *options: str, contract: Path = CONTRACT) -> None:
+        command = [sys.executable, "-m", "ninefold", "serve", str(contract), "--database", url]
         command += ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--allow-private", "127.0.0.0/8", *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
@@ -58,10 +58,10 @@ class Node:
 
 
 @contextmanager
-def nodes(url: str, number: int, *options: str) -> Iterator[list[Node]]:
+def nodes(url: str, number: int, *options: str, contract: Path = CONTRACT) -> Iterator[list[Node]]:
     """They begin together. `options`: of `serve`."""
     with ExitStack() as stack:
-        found = [Node(url, *options) for _ in range(number)]
+        found = [Node(url, *options, contract=contract) for _ in range(number)]
         for each in found:
             each.begun()
             stack.callback(each.close)

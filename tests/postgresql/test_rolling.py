@@ -1,0 +1,121 @@
+"""Nodes of a contract are replaced one by one by nodes of the next, under load: real processes, and the command as it
+is typed."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from tests.events.receiver import receiving
+from tests.postgresql import server
+from tests.postgresql.nodes import CONTRACT, Load, Node, hall, judge, nodes, person
+from tests.waiting import until
+
+KILLS = 3
+
+pytestmark = [pytest.mark.serves, pytest.mark.long]
+
+EDITS = [
+    ("    most: {type: integer}\n", "    most: {type: integer}\n    name: {type: string}\n"),
+    (
+        "    name:   {type: string, unique: true}\n",
+        """\
+    name:   {type: string, unique: true}
+    mark:   {type: string, on create: uuid()}
+    made:   {type: string, format: date-time, on create: now}
+    weight: {type: number, on create: 1.5}
+    kind:   {type: string, on create: '"it''s"'}
+""",
+    ),
+    ("  required: [hall, name]\n", "  required: [hall, name, mark, made, weight, kind]\n"),
+    (
+        "person:\n  primary key: name\n",
+        "shelf:\n  primary key: id\n  fields:\n    id:   {type: integer, on create: serial()}\n"
+        "    hall: {references: hall, on delete: cascade}\n  required: [hall]\nperson:\n  primary key: name\n",
+    ),
+    ("person: none\nhall: none\n", "person: none\nhall: none\nshelf: none\n"),
+    (
+        "GET /limited:          {does",
+        "POST /shelves: {does: create shelf, body: [hall], responses: {201: {id: shelf.id}}}\nGET /limited: {does",
+    ),
+]
+
+
+def changed(where: Path) -> Path:
+    text = CONTRACT.read_text(encoding="utf-8")
+    for old, new in EDITS:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    where.mkdir()
+    new = where / CONTRACT.name
+    new.write_text(text, encoding="utf-8")
+    return new
+
+
+def typed(contract: Path, url: str, *options: str) -> list[str]:
+    return [sys.executable, "-m", "ninefold", "upgrade", str(contract), "--database", url, *options]
+
+
+def upgrade(contract: Path, url: str, *options: str) -> tuple[int, str]:
+    done = subprocess.run(typed(contract, url, *options), capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_nodes_are_replaced_one_by_one_under_load(tmp_path: Path) -> None:
+    """What was answered is there, by whichever node, and has what the new contract says that each row has."""
+    new, url = changed(tmp_path / "new"), server.database()
+    with receiving() as receiver, nodes(url, 2) as old, ExitStack() as stack:
+        who, where = person(old[0].client), hall(old[0].client, 100_000)
+        subscribed = old[0].client.post("/webhooks", json={"url": receiver.url, "kinds": ["seat.made"]}, headers=who)
+        assert subscribed.status_code == 201
+        load = Load([*old], who, where)
+
+        def one_more() -> Node:
+            [node] = stack.enter_context(nodes(url, 1, contract=new))
+            load.among.append(node)
+            load.until_more(20)
+            return node
+
+        def one_less(node: Node) -> None:
+            load.among.remove(node)
+            node.kill()
+
+        with load.going(4):
+            load.until_more(20)
+            assert " --expand\n" in upgraded(new, url, 2)
+            for _ in range(KILLS):
+                killed(new, url)
+                load.until_more(5)
+            assert "field `seat.mark`" in upgraded(new, url, 0, "--expand")
+            assert "2 nodes of it serve" in upgraded(new, url, 2, "--contract")
+            one_more()
+            assert "1 node of it serves" in upgraded(new, url, 2, "--undo")
+            one_less(old[0])
+            node = one_more()
+            one_less(old[1])
+            # What was killed may hold its lock until PostgreSQL has noticed.
+            until(lambda: upgrade(new, url, "--contract")[0] == 0)
+            load.until_more(20)
+            one_more()
+        judge(url, load, receiver)
+        rows = server.run(url, "SELECT count(*), count(DISTINCT mark), min(weight), max(kind), min(made) FROM seat")
+        assert tuple(rows[0])[:4] == (len(load.answered), len(load.answered), 1.5, "it's") and rows[0][4].endswith("Z")
+        assert node.client.post("/shelves", json={"hall": where}, headers=who).status_code == 201
+
+
+def upgraded(contract: Path, url: str, status: int, *options: str) -> str:
+    found, said = upgrade(contract, url, *options)
+    assert found == status, said
+    return said.strip()
+
+
+def killed(contract: Path, url: str) -> None:
+    process = subprocess.Popen(typed(contract, url, "--expand"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(random.uniform(0.3, 1.5))
+    process.kill()
+    process.wait()
