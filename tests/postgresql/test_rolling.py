@@ -6,8 +6,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -38,9 +37,12 @@ EDITS = [
         "shelf:\n  primary key: id\n  fields:\n    id:   {type: integer, on create: serial()}\n"
         "    hall: {references: hall, on delete: cascade}\n  required: [hall]\nperson:\n  primary key: name\n",
     ),
+    ("states: [held, kept, lapsed]", "states: [held, kept, lapsed, burnt]"),
+    ("    keep:  {from", "    burn:  {from: [held, lapsed], to: burnt}\n    keep:  {from"),
     ("person: none\nhall: none\n", "person: none\nhall: none\nshelf: none\n"),
     (
         "GET /limited:          {does",
+        "POST /seats/{id}/burn: {does: burn seat, body: none, responses: {200: seat}}\n"
         "POST /shelves: {does: create shelf, body: [hall], responses: {201: {id: shelf.id}}}\nGET /limited: {does",
     ),
 ]
@@ -52,9 +54,8 @@ def changed(where: Path) -> Path:
         assert text.count(old) == 1, old
         text = text.replace(old, new)
     where.mkdir()
-    new = where / CONTRACT.name
-    new.write_text(text, encoding="utf-8")
-    return new
+    (where / CONTRACT.name).write_text(text, encoding="utf-8")
+    return where / CONTRACT.name
 
 
 def typed(contract: Path, url: str, *options: str) -> list[str]:
@@ -93,13 +94,16 @@ def test_nodes_are_replaced_one_by_one_under_load(tmp_path: Path) -> None:
                 load.until_more(5)
             assert "field `seat.mark`" in upgraded(new, url, 0, "--expand")
             assert "2 nodes of it serve" in upgraded(new, url, 2, "--contract")
-            one_more()
+            node = one_more()
+            burn = f"/seats/{load.answered[0][0]}/burn"
+            assert node.client.post(burn, headers=who).status_code == 503, "no node of the contract before knows it"
             assert "1 node of it serves" in upgraded(new, url, 2, "--undo")
             one_less(old[0])
             node = one_more()
             one_less(old[1])
             # What was killed may hold its lock until PostgreSQL has noticed.
             until(lambda: upgrade(new, url, "--contract")[0] == 0)
+            assert node.client.post(burn, headers=who).json()["status"] == "burnt"
             load.until_more(20)
             one_more()
         judge(url, load, receiver)
@@ -116,6 +120,7 @@ def upgraded(contract: Path, url: str, status: int, *options: str) -> str:
 
 def killed(contract: Path, url: str) -> None:
     process = subprocess.Popen(typed(contract, url, "--expand"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(random.uniform(0.3, 1.5))
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(random.uniform(0.3, 1.5))
     process.kill()
     process.wait()

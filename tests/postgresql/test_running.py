@@ -3,6 +3,7 @@ nobody serves meanwhile, and at every moment of it the contract before is served
 
 from __future__ import annotations
 
+import asyncio
 import re
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator
@@ -17,15 +18,16 @@ from tests.postgresql.test_upgrade import beside, catalogue, held, of_base, plan
 from tests.slices import LONG, some
 from tests.upgrade.test_a_strangers_way import is_served
 from tests.upgrade.test_matrix import CHANGES, DATA, answered, databases, loaded, path
+from tests.waiting import until
 
-from ninefold.cli.going_over import before
+from ninefold.cli.going_over import BEFORE
 from ninefold.operator.audit import Audit, Kept
 from ninefold.runtime.store import postgresql_opening, postgresql_running
 from ninefold.runtime.store.changing import NotUpgraded, Over
 from ninefold.runtime.store.opening import come_to_its_end, go_over, open_database, take_back
 from ninefold.runtime.store.postgresql_link import Link
 from ninefold.runtime.store.postgresql_premises import Ask
-from ninefold.runtime.store.protocol import Opened
+from ninefold.runtime.store.protocol import Conflicting, NoValue, Opened, Store, Unavailable
 
 __all__ = ["beside", "databases", "path"]
 
@@ -36,11 +38,11 @@ SEVERAL = "several changes at once"
 
 
 @contextmanager
-def node(url: str, name: str) -> Iterator[None]:
+def node(url: str, name: str) -> Iterator[Store]:
     opening = open_database(url, plan(name, "postgresql"), judge=judge(name))
     assert isinstance(opening, Opened), (opening.message, opening.details)
     try:
-        yield
+        yield opening.database
     finally:
         opening.database.close()
 
@@ -50,11 +52,11 @@ def judge(name: str) -> Audit:
 
 
 def expanded(url: str, name: str) -> Over:
-    return go_over(url, plan(name, "postgresql"), answered(name), before)
+    return go_over(url, plan(name, "postgresql"), answered(name), BEFORE)
 
 
 def contracted(url: str, name: str) -> Over:
-    return come_to_its_end(url, plan(name, "postgresql"), answered(name), judge(name), before)
+    return come_to_its_end(url, plan(name, "postgresql"), answered(name), judge(name), BEFORE)
 
 
 def write(url: str) -> None:
@@ -99,6 +101,67 @@ def test_it_becomes_what_it_becomes_where_nobody_serves(name: str, beside: str, 
     assert served(beside, name) is None
 
 
+HELD = {
+    "required → optional": ("UPDATE room SET title = NULL", NoValue),
+    "unique no more": ("UPDATE member SET email = 'same'", Conflicting),
+    "a schema widened": ("UPDATE room SET wing = 'north'", None),
+    "a state more": ("UPDATE booking SET status = 'later'", None),
+}
+
+
+def asked(database: Store, text: str) -> None:
+    async def work() -> None:
+        await database.transact(lambda session: session.run(text, ()))
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("rows", [3])
+@pytest.mark.parametrize("name", HELD if LONG else some([*HELD], 2))
+def test_what_the_contract_before_does_not_know_is_unavailable(name: str, beside: str, rows: int) -> None:
+    """To nodes of the new contract, until nobody serves the one before."""
+    text, said = HELD[name]
+    assert is_served(beside, "")
+    first = held(beside)
+    with node(beside, "") as old:
+        expanded(beside, name)
+        with node(beside, name) as new, pytest.raises(Unavailable, match="do not know of it yet"):
+            asked(new, text)
+        if said is not None:
+            with pytest.raises(said):
+                asked(old, text)
+        assert held(beside) == first
+        take_back(beside)
+        expanded(beside, name)
+    with node(beside, name) as new:
+        contracted(beside, name)
+        asked(new, text)
+    assert held(beside) != first
+
+
+@pytest.mark.parametrize("rows", [3])
+def test_who_lost_the_connection_does_not_write_for_another_contract(beside: str, rows: int) -> None:
+    assert is_served(beside, "")
+    ended = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    with node(beside, "") as old:
+
+        def is_upgraded() -> bool:
+            server.run(beside, ended)
+            try:
+                return upgraded(beside, "a field gone").made
+            except NotUpgraded:
+                return False  # it has its connection again
+
+        until(is_upgraded)
+        first = held(beside)
+        with pytest.raises(Unavailable):
+            asked(old, "UPDATE room SET size = 77")
+        assert held(beside) == first
+
+
 @pytest.mark.parametrize("rows", [3])
 @pytest.mark.parametrize("begun", [False, True])
 def test_it_is_taken_back(beside: str, begun: bool, rows: int) -> None:
@@ -126,13 +189,13 @@ def test_cut_off_both_are_served_or_the_one_before(
 ) -> None:
     """At some of its statements the connection ends, as where a process is killed; asked for again, it goes on."""
     assert is_served(beside, "")
-    other, first, asked = of_base(rows), held(beside), count(1)
+    other, first, counted = of_base(rows), held(beside), count(1)
 
     def asking(link: Link, loop: AbstractEventLoop) -> Ask:
         ask = postgresql_opening.asking(link, loop)
 
         def ended(text: str, *binds: object) -> list[object]:
-            if next(asked) == at:
+            if next(counted) == at:
                 link.drop()
             return ask(text, *binds)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 from tests.upgrade.test_matrix import CHANGES, answered, loaded
 
+from ninefold.cli.going_over import BEFORE
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store.record import Known
 from ninefold.upgrade.changes import changes
@@ -22,7 +23,7 @@ def of(name: str) -> ServicePlan:
 def found(name: str) -> Running:
     before, after = of(""), of(name)
     outcome = answered(name)(shape(before.schema), Known(None, ()))
-    return running(outcome, changes(outcome.stored, after.schema), before, after)
+    return running(outcome, changes(outcome.stored, after.schema), before, after, BEFORE.wider)
 
 
 @pytest.mark.parametrize("name", CHANGES)

@@ -4,30 +4,38 @@ nodes serve it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 from ninefold.cli.terminal import say
 from ninefold.diagnostics.render import visible
+from ninefold.diff.schemas import steps
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.store.changing import Decide, Over
+from ninefold.runtime.store.changing import Before, Decide, Over
 from ninefold.runtime.store.opening import come_to_its_end, go_over
 from ninefold.runtime.store.protocol import Judge
 from ninefold.runtime.store.record import Contract
 
 
-def before(kept: Contract | None, accept_proposals: bool) -> ServicePlan | None:
-    """`ninefold.runtime.store.changing.Before`"""
+def _plan_of(kept: Contract | None, accept_proposals: bool) -> ServicePlan | None:
     return (
         None if kept is None else compile_document(kept[0], kept[1].encode(), accept_proposals).plan_for("postgresql")
     )
+
+
+def _wider(was: Any, now: Any) -> bool:
+    return all(each.direction == "wider" for each in steps(was, now))
+
+
+BEFORE: Final = Before(_plan_of, _wider)
 
 
 def goes_over(url: str, plan: ServicePlan, decide: Decide, judge: Judge | None, again: Callable[[str], str]) -> int:
     """`judge`: of the rows, where it comes to its end. `again`: how the command is called once more, with an option.
     Raises NotUpgraded."""
     if judge is None:
-        return _gone_over(go_over(url, plan, decide, before), again)
-    return _at_its_end(come_to_its_end(url, plan, decide, judge, before), again)
+        return _gone_over(go_over(url, plan, decide, BEFORE), again)
+    return _at_its_end(come_to_its_end(url, plan, decide, judge, BEFORE), again)
 
 
 def _gone_over(done: Over, again: Callable[[str], str]) -> int:

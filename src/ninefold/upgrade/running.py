@@ -9,7 +9,8 @@ the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -23,28 +24,53 @@ from ninefold.upgrade.change import Change
 from ninefold.upgrade.changes import Changes, Outcome
 from ninefold.upgrade.steps import Step
 from ninefold.upgrade.words import sentence
+from ninefold.values import Integer, Text
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A column holds what the contract before says. `limits`: keywords of JSON Schema; none where it is that there is a
+    value, or a unique one, which a database that was made for it holds to. `name`: by which it is known then."""
+
+    table: str
+    column: str
+    name: str
+    limits: Mapping[str, Any]
+
+
+Wider: TypeAlias = Callable[[Any, Any], bool]
+"""Whether one JSON Schema becomes another that takes all that it takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
     """`expand`, in one transaction; then `indexes`, made beside those who write; then `move`, in batches: each fills a
     column with what the contract gives, and whoever writes without knowing of it gives the same. `contract`, in one
-    transaction. `refused`: what cannot be done while nodes serve, in sentences; none where it can."""
+    transaction. `holds`: what the contract before demands, until then, of nodes of the new one too: what they would do
+    otherwise is unavailable. `refused`: what cannot be done while nodes serve, in sentences; none where it can."""
 
     expand: tuple[steps.MakeTable | steps.MakeSupport | steps.AddColumn, ...]
     indexes: tuple[steps.MakeIndex, ...]
     move: tuple[steps.Fill, ...]
     contract: tuple[Step, ...]
+    holds: tuple[Hold, ...] = ()
     refused: tuple[str, ...] = ()
 
 
-def running(outcome: Outcome, found: Changes, before: ServicePlan, after: ServicePlan) -> Running:
+def running(outcome: Outcome, found: Changes, before: ServicePlan, after: ServicePlan, wider: Wider) -> Running:
     """`outcome`: with nothing but what the contract decides itself. `found`: what is to be done after that. `before`:
     what is served."""
     sorting = _Sorting(outcome, before, after)
     sorting.sort(found)
-    refused = (*sorting.refused, *_in_common(before, after))
-    return Running(tuple(sorting.expand), tuple(sorting.indexes), tuple(sorting.move), tuple(sorting.contract), refused)
+    rows = list(_of_rows(before, after, wider))
+    return Running(
+        tuple(sorting.expand),
+        tuple(sorting.indexes),
+        tuple(sorting.move),
+        tuple(sorting.contract),
+        (*sorting.holds, *(each for each in rows if isinstance(each, Hold))),
+        (*sorting.refused, *(each for each in rows if isinstance(each, str)), *_in_common(before, after)),
+    )
 
 
 class _Sorting:
@@ -53,6 +79,7 @@ class _Sorting:
         self.indexes: list[steps.MakeIndex] = []
         self.move: list[steps.Fill] = []
         self.contract: list[Step] = []
+        self.holds: list[Hold] = []
         self.refused: list[str] = []
         self._outcome, self._before, self._after = outcome, before, after
         self._given = set(outcome.given)
@@ -101,6 +128,13 @@ class _Sorting:
                 self.indexes.append(step)
             case _:
                 self.contract.append(step)
+        match step:
+            case steps.Relax(table=table, column=column):
+                self.holds.append(Hold(table, column, f"{table}.{column}", {}))
+            case steps.DropIndex(index=index) if index.unique:
+                self.holds.append(Hold("", "", index.name, {}))
+            case _:
+                pass
 
     def _why_not(self, step: Step) -> Iterator[str]:
         before, after = self._before, self._after
@@ -124,13 +158,9 @@ class _Sorting:
             case steps.Require(table=name, column=column):
                 if f"{name}.{column}" not in self._given:
                     yield "nodes of the old contract write rows without it"
-            case steps.Relax():
-                yield "nodes of the old contract count on a value in each row"
             case steps.MakeIndex(index=index) if index.unique:
                 yield "nodes of the old contract do not hold to it"
-            case steps.DropIndex(index=index) if index.unique:
-                yield "nodes of the old contract count on it"
-            case steps.MakeIndex() | steps.DropIndex():
+            case steps.MakeIndex() | steps.DropIndex() | steps.Relax():
                 pass
             case _:
                 yield "nodes of the old contract would not do the same"
@@ -175,7 +205,6 @@ def deleted(plan: ServicePlan) -> set[str]:
 
 
 def _in_common(before: ServicePlan, after: ServicePlan) -> Iterator[str]:
-    yield from _of_rows(before, after)
     if before.schema.events or after.schema.events:
         if _without_places(before.delivery) != _without_places(after.delivery):
             yield "how events are delivered: any node sends what any has written"
@@ -189,7 +218,25 @@ def _in_common(before: ServicePlan, after: ServicePlan) -> Iterator[str]:
         yield "the rows that the contract states: each node would bring about its own"
 
 
-def _of_rows(before: ServicePlan, after: ServicePlan) -> Iterator[str]:
+_TEXTS: Final = ("enum", "minLength", "maxLength")
+_NUMBERS: Final = ("enum", "minimum", "maximum")
+"""Keywords to which a database holds a text, or a number."""
+
+
+def _limits(was: Any, now: Any, column: Column, wider: Wider) -> Mapping[str, Any] | None:
+    """What the database has to hold a column to, which one schema says and a wider one does not. None: it cannot."""
+    kind = str if isinstance(column.type, Text) else int if isinstance(column.type, Integer) else None
+    if kind is None or not wider(was, now):
+        return None
+    known = _TEXTS if kind is str else _NUMBERS
+    other = {name for name in (*was, *now) if was.get(name) != now.get(name)}
+    limits = {name: was[name] for name in known if name in other and name in was}
+    values = limits.get("enum", ())
+    return limits if other <= set(known) and all(type(each) is kind for each in values) else None
+
+
+def _of_rows(before: ServicePlan, after: ServicePlan, wider: Wider) -> Iterator[str | Hold]:
+    """Why rows cannot be of both contracts, in sentences; or what has to be held so that they are."""
     held, now = _held(before.stored), _held(after.stored)
     tables = {table.name: table for table in before.schema.tables}
     for table in after.schema.tables:
@@ -200,27 +247,48 @@ def _of_rows(before: ServicePlan, after: ServicePlan) -> Iterator[str]:
         for name in sorted(there):
             field = f"{table.name}.{name}"
             if held.get(field) != now.get(field):
+                schema, wanted = (each.get(field, [{}])[0] for each in (held, now))
+                column = next(each for each in table.columns if each.name == name)
+                limits = _limits(schema, wanted, column, wider)
+                if limits is not None:
+                    yield Hold(table.name, name, held_name(field), limits)
+                    continue
                 yield f"what `{field}` may hold: both contracts have to hold rows to the same"
             if (name in was.passwords) != (name in table.passwords):
                 yield f"how `{field}` is kept: of a password and of a token are kept different things"
-        if _states(was) != _states(table):
+        if (more := _more_states(was, table)) is not None:
+            yield more
+        elif _states(was) != _states(table):
             yield f"the states of `{table.name}`: nodes of one contract do not know those of the other"
         if _checks(held, table) != _checks(now, table):
             yield f"the checks of `{table.name}`: both contracts have to hold rows to the same"
 
 
-def _held(stored: Sequence[Stored]) -> Mapping[str, list[bytes]]:
+def held_name(field: str) -> str:
+    return f"$held {field}"
+
+
+def _more_states(was: Table, now: Table) -> Hold | None:
+    """None: there are none, or some are gone."""
+    before, after = was.machine, now.machine
+    if before is None or after is None or before.column != after.column or not {*before.states} < {*after.states}:
+        return None
+    name = held_name(f"{now.name}.{before.column}")
+    return Hold(now.name, before.column, name, {"enum": list(before.states)})
+
+
+def _held(stored: Sequence[Stored]) -> Mapping[str, list[Any]]:
     """What rows are held to, by the field or the check."""
-    found: dict[str, list[bytes]] = {}
+    found: dict[str, list[Any]] = {}
     for each in stored:
         for field in each.fields:
-            found.setdefault(each.named(field), []).append(msgspec.json.encode(field.schema, order="deterministic"))
+            found.setdefault(each.named(field), []).append(field.schema)
         for rule in each.rules:
-            found.setdefault(f"{rule.name}.$check", []).append(rule.words.encode())
+            found.setdefault(f"{rule.name}.$check", []).append(rule.words)
     return found
 
 
-def _checks(held: Mapping[str, list[bytes]], table: Table) -> dict[str, list[bytes]]:
+def _checks(held: Mapping[str, list[Any]], table: Table) -> dict[str, list[Any]]:
     return {name: each for name, each in held.items() if name.endswith(".$check") and name.split(".")[0] == table.name}
 
 
@@ -283,7 +351,8 @@ def _table(schema: Schema, name: str) -> Table:
 class Between(msgspec.Struct, frozen=True):
     """What a database notes of itself while it is between two contracts: `old` and `new` say which nodes may serve it,
     `name` what the new one is called. `moved`: so far that nodes of the new one may begin; `begun`: one has. What was
-    added: `tables`, `columns`, `indexes`, and the `supports` beside them."""
+    added: `tables`, `columns`, `indexes`, `checks` of tables, and the `supports` beside them. `held`: all that nodes of
+    the new contract are held to for the sake of the one before, by its name."""
 
     old: int
     new: int
@@ -292,6 +361,8 @@ class Between(msgspec.Struct, frozen=True):
     columns: tuple[tuple[str, Column], ...] = ()
     indexes: tuple[str, ...] = ()
     supports: tuple[tuple[steps.Support, str], ...] = ()
+    checks: tuple[tuple[str, str], ...] = ()
+    held: tuple[str, ...] = ()
     moved: bool = False
     begun: bool = False
 
@@ -307,4 +378,6 @@ def between(found: Running, old: int, new: int, name: str) -> Between:
         tuple((table.name, column) for table, column in zip(tables, added, strict=True)),
         tuple(each.index.name for each in found.indexes),
         tuple((each.what, each.of) for each in found.expand if isinstance(each, steps.MakeSupport)),
+        tuple((each.table, each.name) for each in found.holds if each.limits),
+        tuple(each.name for each in found.holds),
     )

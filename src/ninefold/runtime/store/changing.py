@@ -19,6 +19,7 @@ from ninefold.runtime.store.protocol import Command, Judge, Refused, Row, Sessio
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.change import By, Change
 from ninefold.upgrade.changes import Changes, Inherited, Outcome, changes
+from ninefold.upgrade.running import Wider
 from ninefold.upgrade.shape import digest
 from ninefold.upgrade.steps import Premise, Step, aside_name
 from ninefold.upgrade.words import answers, sentence, unmet
@@ -257,8 +258,13 @@ def upgraded(
 # While nodes serve (`ninefold.upgrade.running`)
 
 
-Before: TypeAlias = Callable[[record.Contract | None, bool], ServicePlan | None]
-"""The plan of the contract that a database was served with last, without its proposals, or with them."""
+@dataclass(frozen=True, slots=True)
+class Before:
+    """`plan`: of the contract that a database was served with last, without its proposals, or with them. `wider`: how
+    two schemas compare."""
+
+    plan: Callable[[record.Contract | None, bool], ServicePlan | None]
+    wider: Wider
 
 
 @dataclass(frozen=True, slots=True)

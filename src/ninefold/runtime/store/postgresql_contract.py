@@ -50,7 +50,7 @@ def contract(url: str, plan: ServicePlan, decide: Decide, judge: Judge, before: 
         if not noted.moved:
             raise NotUpgraded(on_its_way(noted, side.name), ("rows have not all been moved yet",), then=(GO_ON,))
         _is_left(side, noted.old, "the contract before")
-        found, over = found_over(side, plan, decide, plan_of(side, before, noted.old))
+        found, over = found_over(side, plan, decide, plan_of(side, before, noted.old), before)
         if over.refused:
             return Over(side.name, over.refused)
         required = [each for each in over.contract if isinstance(each, steps.Require)]
@@ -106,10 +106,17 @@ def _contracted(side: Side, noted: Between, plan: ServicePlan, found: Changes, o
     for step in over.contract:
         if isinstance(step, steps.Require):
             side.ask(f"ALTER TABLE {identifier(step.table)} DROP CONSTRAINT {identifier(_check(step.column))}")
+    _let_go(side, noted)
     database.note_shape(found.after)
     database.note_upgrade(found.after, None)
     note_between(side.ask, None)
     note_anew(side.ask, {SERVES: str(noted.new).encode()})
+
+
+def _let_go(side: Side, noted: Between) -> None:
+    """Nobody is held to what the other contract says any more."""
+    for table, name in noted.checks:
+        side.ask(f"ALTER TABLE {identifier(table)} DROP CONSTRAINT {identifier(tables.short(name))}")
 
 
 def _take(step: Step, database: Changing, schema: Schema) -> None:
@@ -156,6 +163,7 @@ def _undone(side: Side, noted: Between) -> Schema:
     shape = side.found.shape
     for name in noted.indexes:
         side.ask(f"DROP INDEX IF EXISTS {identifier(tables.short(name))}")
+    _let_go(side, noted)
     kept = [each for each in noted.tables if noted.begun and _has(side.ask, each.name, "")]
     for table, column in noted.columns:
         if noted.begun and _has(side.ask, table, column.name):

@@ -39,7 +39,7 @@ from ninefold.runtime.store.protocol import Stored
 from ninefold.runtime.store.worked import filled
 from ninefold.sql.fragment import identifier, literal
 from ninefold.upgrade import steps
-from ninefold.upgrade.running import Between, Running, between
+from ninefold.upgrade.running import Between, Hold, Running, between
 from ninefold.values import Boolean, Digest, to_sqlite
 
 _IS_VALID: Final = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)"
@@ -55,10 +55,10 @@ def expand(url: str, plan: ServicePlan, decide: Decide, before: Before) -> Over:
         if noted is not None:
             is_to(noted, plan, side.name)
         number, served = served_now(side, before) if noted is None else (noted.old, plan_of(side, before, noted.old))
-        _, over = found_over(side, plan, decide, served)
+        _, over = found_over(side, plan, decide, served, before)
         nodes = side.serving().count(number)
-        if over.refused:
-            return Over(side.name, over.refused, nodes)
+        if refused := (*over.refused, *(() if noted is not None else _left(side, over))):
+            return Over(side.name, refused, nodes)
         if noted is None:
             noted = _expanded(side, plan, over, number, alike(served, plan, number))
         for index in over.indexes:
@@ -80,7 +80,7 @@ def _expanded(side: Side, plan: ServicePlan, over: Running, old: int, new: int) 
             raise NotUpgraded(f"nodes of another contract have begun to serve {side.name}")
         database = Changing(side.session(), side.ask)
         database.take(steps.in_order(over.expand), plan.schema)
-        for statement in (*_references(over, plan.schema), *_defaults(over)):
+        for statement in (*_references(over, plan.schema), *_defaults(over), *_held(over)):
             side.ask(statement)
         prepared(side.link, side.loop, plan)
         note_between(side.ask, noted)
@@ -107,6 +107,35 @@ def _defaults(over: Running) -> Iterator[str]:
     for each in over.move:
         alter = f"ALTER TABLE {identifier(each.table)} ALTER COLUMN {identifier(each.column)}"
         yield f"{alter} SET DEFAULT {_default(each, each.value)}"
+
+
+def _held(over: Running) -> Iterator[str]:
+    """What the contract before demands of every row, of those that the new one would make otherwise."""
+    for each in over.holds:
+        if each.limits:
+            name = identifier(tables.short(each.name))
+            yield f"ALTER TABLE {identifier(each.table)} ADD CONSTRAINT {name} CHECK ({_holds(each)}) NOT VALID"
+
+
+def _left(side: Side, over: Running) -> Iterator[str]:
+    """Rows that were left as they are would be held to it by the next write."""
+    for each in over.holds:
+        if each.limits and side.ask(f"SELECT 1 FROM {identifier(each.table)} WHERE NOT ({_holds(each)}) LIMIT 1"):
+            yield f"what `{each.table}.{each.column}` may hold: rows were left that are not as the contract before says"
+
+
+def _holds(hold: Hold) -> str:
+    return " AND ".join(_condition(identifier(hold.column), *limit) for limit in hold.limits.items())
+
+
+def _condition(column: str, keyword: str, value: Any) -> str:
+    match keyword:
+        case "enum":
+            return f"{column} IN ({', '.join(literal(each) if isinstance(each, str) else str(each) for each in value)})"
+        case "minLength" | "maxLength":
+            return f"char_length({column}) {'>=' if keyword == 'minLength' else '<='} {int(value)}"
+        case _:
+            return f"{column} {'>=' if keyword == 'minimum' else '<='} {value}"
 
 
 def _default(step: steps.Fill, value: Typed) -> str:

@@ -134,6 +134,8 @@ class Link:
         self._connection = connection
         self._prepared: dict[str, Prepared] = {}
         self._numbers = count()
+        self.held: frozenset[str] = frozenset()
+        """What is demanded for the sake of another contract: fields, indexes and checks by their names."""
         self.series: dict[str, Any] = {}
         """What its session does one after another in one call, by the statement (`postgresql_series.py`)."""
 
@@ -266,6 +268,16 @@ class Link:
             self.drop()
 
 
+def _is_held(error: Exception, held: frozenset[str]) -> bool:
+    match error:
+        case exceptions.NotNullViolationError():
+            return f"{error.table_name}.{error.column_name}" in held
+        case exceptions.UniqueViolationError() | exceptions.CheckViolationError():
+            return error.constraint_name in held
+        case _:
+            return False
+
+
 def _has_changed(status: str) -> bool:
     """What a command says of itself: `INSERT 0 1`, `UPDATE 3`, `SELECT 1`."""
     command, *rest = status.split()
@@ -286,8 +298,9 @@ class Transaction:
         try:
             rows, changed = self._loop.run_until_complete(self._run(text, binds))
         except Exception as error:
-            found = meaning(error)
-            if not self._guarded and not isinstance(found, Unavailable):
+            held = _is_held(error, self._link.held)
+            found = Unavailable("nodes of the contract before do not know of it yet") if held else meaning(error)
+            if not self._guarded and (held or not isinstance(found, Unavailable)):
                 raise Broken from error
             raise found from error
         self.changed = self.changed or changed

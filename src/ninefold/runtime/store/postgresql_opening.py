@@ -29,7 +29,7 @@ from ninefold.runtime.store.postgresql_replica import Replica
 from ninefold.runtime.store.postgresql_servers import Servers, why
 from ninefold.runtime.store.postgresql_serving import SERVES, may_serve, served
 from ninefold.runtime.store.postgresql_steps import Changing
-from ninefold.runtime.store.postgresql_tables import OWN_FORM, create_schema, not_there_yet
+from ninefold.runtime.store.postgresql_tables import OWN_FORM, create_schema, not_there_yet, short
 from ninefold.runtime.store.postgresql_writer import OLD_MARKS, HeldElsewhere, Writer
 from ninefold.runtime.store.protocol import Begin, Judge, NotBegun, Opened, Refused
 from ninefold.sql.fragment import identifier
@@ -160,6 +160,8 @@ def _opened(
     elif found.between is not None:
         key = found.key
         go_over(ask, found.between, serves, name)
+        if serves == found.between.new:
+            writer.hold_back((*found.between.held, *map(short, found.between.held)))
     else:
         key = found.key
         ask(OLD_MARKS)

@@ -141,7 +141,7 @@ def plan_of(side: Side, before: Before, number: int) -> ServicePlan:
     kept = record.served_with(side.session())
     side.ask("ROLLBACK")
     for accepts in (False, True):
-        plan = before(kept, accepts)
+        plan = before.plan(kept, accepts)
         if plan is not None and any(number_of(plan, *options) == number for options in _OPTIONS):
             return plan
     raise NotUpgraded(
@@ -160,13 +160,15 @@ def is_to(noted: Between, plan: ServicePlan, name: str) -> None:
         raise NotUpgraded(on_its_way(noted, name), ("this is another contract",), then=LEAVE)
 
 
-def found_over(side: Side, plan: ServicePlan, decide: Decide, served: ServicePlan) -> tuple[Changes, Running]:
+def found_over(
+    side: Side, plan: ServicePlan, decide: Decide, served: ServicePlan, before: Before
+) -> tuple[Changes, Running]:
     side.ask(BEGIN)
     kept = record.known(side.session())
     side.ask("ROLLBACK")
     outcome = decide(side.found.shape, kept)
     found = changes(outcome.stored, plan.schema)
-    return found, running(outcome, found, served, plan)
+    return found, running(outcome, found, served, plan, before.wider)
 
 
 def validate(side: Side) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store.changing import Decide, NotUpgraded, Rehearsed, ended, upgraded
-from ninefold.runtime.store.postgresql_between import NotServed
+from ninefold.runtime.store.postgresql_between import NotServed, note_anew
 from ninefold.runtime.store.postgresql_link import Link, Transaction
 from ninefold.runtime.store.postgresql_opening import (
     Known,
@@ -21,6 +21,7 @@ from ninefold.runtime.store.postgresql_opening import (
     known,
     prepared,
 )
+from ninefold.runtime.store.postgresql_serving import SERVES
 from ninefold.runtime.store.postgresql_steps import Changing
 from ninefold.runtime.store.postgresql_tables import not_there_yet
 from ninefold.runtime.store.protocol import Judge
@@ -38,6 +39,8 @@ def upgrade(url: str, plan: ServicePlan, decide: Decide, judge: Judge, apply: bo
         database = Changing(Transaction(link, loop, LONGEST_SUM, guarded=True), ask)
         done, keeps = upgraded(database, name, found.shape, plan.schema, decide, judge)
         if keeps:
+            # What was served before, and has lost its connection meanwhile, writes into it no more.
+            note_anew(ask, {SERVES: b""})
             prepared(link, loop, plan)
             count_on(ask, plan.schema)
         ask("COMMIT" if keeps and apply else "ROLLBACK")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from asyncio import AbstractEventLoop
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from queue import SimpleQueue
 from secrets import token_hex
 from threading import Thread
@@ -95,6 +95,7 @@ class Writer:
         self._loop = asyncio.new_event_loop()
         self._link: Link | None = None
         self._opened = False
+        self._held: frozenset[str] = frozenset()
         self._name = _MARKS + token_hex(8)
         self._transactions = 0
         self._mark = b""
@@ -124,6 +125,11 @@ class Writer:
         if error is not None:
             raise error
         return made  # type: ignore[no-any-return]
+
+    def hold_back(self, names: Iterable[str]) -> None:
+        """What is refused for the sake of another contract (`Link.held`) is unavailable."""
+        self._held = frozenset(names)
+        self._connected().held = self._held
 
     def stop(self) -> None:
         """Do what was accepted, then end."""
@@ -185,6 +191,7 @@ class Writer:
             except BaseException:
                 self._await(link.close())
                 raise
+            link.held = self._held
             self._link = link
         return self._link
 
