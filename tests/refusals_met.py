@@ -1,7 +1,8 @@
 """What refuses a request in a test is held to what was derived: whichever test it is, and whatever else it looks at.
 
-Of each failure that a service of this process finds, the derivation (`ninefold.refusals.served`) has to say that it may
-happen at its endpoint. What holds of a request to anything (its version, its rates, the machine) is not asked here."""
+Of each failure that a service of this process finds, the derivation (`ninefold.refusals.served`) has to say that it
+may happen at its endpoint, and the language, that there is such a rule as a value is told to break. What holds of a
+request to anything (its version, its rates, the machine) is not asked here."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from typing import Any
 from weakref import finalize
 
 from ninefold.language.conditions import BY_NAME, Step
+from ninefold.language.errors import RULES
 from ninefold.plan.routes import Served
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.served import of_case
@@ -52,6 +54,9 @@ def install() -> None:
             _met[x.route or "", failure] = None
             if failure.condition not in _OF_ANYTHING and not is_derived(failure, x.endpoint):
                 _offenders[f"{x.route}: {failure.condition} {failure.subject} {failure.code}"] = None
+            for field in (*failure.fields, *failure.others):
+                if field.rule not in RULES:
+                    _offenders[f"{x.route}: {failure.condition}: no rule is called {field.rule}"] = None
         return answer(x)
 
     endpoints.served = noted

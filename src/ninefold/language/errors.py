@@ -36,11 +36,10 @@ RULES = (
     "minContains", "maxContains", "items", "prefixItems", "unevaluatedItems", "additionalProperties",
     "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties", "dependentRequired",
     "dependentSchemas", "allOf", "anyOf", "oneOf", "not", "if", "unique", "immutable", "references",
-    "unknown", "repeated", "range", "all others",
+    "unknown", "repeated", "range", "stored", "more", "test", "there", "inside", "whole", "all others",
 )  # fmt: skip
-"""The rules that a message may be for: the keywords that refuse, the rules of the language (`unique`, `immutable`,
-`references`, an `unknown` member or parameter, a `repeated` parameter, the `range` of a type), and `all others` for
-the rest."""
+"""The rules that a message may be for, which are all that a caller is told: the keywords that refuse, the rules of the
+language (the section Errors of meanings.md says what each of them is), and `all others` for the rest."""
 
 
 @dataclass(frozen=True, slots=True)
