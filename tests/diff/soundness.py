@@ -57,6 +57,14 @@ class Pair:
     answers: list[Answered]
 
 
+def both_ways(of: Whole, new: Loaded) -> Iterator[Pair]:
+    """The contract and another one, and the other way round."""
+    assert new.plan is not None
+    found = [each for each in asked_of(of, new.plan) if not each.turns_on_a_tag]
+    yield Pair("there", of.loaded, new, [_answered(each) for each in found])
+    yield Pair("back", new, of.loaded, [_turned(each) for each in found])
+
+
 def pairs(of: Whole, facts: list[Written]) -> Iterator[Pair]:
     """The contract and what is left of it without each of some facts, both ways round."""
     for fact in facts:
@@ -120,7 +128,11 @@ def _with_list(document: Document, at: Sequence) -> Document:
             case Scalar():
                 return node
 
-    parts = [replace(part, facts=turned(part.facts)) for part in document.parts]
+    parts = []
+    for part in document.parts:
+        facts = turned(part.facts)
+        assert isinstance(facts, Mapping)
+        parts.append(replace(part, facts=facts))
     return replace(document, parts=tuple(parts))
 
 

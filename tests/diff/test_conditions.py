@@ -46,6 +46,12 @@ def read(text: str) -> Ast:
         ("f(a) || !f(a)", "true", "wider"),
         ("a > 1 || a <= 1", "true", "wider"),
         ("true", "false", "narrower"),
+        ("a < b", "a <= b", "wider"),
+        ("a < b", "b > a", "same"),
+        ("a != b", "a < b", "narrower"),
+        ("!(a < b)", "a >= b", "same"),
+        ("a < b", "a > b", "unproved"),
+        ("a == b", "a <= b", "unproved"),  # of two that have no value, neither is more
     ],
 )
 def test_a_relation_is_proved(old: str, new: str, expected: Relation) -> None:

@@ -113,7 +113,7 @@ def _inside(holder: Key) -> Key:
     """What has no row of its own. A member of a template is shown, or read, and is not where it is not there: it adds.
     The words of other lists are of the kind of their list."""
     kind = Kind.ADDS if _has(holder.shape, Template) or _has(holder.shape, JSON) else holder.kind
-    order: Order | None = "steps" if holder.order == "steps" else None
+    order: Order | None = holder.order if holder.order in ("steps", "other") else None
     return Key(holder.part, holder.path + WITHIN, kind, holder.shape, "", "", order=order)
 
 

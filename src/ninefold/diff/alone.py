@@ -82,6 +82,15 @@ def _question(each: OpenQuestion) -> tuple[str, str]:
     return each.question.id, each.text
 
 
+def _stays(each: OpenQuestion, other: Loaded) -> bool:
+    """Whether a gap of the other contract is this one in other words, and costs no less."""
+    about = {*each.subject.split(", ")}
+    return any(
+        each.question.id == one.question.id and about & {*one.subject.split(", ")} and {*each.blocks} <= {*one.blocks}
+        for one in other.open_questions
+    )
+
+
 def _asked(loaded: Loaded) -> set[tuple[str, str]]:
     return set(map(_question, loaded.open_questions))
 
@@ -101,7 +110,7 @@ def _alone(old: Loaded, before: Meaning, new: Loaded, after: Meaning) -> Alone:
     return Alone(
         found,
         met(before, after, found),
-        tuple(each for each in new.open_questions if _question(each) not in was),
-        tuple(each for each in old.open_questions if _question(each) not in now),
+        tuple(each for each in new.open_questions if _question(each) not in was and not _stays(each, old)),
+        tuple(each for each in old.open_questions if _question(each) not in now and not _stays(each, new)),
         reached=tuple(reached(before, after, found)),
     )

@@ -21,6 +21,12 @@ MOST_CASES: Final = 20_000
 
 _OTHER: Final = "any other value"
 
+_BESIDE: Final = "beside"
+"""What the path of two values begins with that are compared: which of them is more, as a number beside 0."""
+
+_NEITHER: Final = "neither has a value"
+"""Of two values: then they are equal, and neither is more. None: they are not equal, and have no order."""
+
 _COMPARING: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "==": lambda a, b: bool(a == b),
     "!=": lambda a, b: bool(a != b),
@@ -42,6 +48,7 @@ def relation(old: Ast | None, new: Ast | None) -> Relation:
     reads.look(old)
     reads.look(new)
     domains = {path: tuple(_domain(values)) for path, values in reads.values.items()}
+    domains |= {path: (*domains[path], _NEITHER) for path in domains if path[0] == _BESIDE}
     domains |= dict.fromkeys(reads.opaque, (False, True, None))
     count = 1
     for values in domains.values():
@@ -55,7 +62,7 @@ def relation(old: Ast | None, new: Ast | None) -> Relation:
         before, after = _holds(old, given) is True, _holds(new, given) is True
         lost, got = lost or (before and not after), got or (after and not before)
         if lost and got:
-            return "unproved" if reads.opaque else "other"
+            return "unproved" if reads.opaque or any(each[0] == _BESIDE for each in domains) else "other"
     return "narrower" if lost else "wider" if got else "same"
 
 
@@ -98,6 +105,11 @@ def _compared(ast: Ast) -> tuple[Normal, tuple[Any, ...], str] | None:
             return _ordered(expression(left), value, operator)
         case Binary(operator, Constant(value), right) if operator in _COMPARING and not isinstance(right, Constant):
             return _ordered(expression(right), value, _MIRRORED[operator])
+        case Binary(operator, left, right) if operator in _COMPARING:
+            one, other = expression(left), expression(right)
+            if repr(one) > repr(other):
+                one, other, operator = other, one, _MIRRORED[operator]
+            return (_BESIDE, one, other), (0,), operator
         case _:
             return None
 
@@ -151,8 +163,10 @@ def _holds(ast: Ast, given: Mapping[Normal, Any]) -> bool | None:
     if operator == "in":
         return any(_same(value, each) for each in constants)
     if operator in ("==", "!="):
-        return _same(value, constants[0]) is (operator == "==")
-    if value is None:
+        return (value == _NEITHER if path[0] == _BESIDE and isinstance(value, str) else _same(value, constants[0])) is (
+            operator == "=="
+        )
+    if value is None or (path[0] == _BESIDE and value == _NEITHER):
         return None
     return isinstance(value, int | float) and not isinstance(value, bool) and _COMPARING[operator](value, constants[0])
 

@@ -17,10 +17,11 @@ from ninefold.diff.orders import of_order
 from ninefold.diff.promise import Promise
 from ninefold.diff.readers import WIDER, of_schemas, shown_fields
 from ninefold.diff.sight import Sight, sight
-from ninefold.diff.values import amount, direction
+from ninefold.diff.values import amount, direction, line_of
 from ninefold.diff.verdicts import WHO, Audience, Direction, Effect, effects
 from ninefold.language.authentication import BY_CALLER
 from ninefold.language.fact import value_of
+from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, Kind, Side
 from ninefold.language.leaves import words_of
 from ninefold.language.shapes import Text
@@ -28,7 +29,7 @@ from ninefold.language.sides import side_of
 from ninefold.language.table import key_at
 from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
-from ninefold.syntax.nodes import Document, Mapping, Node, Scalar
+from ninefold.syntax.nodes import Document, Node, Scalar
 
 _TEXT = "change a text"
 
@@ -72,7 +73,7 @@ class Judge:
             found += self._admissions(change)
         elif declared != "used" and not self._only_used(change):
             found += self._declared(change, declared, alone)
-        found += self._told_of(change)
+        found += self._told_of(change, alone)
         found += self._met(change, alone, declared)
         found += self._elsewhere(alone)
         found += self._known_by(change)
@@ -150,6 +151,10 @@ class Judge:
         met = {each.direction for each in alone.met if each.side == "takes"}
         if side == "takes" and met and (way == "more" or met != {"more"} or key.kind is Kind.NAMES):
             return  # said member by member
+        if side == "takes" and met and key.name in KEYWORDS:
+            if alone.felt.sides - {"takes"}:
+                yield from effects("moves", "unproved", self.promise, said="it is read as another value")
+            return
         if side == "gives" and key.path.endswith(".*") and any(each.side == "gives" for each in alone.met):
             return
         found = effects(side, way, self.promise, word)
@@ -158,6 +163,8 @@ class Judge:
         yield from found
         if side == "moves" and "tells" in alone.felt.sides:
             yield from effects("tells", "unproved" if way == "unproved" else "other", self.promise)
+        if side == "moves" and "takes" in alone.felt.sides:
+            yield from effects("takes", "unproved", self.promise, said="what is asked of requests reads it")
         if key.path == "ENDPOINT" and change.how == "added":
             yield Effect("owners", "opens", key.promise, "more can be asked")
 
@@ -181,8 +188,8 @@ class Judge:
         old, new = change.old, change.new
         key = change.key
         if key.kind is Kind.FALLS_BACK and (old is None or new is None):
-            stood = _line(key, self.documents[0]) if old is None else old.node
-            stands = _line(key, self.documents[1]) if new is None else new.node
+            stood = line_of(key, self.documents[0]) if old is None else old.node
+            stands = line_of(key, self.documents[1]) if new is None else new.node
             if stood is not None and stands is not None:
                 return direction(key, stood, stands, self.documents, self.words)
             return "other"
@@ -226,7 +233,7 @@ class Judge:
             said = "rows may be in a state that readers do not know"
             yield from effects("gives", "more", self.promise, "add a state", said)
 
-    def _told_of(self, change: Change) -> Iterator[Effect]:
+    def _told_of(self, change: Change, alone: Alone) -> Iterator[Effect]:
         """Of what rows are that nobody sees: whoever is told `forbidden` knows that there is one."""
         if change.part == 5 and change.key.path == "unseen rows" and change.new is not None:
             if isinstance(change.new.node, Scalar) and change.new.node.says("forbidden"):
@@ -234,6 +241,19 @@ class Judge:
         if change.key.path == "RESOURCE.fields.FIELD.on delete" and change.new is not None:
             if isinstance(change.new.node, Scalar) and change.new.node.says("cascade"):
                 yield Effect("owners", "opens", None, "rows go with what they refer to")
+        if change.key.path == "RESOURCE.fields.FIELD.on delete" and alone.felt.routes:
+            refused = [
+                isinstance(each.node, Scalar) and each.node.says("restrict")
+                for each in (change.old, change.new)
+                if each
+            ]
+            if any(refused):
+                yield from effects("takes", "less" if refused[-1] else "more", self.promise, said=_REFUSED)
+        if change.key.path == "ENDPOINT.ends":
+            if change.new is not None:
+                yield Effect("senders", "breaking", None, "credentials end that went on")
+            if change.old is not None:
+                yield Effect("owners", "opens", None, "credentials go on that ended")
         if change.part == 3 and change.key.path.startswith("RESOURCE.gone") and change.new is None:
             yield Effect("owners", "opens", None, "rows that were gone are there")
 
@@ -309,7 +329,7 @@ class Judge:
             yield from effects("guards", self.direction(change), self.promise)
             return
         has_another = any(change.names[-1] in each.contract.endpoints_by_key for each in (self.both.old, self.both.new))
-        lines = [_line(key, each) if has_another else None for each in self.documents]
+        lines = [line_of(key, each) if has_another else None for each in self.documents]
         stood, stands = (lines[n] if place is None else place.node for n, place in enumerate((old, new)))
         of_rows = key.path.startswith("rows")
         word = "show more rows" if of_rows else None
@@ -349,6 +369,7 @@ def _unproved(effect: Effect) -> Effect:
     return replace(effect, verdict="look", word=None) if effect.verdict == "compatible" else effect
 
 
+_REFUSED = "a row that others refer to cannot be deleted"
 _FIELD = "add an optional field"
 _KIND = "add an event kind"
 _TRANSITION = "add a transition"
@@ -365,17 +386,3 @@ def _few(endpoints: list[str]) -> str:
 
 def _schemes(loaded: Loaded) -> tuple[str, ...]:
     return tuple(each.name for each in value_of(loaded.contract.authentication.schemes) or ())
-
-
-def _line(key: Key, document: Document) -> Node | None:
-    """What stands at the line that holds instead of a key; None: nothing, or it is no line of its own."""
-    if key.line is None:
-        return None
-    part, path = key.line
-    node: Node = document.parts[part - 1].facts
-    for name in path.split("."):
-        entry = node.get(name) if isinstance(node, Mapping) else None
-        if entry is None or entry.proposed:
-            return None
-        node = entry.value
-    return None if isinstance(node, Scalar) and node.says("not shown") else node

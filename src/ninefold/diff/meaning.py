@@ -35,7 +35,7 @@ _SIDES: Final[dict[str, Side]] = {
 """What the members of a route are about."""
 
 _SIDES_WITHIN: Final[dict[str, Side]] = {
-    **dict.fromkeys(("filters", "sorts", "sort_parameter", "choices"), "takes"),
+    **dict.fromkeys(("filters", "sorts", "sort_parameter", "choices", "upholds"), "takes"),
     **dict.fromkeys(("condition", "scopes", "who"), "guards"),
     **dict.fromkeys(("response", "conditional", "paging"), "gives"),
     "events": "tells",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -124,8 +124,20 @@ def _asked(body: dict[str, Any], is_closed: bool) -> dict[str, Any]:
     """The schema of a body; where something is asked of it as a whole, that says which members there are."""
     schema, whole = body["schema"], body.get("whole")
     if whole is None:
-        return {**schema, "additionalProperties": False} if is_closed else schema
+        given = (*body.get("fields", ()), *body.get("beside", ()))
+        return _closed(schema, [each["pointer"] for each in given]) if is_closed else schema
     return in_one(schema, whole["schema"], bool(whole.get("at_times")))
+
+
+def _closed(schema: dict[str, Any], pointers: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """With no other members than those that are named, also in the objects around what fields are given."""
+    found = {**schema, "additionalProperties": False}
+    for name in dict.fromkeys(each[0] for each in pointers if len(each) > 1):
+        within = found.get("properties", {}).get(name)
+        if isinstance(within, dict):
+            inner = _closed(within, [each[1:] for each in pointers if each[:1] == [name] and len(each) > 1])
+            found["properties"] = {**found["properties"], name: inner}
+    return found
 
 
 def _steps(side: Side, found: Iterator[Step]) -> Iterator[Met]:

@@ -13,7 +13,7 @@ from ninefold.language.key import Key
 from ninefold.language.leaves import words_of
 from ninefold.language.reading import Reading, Slot
 from ninefold.language.table import keys_under
-from ninefold.syntax.nodes import Document, Node, Scalar
+from ninefold.syntax.nodes import Document, Mapping, Node, Scalar
 
 _DIRECTIONS: dict[str, Direction] = {
     "wider": "more",
@@ -94,3 +94,17 @@ def amount(key: Key, node: Node, document: Document) -> float | None:
         return node.value
     reading, slot = Reading(document, False, keys_under), Slot("", key.shape)
     return quantities.wait(reading, node, slot) if node.text.startswith("P") else quantities.size(reading, node, slot)
+
+
+def line_of(key: Key, document: Document) -> Node | None:
+    """What stands at the line that holds instead of a key; None: nothing, or it is no line of its own."""
+    if key.line is None:
+        return None
+    part, path = key.line
+    node: Node = document.parts[part - 1].facts
+    for name in path.split("."):
+        entry = node.get(name) if isinstance(node, Mapping) else None
+        if entry is None or entry.proposed:
+            return None
+        node = entry.value
+    return None if isinstance(node, Scalar) and node.says("not shown") else node

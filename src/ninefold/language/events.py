@@ -54,7 +54,7 @@ class EventKind:
         words=lambda done: " or ".join(f"`{each.verb} {each.subject}`" for each in done))
     payload: Fact[Template] | None = asked(
         "payload", shapes.Template(), "What it carries: a view or a template.", PAYLOAD, DOES_NOT_ARISE, main=True,
-        told="its payload", meanings=("before and after",))
+        told="its payload", meanings=("before and after",), promise="add an event member")
     where: Fact[Expression] | None = restricts(
         "where", shapes.Expression(),
         "Which rows the event arises of: those of which it is true, as they have become.", "It arises of every row.",

@@ -1,0 +1,35 @@
+"""Changes of the contracts of cases: the verdict for each audience, and what both answer (`pairs_of_cases.yaml`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.contracts import DIRECTORIES
+from tests.diff.soundness import both_ways, unsound, whole
+from tests.diff.test_pairs import edited, loaded
+from tests.slices import LONG
+
+from ninefold.diff.compare import diff
+from ninefold.diff.verdicts import Audience, Effect, Verdict, gravest
+
+PAIRS: list[dict[str, Any]] = msgspec.yaml.decode(Path(__file__).with_name("pairs_of_cases.yaml").read_bytes())
+TAKEN = PAIRS if LONG else PAIRS[::5]
+
+
+@pytest.mark.parametrize("pair", TAKEN, ids=lambda pair: f"{pair['of']}: {pair['edit'][0][1]}")
+def test_each_audience_is_told_what_concerns_it(pair: dict[str, Any]) -> None:
+    [directory] = [each for each in DIRECTORIES if each.name == pair["of"]]
+    of = whole(directory)
+    new = loaded(pair["of"], edited(of.loaded.source.text, pair["edit"]))
+    found = diff(of.loaded, new)
+    assert _by_audience([one for each in found.findings for one in each.effects]) == pair["gravest"]
+    for answered in both_ways(of, new):
+        assert [*unsound(answered, diff(answered.old, answered.new))] == []
+
+
+def _by_audience(effects: list[Effect]) -> dict[Audience, Verdict]:
+    told = {each: gravest(tuple(one for one in effects if one.audience == each.audience)) for each in effects}
+    return {each.audience: verdict for each, verdict in told.items() if verdict not in ("compatible", "words")}
