@@ -74,7 +74,7 @@ def all_there(was: dict[str, list[dict[str, Any]]], url: str) -> bool:
 
 
 @pytest.mark.parametrize("rows", [3])
-@pytest.mark.parametrize("name", GOING if LONG else some(GOING, 5))
+@pytest.mark.parametrize("name", GOING if LONG else [SEVERAL])
 def test_it_becomes_what_it_becomes_where_nobody_serves(name: str, beside: str, rows: int) -> None:
     other = of_base(rows)
     for url in (beside, other):
@@ -176,14 +176,12 @@ def test_it_is_taken_back(beside: str, begun: bool, rows: int) -> None:
         assert aside == ({"room.floor": 3, "room.owner": 3, "room.far": 3, "shelf": 1} if begun else {})
         assert all_there(first, beside)
         assert begun or (held(beside), catalogue(beside)) == (first, made)
-        assert served(beside, SEVERAL) is not None
-    with node(beside, ""):
         assert not expanded(beside, "a field gone").refused, "another one"
         take_back(beside)
 
 
 @pytest.mark.parametrize("rows", [3])
-@pytest.mark.parametrize("at", range(1, 110) if LONG else [30, 44, 58])
+@pytest.mark.parametrize("at", range(1, 110) if LONG else [30, 58])
 def test_cut_off_both_are_served_or_the_one_before(
     beside: str, at: int, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
