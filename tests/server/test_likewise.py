@@ -42,7 +42,7 @@ from ninefold.runtime.request import likewise
 from ninefold.runtime.request.exchange import Exchange, call_of
 from ninefold.runtime.request.likewise import Given
 from ninefold.runtime.store.memory import Memory
-from ninefold.runtime.store.protocol import Answered, Row, Session, Statistics, Stored, settling
+from ninefold.runtime.store.protocol import Answered, BoundStatement, Row, Session, Statistics, Stored, settling
 
 ORDERS = ROOT / "examples" / "orders.md"
 COMPLETE = [each for each in SERVED if each.name != "orders"]
@@ -75,17 +75,31 @@ WAIT_FOR_NOTHING_ELSE = (
     "books-that-show-what-is-asked-for",
     "films-in-several-views",
     "pages-that-tell-where-they-are",
+    "rooms-whose-bookings-are-hidden",
+    "a-session-in-a-cookie",
 )
-"""Cases that anybody may read, of which nothing is counted, falls due, or has a key: nodes share nothing but rows."""
+"""Cases of which nothing is counted, falls due, or has a key: nodes share nothing but rows. Anybody may read what the
+first three have, and the others ask who calls."""
 
 
 @pytest.mark.parametrize("name", WAIT_FOR_NOTHING_ELSE)
 def test_reads_that_wait_for_their_rows_are_handed_over(name: str) -> None:
-    directory = next(each for each in COMPLETE if each.name == name)
-    files = sorted((directory / "http").glob("*.http"))
-    good, settled, handed = _asked_both_ways(contract_of(directory), files, operator_of(directory), waits=True)
+    good, settled, handed = _waited_for(name)
     assert good and not settled
     assert handed > good / 2
+
+
+def test_who_is_foreseen_and_is_not_asked_is_found() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(likewise, "_looked_up", lambda handed, *told: handed)
+        with pytest.raises(AssertionError):
+            _waited_for("a-session-in-a-cookie")
+
+
+def _waited_for(name: str) -> tuple[int, int, int]:
+    directory = next(each for each in COMPLETE if each.name == name)
+    files = sorted((directory / "http").glob("*.http"))
+    return _asked_both_ways(contract_of(directory), files, operator_of(directory), waits=True)
 
 
 def test_the_plan_says_which_endpoints_answer_so() -> None:
@@ -265,6 +279,12 @@ class _RowsElsewhere(_Rows):
     def select(self, text: str, binds: Sequence[Stored]) -> Future[list[Row]]:
         loop = asyncio.get_running_loop()
         future, rows = loop.create_future(), self._memory.select(text, binds)
+        loop.call_soon(settling(future), rows, None)
+        return future
+
+    def select_as_one(self, reads: Sequence[BoundStatement]) -> Future[list[list[Row]]]:
+        loop = asyncio.get_running_loop()
+        future, rows = loop.create_future(), [self._memory.select(*each) for each in reads]
         loop.call_soon(settling(future), rows, None)
         return future
 

@@ -76,12 +76,12 @@ def listing(plan: ServicePlan) -> str:
     lines = [f"{plan.title} ({plan.name})", "", *_tables(plan)]
     lines += ["Callers", "", *_callers(plan), ""]
     for route in plan.routes:
-        lines += [*_route(route, plan.dialect), ""]
+        lines += [*_route(route), ""]
     for version in () if plan.versions is None else plan.versions.versions:
         if version.problems is not None:
             lines += [f"Version {version.name}", ""]
             for route in version.routes:
-                lines += [*_route(route, plan.dialect), ""]
+                lines += [*_route(route), ""]
     for title, notes in (
         ("Given by the operator", [f"operator.{value.name}" for value in plan.operator]),
         ("Stated, and not in force in this build", [f"{each.what}: {each.consequence}" for each in plan.not_in_force]),
@@ -158,7 +158,7 @@ def _added(scheme: Scheme) -> Iterator[str]:
     yield from (f"    caller.{name}: {words(value)}" for name, value in scheme.adds)
 
 
-def _route(route: Route, dialect: str) -> Iterator[str]:
+def _route(route: Route) -> Iterator[str]:
     yield route.key
     match route:
         case Blocked(reasons=reasons):
@@ -171,14 +171,14 @@ def _route(route: Route, dialect: str) -> Iterator[str]:
             if not route.admissions:
                 yield "  nobody is admitted"
             for admission in route.admissions if route.cases is None else ():
-                yield from _indent(_admission(admission, takes_steps(route, admission, dialect)), 1)
+                yield from _indent(_admission(admission, takes_steps(route, admission)), 1)
             if route.cases is not None:
-                yield from _indent(_cases(route, route.cases, dialect), 1)
+                yield from _indent(_cases(route, route.cases), 1)
         case _:
             assert_never(route)
 
 
-def _cases(route: Served, cases: Cases, dialect: str) -> Iterator[str]:
+def _cases(route: Served, cases: Cases) -> Iterator[str]:
     by = f"request.body.{cases.member}" if cases.by is None else words(cases.by)
     yield f"the case is chosen by {by}"
     for number, case in enumerate(cases.cases, 1):
@@ -187,7 +187,7 @@ def _cases(route: Served, cases: Cases, dialect: str) -> Iterator[str]:
             yield "  body: " + _body(case.body)
         for admission in route.admissions:
             if admission.case == number:
-                yield from _indent(_admission(admission, takes_steps(route, admission, dialect)), 1)
+                yield from _indent(_admission(admission, takes_steps(route, admission)), 1)
 
 
 def _body(body: Body) -> str:

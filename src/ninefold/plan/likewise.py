@@ -10,7 +10,7 @@ from ninefold.plan.routes import Admission, Served
 from ninefold.plan.writes import SignIn, Update, Write, given_values
 
 
-def takes_steps(route: Served, admission: Admission, dialect: str) -> str | None:
+def takes_steps(route: Served, admission: Admission) -> str | None:
     """Why all requests of a kind of caller take the steps; None: not those that are like an earlier one."""
     operation = admission.operation
     if not isinstance(operation, Read | List | Compute | Write):
@@ -21,8 +21,6 @@ def takes_steps(route: Served, admission: Admission, dialect: str) -> str | None
         return "the values of its path have to keep rules"
     if admission.call is not None:
         return "a function is called first"
-    if dialect != "sqlite" and route.schemes:
-        return "several processes may serve the database, and each asks it who calls"
     return _writes_in_steps(route, operation) if isinstance(operation, Write) else _reads_in_steps(route)
 
 

@@ -204,7 +204,6 @@ class Common:
     parameters: frozenset[str]
     functions: Mapping[str, Function]
     version: str = ""
-    dialect: str = "sqlite"
 
 
 def served(route: plan.Served, common: Common, rates: tuple[Rate, ...] = ()) -> Endpoint:
@@ -324,7 +323,7 @@ def _admission(route: plan.Served, common: Common, admission: plan.Admission) ->
         _lowest(route, common, of_operation(admission.operation, admission.who), Step.JUDGED),
         admission.scopes,
         None if call is None else Calling(call, common.functions[call.function]),
-        takes_steps(route, admission, common.dialect) is not None,
+        takes_steps(route, admission) is not None,
     )
 
 

@@ -25,7 +25,7 @@ from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.messages.parameters import parse_query
 from ninefold.runtime.messages.problems import Failure
-from ninefold.runtime.operations.flow import Ask, Next, Share, Transact, Wait, Work
+from ninefold.runtime.operations.flow import Ask, Next, Select, SelectAsOne, Share, Transact, Wait, Work
 from ninefold.runtime.operations.read import Call, Compute, List, Read
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Admission, Endpoint
@@ -43,6 +43,8 @@ from ninefold.runtime.request.rates import Asking, Told
 from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
 from ninefold.runtime.request.service import Service
+from ninefold.runtime.request.steps import anew
+from ninefold.runtime.store.protocol import Row
 from ninefold.values import from_text
 
 AtOnce: TypeAlias = Callable[[Work], Any]
@@ -113,9 +115,9 @@ class Likewise:
 
 
 def _asks_others(service: Service, endpoint: Endpoint) -> bool:
-    """Whether a request waits for what all processes know before it comes to its operation: what is due, who calls, and
-    how its rates stand; or may be answered from elsewhere."""
-    return service.timers is not None or service.replicated or bool(endpoint.rates) or not endpoint.for_anyone
+    """Whether a request waits for what all processes know before it comes to its operation, what is due and how its
+    rates stand, or may be answered from elsewhere."""
+    return service.timers is not None or service.replicated or bool(endpoint.rates)
 
 
 def _left(service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int) -> Left:
@@ -143,7 +145,12 @@ def _left(service: Service, endpoint: Endpoint, admission: Admission, at_once: A
         env: Environment = {**constant, "now": now, "caller": NOBODY.values, "request": {}}
         if names:
             env[environment.PATH] = path
-        caller: Caller | None = NOBODY if precedent.recall is None else at_once(precedent.recall(env))
+        begun, looked_up = env, precedent.recall is not None and service.together
+        caller: Caller | None = NOBODY
+        if looked_up:
+            env, caller = env.copy(), precedent.caller
+        elif precedent.recall is not None:
+            caller = at_once(precedent.recall(env))
         if caller is None or caller.who != who:
             return None
         env["caller"], env[environment.CREDENTIAL] = caller.root, caller.proof
@@ -151,9 +158,37 @@ def _left(service: Service, endpoint: Endpoint, admission: Admission, at_once: A
         # It is permitted (`_permitted`).
         if admits is not None and not admits(env):
             return None
-        return asked(request, content, version, values, precedent, caller, env)
+        found = asked(request, content, version, values, precedent, caller, env)
+        if not looked_up:
+            return found
+        return _looked_up(found, begun, precedent) if isinstance(found, Handed) else None
 
     return left
+
+
+def _looked_up(handed: Handed, begun: Environment, precedent: Precedent) -> Handed:
+    """A request that was worked out as if its caller were who it was: it is asked who that is, together with the row
+    that is read. Where it is another, nothing of it holds, and the steps are taken. `begun`: what is known without."""
+    x, step, recall = handed.x, handed.step, precedent.recall
+    assert recall is not None
+    own, admission, asked = x.env, x.admission, x.asked
+    x.env, x.caller, x.admission, x.asked = begun, NOBODY, None, None
+    looking = recall(begun)
+
+    def known(caller: object, rows: list[Row] | None = None) -> Next:
+        if caller != precedent.caller:
+            x.query = parse_query(x.request.query)
+            return anew(x)
+        x.env, x.caller, x.admission, x.asked = own, precedent.caller, admission, asked
+        return step if rows is None else step.resume(rows)
+
+    def found(rows: list[list[Row]]) -> Next:
+        return known(looking.make(rows[0]), rows[1]) if rows else Wait(looking, known)
+
+    work = step.work
+    if isinstance(work, Select) and isinstance(precedent.admission.operation, Read):
+        return Handed(x, Wait(SelectAsOne((looking.read(), (work.text, work.binds))), found))
+    return Handed(x, Wait(looking, known))
 
 
 Asks: TypeAlias = Callable[

@@ -74,3 +74,9 @@ def of(x: Exchange) -> Precedent | None:
         return None
     found: Precedent | None = request.notes.get((x.endpoint.scope, request.query))
     return found if found is not None and found.is_of(x.endpoint, request) else None
+
+
+def forget(x: Exchange) -> None:
+    """It holds no more."""
+    if x.request.notes is not None:
+        x.request.notes.keep((x.endpoint.scope, x.request.query), None)

@@ -127,7 +127,7 @@ def ready(
             for route in routes
         )
 
-    common = Common(Problems(plan.problems), schemes, frozenset(known), functions, dialect=plan.dialect)
+    common = Common(Problems(plan.problems), schemes, frozenset(known), functions)
     versions = _versions(plan, common, rates_by_name, routes_of)
     env = constants(sources, given, cursor_key)
     together = plan.dialect != "sqlite"

@@ -61,6 +61,12 @@ def start(x: Exchange) -> Next:
     return _placed(x, *service.versions.find(request, x.query), Recognition())
 
 
+def anew(x: Exchange) -> Next:
+    """The same of a request that is not like the earlier one after all."""
+    precedents.forget(x)
+    return start(x)
+
+
 def _as_due(x: Exchange, step: Callable[[], Next]) -> Next:
     """Go on once all has happened that is due."""
     timers = x.service.timers
