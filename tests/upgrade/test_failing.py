@@ -18,6 +18,7 @@ from tests.upgrade.test_decided import DECISIONS, decided
 from tests.upgrade.test_shapes import FIRST, GOES, dump, path, with_schema
 
 from ninefold.runtime.store import undo, upgrade
+from ninefold.runtime.store.aside import aside
 from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
@@ -220,3 +221,25 @@ def test_what_adds_by_itself_is_whole_or_not_there(path: Path) -> None:
     outcome = in_a_child(starting)
     assert isinstance(outcome, str) and outcome.startswith("refused: the database"), outcome
     assert dump(path) == old
+
+
+def test_what_a_killed_preview_leaves_is_taken_away_by_the_next(path: Path) -> None:
+    """And what another one uses is not."""
+
+    def hidden() -> set[str]:
+        return {each.name for each in path.parent.iterdir() if each.name.startswith(f".{path.name}.")}
+
+    def killed() -> None:
+        with aside(path) as folder:
+            shutil.copy2(path, folder / path.name)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    assert in_a_child(killed) == signal.SIGKILL
+    [left] = hidden()
+    with aside(path) as used:
+        shutil.copy2(path, used / path.name)
+        assert hidden() == {used.name}
+        upgrade.preview(str(path), SCHEMA, ANSWERED)
+        assert hidden() == {used.name} != {left}
+        assert (used / path.name).read_bytes() == path.read_bytes()
+    assert hidden() == set()

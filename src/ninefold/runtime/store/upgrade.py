@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -14,6 +13,7 @@ import apsw
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record, steps
+from ninefold.runtime.store.aside import aside
 from ninefold.runtime.store.changing import Broken, Decide, NotUpgraded, Rehearsed, all_fit, judged, upgraded
 from ninefold.runtime.store.connections import words
 from ninefold.runtime.store.premises import broken
@@ -67,8 +67,8 @@ def preview(url: str, wanted: Schema, decide: Decide = nothing_decided, judge: J
     NotUpgraded."""
     path = there(url)
     try:
-        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-            copy = Path(folder) / path.name
+        with aside(path) as folder:
+            copy = folder / path.name
             copy_of(path, copy)
             with connected(copy) as connection:
                 return _upgraded(connection, path, wanted, decide, judge)
