@@ -92,7 +92,8 @@ def test_nodes_are_replaced_one_by_one_under_load(tmp_path: Path) -> None:
             for _ in range(KILLS):
                 killed(new, url)
                 load.until_more(5)
-            assert "field `seat.mark`" in upgraded(new, url, 0, "--expand")
+            said = upgraded(new, url, 0, "--expand")
+            assert "field `seat.mark`" in said and "waits       what this contract allows of `seat.status`" in said
             assert "2 nodes of it serve" in upgraded(new, url, 2, "--contract")
             node = one_more()
             burn = f"/seats/{load.answered[0][0]}/burn"

@@ -41,7 +41,7 @@ def goes_over(url: str, plan: ServicePlan, decide: Decide, judge: Judge | None, 
 def _gone_over(done: Over, again: Callable[[str], str]) -> int:
     if done.refused:
         return _refused(done, again)
-    _say(f"{done.database}, which {_nodes(done.nodes)} the contract before", _added(done))
+    _say(f"{done.database}, which {_nodes(done.nodes)} the contract before", _added(done), "nothing has to be added")
     say("Nodes of this contract may be started beside those.")
     say(f"Once none of the contract before serves: {again('--contract')}")
     say(f"To take it back, once none of this one serves: {again('--undo')}")
@@ -61,13 +61,14 @@ def taken_back(done: Over) -> int:
     return 0
 
 
-def _say(head: str, lines: tuple[str, ...]) -> None:
-    say("\n".join(map(visible, (head, "", *(lines or ("nothing that is stored is another",)), ""))))
+def _say(head: str, lines: tuple[str, ...], none: str = "nothing is hidden") -> None:
+    say("\n".join(map(visible, (head, "", *(lines or (none,)), ""))))
 
 
 def _added(done: Over) -> tuple[str, ...]:
     moved = (f"{'moved':<12}{name}: {count:,} rows have a value" for name, count in done.moved)
-    return (*(f"{'added':<12}{each}" for each in done.added), *moved)
+    held = (f"{'waits':<12}{each}: what the one before did not is unavailable until then" for each in done.held)
+    return (*(f"{'added':<12}{each}" for each in done.added), *moved, *held)
 
 
 def _hidden(done: Over) -> tuple[str, ...]:

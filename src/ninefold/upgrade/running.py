@@ -37,6 +37,10 @@ class Hold:
     name: str
     limits: Mapping[str, Any]
 
+    @property
+    def about(self) -> str:
+        return f"{self.table}.{self.column}" if self.column else self.name
+
 
 Wider: TypeAlias = Callable[[Any, Any], bool]
 """Whether one JSON Schema becomes another that takes all that it takes."""

@@ -271,7 +271,8 @@ class Before:
 class Over:
     """`refused`: why it does not go while nodes serve, in sentences; nothing was changed then. `nodes`: how many serve
     the contract before. `added` and `taken`: what was, in words; `moved`: of each field, how many rows were given a
-    value. `aside`: what is hidden then, with the number of its values or rows."""
+    value; `held`: what one contract alone allows, which waits for the end. `aside`: what is hidden then, with the
+    number of its values or rows."""
 
     database: str
     refused: tuple[str, ...] = ()
@@ -279,6 +280,7 @@ class Over:
     added: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
     moved: tuple[tuple[str, int], ...] = ()
+    held: tuple[str, ...] = ()
     aside: tuple[tuple[str, int], ...] = ()
 
 

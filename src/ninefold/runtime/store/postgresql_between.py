@@ -64,4 +64,4 @@ def go_over(ask: Ask, found: Between, serves: int, name: str) -> None:
 
 
 def on_its_way(found: Between, name: str) -> str:
-    return f"the database {name} is on its way to the contract {found.name}"
+    return f"the database {name} is on its way to the contract `{found.name}`"

@@ -151,7 +151,7 @@ def undo(url: str) -> Over:
         if noted is None:
             help = "there is no backup of a database in PostgreSQL but its operator's: pg_dump makes one"
             raise NotUpgraded(f"the database {side.name} is not between two contracts", help=(help,))
-        _is_left(side, noted.new, f"the contract {noted.name}")
+        _is_left(side, noted.new, f"the contract `{noted.name}`")
         shape = patiently(side, lambda: _undone(side, noted))
         return Over(side.name, taken=tuple(added(noted)), aside=_hidden(side, shape))
 

@@ -67,7 +67,8 @@ def expand(url: str, plan: ServicePlan, decide: Decide, before: Before) -> Over:
         moved = tuple((f"{each.table}.{each.column}", _moved(side, each, plan.schema)) for each in over.move)
         if not noted.moved:
             patiently(side, lambda: note_between(side.ask, structs.replace(noted, moved=True)))
-        return Over(side.name, nodes=nodes, added=tuple(added(noted)), moved=moved)
+        held = tuple(f"what this contract allows of `{each.about}`" for each in over.holds)
+        return Over(side.name, nodes=nodes, added=tuple(added(noted)), moved=moved, held=held)
 
 
 def _expanded(side: Side, plan: ServicePlan, over: Running, old: int, new: int) -> Between:

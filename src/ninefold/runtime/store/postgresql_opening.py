@@ -196,12 +196,12 @@ def asking(link: Link, loop: AbstractEventLoop) -> Ask:
 def alone(url: str) -> Iterator[tuple[Link, AbstractEventLoop, str]]:
     """While nobody serves a database, moves it or upgrades it. `str`: its name. Raises NotServed."""
     with opened_link(url) as (link, loop, name):
+        if (found := between(asking(link, loop))) is not None:
+            raise NotServed(Refused(on_its_way(found, name), then=LEAVE))
         if not loop.run_until_complete(served(link, _NODE)):
             is_served = f"the database {name} is served by a process"
             raise NotServed(Refused(is_served, help=("stop it first",), then=(GO_OVER,)))
         keep_others_out(link, loop, name)
-        if (found := between(asking(link, loop))) is not None:
-            raise NotServed(Refused(on_its_way(found, name), then=LEAVE))
         yield link, loop, name
 
 
