@@ -8,8 +8,11 @@ from typing import Any, Final
 import pytest
 from tests.expressions.shapes import MODEL, well_typed
 
-from ninefold.expressions.evaluate import SOURCES, EvaluationError, Sources, binder, compile, equal, holds
+from ninefold.expressions.binds import binder
+from ninefold.expressions.evaluate import SOURCES, EvaluationError, Sources, compile, equal, holds
 from ninefold.expressions.reads import needs_database
+from ninefold.expressions.tree import Call, Constant, Select, Variable
+from ninefold.values import Boolean, Object, Text
 
 CUSTOMER: Final[dict[str, Any]] = {"id": "c1", "email": "a@b", "name": "Ada", "referrer": None}
 ORDER: Final[dict[str, Any]] = {
@@ -238,6 +241,19 @@ def test_a_bind_is_what_sqlite_stores_and_an_error_is_null() -> None:
         "duration('1s')": 1_000_000,
     }.items():
         assert binder(well_typed(text))(ENV) == stored
+
+
+@pytest.mark.parametrize(
+    ("held", "stored"),
+    [("a", "a"), (None, None), (0, 0), (["a"], None), ({"a": 1}, None)],
+)
+def test_a_member_is_bound_as_an_expression_that_reads_it(held: Any, stored: Any) -> None:
+    """Where it is missing, or is no value of a column: nothing promises that it is there."""
+    member = Select(Variable("$new", Object()), "a", Text())
+    read = Call("?:", [Constant(True, Boolean()), member, member], Text())
+    envs: list[dict[str, Any]] = [{"$new": {"a": held, "b": 1}}, {"$new": {"b": 1}}, {"$new": "b"}, {"$new": None}, {}]
+    found = [binder(member)(env) for env in envs]
+    assert found == [binder(read)(env) for env in envs] == [stored, None, None, None, None]
 
 
 def test_random_values_come_from_their_source() -> None:

@@ -12,7 +12,7 @@ import apsw
 import pytest
 from tests.postgresql import server
 
-from ninefold.expressions.evaluate import binder
+from ninefold.expressions.binds import binder
 from ninefold.expressions.scope import Model, stored_as
 from ninefold.sql import postgresql
 from ninefold.sql.dialect import Dialect

@@ -13,7 +13,8 @@ from tests.laws.test_values_of_any_type import VALUES
 from tests.laws.worlds import INTEGERS, TEXTS, typed_of
 from tests.slices import examples
 
-from ninefold.expressions.evaluate import ROWS, EvaluationError, binder, compile
+from ninefold.expressions.binds import binder
+from ninefold.expressions.evaluate import ROWS, EvaluationError, compile
 from ninefold.expressions.scope import Model, ResourceShape, Scope
 from ninefold.expressions.to_sql import sql_problem, to_sql
 from ninefold.values import (

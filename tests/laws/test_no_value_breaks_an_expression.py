@@ -13,8 +13,9 @@ from tests.laws.worlds import INTEGERS, NUMBERS, TEXTS, TIMES
 from tests.slices import examples
 
 from ninefold.expressions.ast import Problem
+from ninefold.expressions.binds import binder
 from ninefold.expressions.check import check
-from ninefold.expressions.evaluate import EvaluationError, binder, compile
+from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.functions import TABLE, Overload
 from ninefold.expressions.parse import parse
 from ninefold.expressions.scope import ResourceShape, Scope, fits

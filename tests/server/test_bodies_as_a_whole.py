@@ -17,7 +17,8 @@ from tests.parts import LIMITS_AND_VERSIONS
 
 from ninefold.pipeline import compile_document
 from ninefold.plan import routes
-from ninefold.runtime.messages.decode import Body, Given
+from ninefold.runtime.messages.decode import Body
+from ninefold.runtime.messages.plain import Given
 
 Json = dict[str, Any]
 

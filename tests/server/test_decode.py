@@ -8,15 +8,17 @@ import pytest
 from msgspec.structs import replace
 from tests.server.plans import CHANGED_NOTE, JSON, MERGE, NEW_NOTE
 
+from ninefold.expressions.tree import Call, Constant, Variable
 from ninefold.json_numbers import decoding, huge
 from ninefold.plan import routes as plan
 from ninefold.runtime.messages.decode import Body
 from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.problems import Failure
-from ninefold.values import Array, Number, Object, Text, from_sqlite
+from ninefold.values import Array, Boolean, Integer, Number, Object, Text, from_sqlite
 
 NOTE, CHANGE = Body(NEW_NOTE), Body(CHANGED_NOTE)
+ZERO = Constant(0, Integer())
 
 
 def wrong(body: Body, data: str) -> list[tuple[str, str, str]]:
@@ -66,6 +68,65 @@ def test_a_rule_is_named_as_json_schema_names_it(data: str, rule: str) -> None:
 )
 def test_an_integer_beyond_64_bits_is_invalid(stars: str) -> None:
     assert [pointer for pointer, _, _ in wrong(NOTE, '{"title": "a", "stars": ' + stars + "}")] == ["/stars"]
+
+
+PLAIN = {
+    "properties": {
+        "text": {"type": ["string", "null"], "maxLength": 3},
+        "of": {"type": "string", "enum": ["a", "b"]},
+        "count": {"type": "integer", "minimum": 1},
+        "beside": {"type": "boolean"},
+        "always": {"const": 1},
+    },
+    "required": ["of"],
+    "type": "object",
+}
+BODIES: dict[str, tuple[Any, bool]] = {
+    "all members": ({"text": "a", "of": "b", "count": 5.0, "beside": True, "always": 1}, True),
+    "null, and what is not required left out": ({"text": None, "of": "a"}, True),
+    "a member that is missing": ({"text": "a"}, False),
+    "a member that is not known": ({"of": "a", "more": 1}, False),
+    "a rule that is broken": ({"of": "c", "text": "long", "count": 0}, False),
+    "another type": ({"of": "a", "count": "1", "beside": 1}, False),
+    "a value that cannot be kept": ({"of": "a", "text": "a\0", "count": 2**63}, False),
+    "what nothing can be stored of": ({"of": "b", "text": ""}, False),
+    "another constant": ({"of": "a", "always": 2}, False),
+    "no object": (["of"], False),
+}
+
+
+@pytest.mark.parametrize(("document", "good"), BODIES.values(), ids=BODIES)
+def test_a_body_in_which_all_is_well_gives_what_looking_closer_finds(document: Any, good: bool) -> None:
+    first = Call("[]", [Call("split", [Variable("value", Text()), Constant("", Text())], Array(Text())), ZERO], Text())
+    fields = (
+        plan.BodyField("text", ("text",), Text(nullable=True), stored=first),
+        plan.BodyField("kind", ("of",), Text()),
+        plan.BodyField("count", ("count",), Integer()),
+    )
+    body = Body(
+        plan.Body((JSON,), PLAIN, fields, members={"beside": Boolean()}, constants=(("always",),), unknown="refused")
+    )
+    assert body._plain is not None
+    given = body._plain.given(document)
+    at_once = body.valid(document)
+    body._plain = None
+    assert at_once == body.valid(document)
+    assert (at_once.wrong is None, given is not None) == (good, good)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        NEW_NOTE,
+        CHANGED_NOTE,
+        plan.Body((JSON,), PLAIN, (plan.BodyField("text", ("a", "text"), Text()),)),
+        plan.Body((JSON,), PLAIN, unknown="ignored"),
+        plan.Body((JSON,), PLAIN, texts=True),
+        plan.Body((JSON,), PLAIN, whole=plan.WholeBody({})),
+    ],
+)
+def test_what_a_body_gives_is_looked_for_where_more_is_to_be_done_with_it(body: plan.Body) -> None:
+    assert Body(body)._plain is None
 
 
 def test_a_number_beyond_a_double_is_invalid() -> None:

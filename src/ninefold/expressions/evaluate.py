@@ -36,12 +36,10 @@ from ninefold.values import (
     Invalid,
     Object,
     Row,
-    SQLiteValue,
     Type,
     Value,
     json_reader,
     required,
-    sqlite_writer,
 )
 
 SOURCES: Final = "$sources"
@@ -52,7 +50,7 @@ ROWS: Final = "$rows"
 
 _SYSTEM: Final = Sources()
 
-__all__ = ["ROWS", "SOURCES", "Env", "EvaluationError", "Sources", "TooMuch", "binder", "compile", "equal", "holds"]
+__all__ = ["ROWS", "SOURCES", "Env", "EvaluationError", "Sources", "TooMuch", "compile", "equal", "holds"]
 
 
 def compile(typed: Typed, model: Model = NO_MODEL) -> Callable[[Env], Value]:
@@ -75,27 +73,6 @@ def holds(typed: Typed, model: Model = NO_MODEL) -> Callable[[Env], bool]:
             return False
 
     return hold
-
-
-def binder(typed: Typed, model: Model = NO_MODEL) -> Callable[[Env], SQLiteValue]:
-    """The value of a statement's bind, in the form that SQLite stores. An error is null, as it is in SQL.
-
-    What the types promise to be there is not there of a request that is refused: the judge is asked of such, too."""
-    evaluate, write = _compile(typed, model), sqlite_writer(typed.type)
-    if isinstance(typed, Constant | Variable):
-        return evaluate if write is None else lambda env: write(evaluate(env))
-
-    def bound(env: Env) -> SQLiteValue:
-        try:
-            value = evaluate(env)
-        except EvaluationError:
-            return None
-        if write is None:
-            # Of callers of whom not all is shown, nothing promises what a member is: a row is no value of a column.
-            return None if isinstance(value, dict | list) else value
-        return write(value)
-
-    return bound
 
 
 def equal(left: Any, right: Any) -> bool:
@@ -268,6 +245,8 @@ def _of_plain(array: Typed) -> bool:
 def _function(overload: Overload, arguments: list[Evaluate]) -> Evaluate:
     """A plain function of its arguments' values, none of which may be null."""
     apply = overload.python
+    if not overload.pure and not arguments:
+        return lambda env: apply(env.get(SOURCES, _SYSTEM))
     if not overload.pure:
         return lambda env: apply(env.get(SOURCES, _SYSTEM), *(needed(argument(env)) for argument in arguments))
     match arguments:

@@ -19,7 +19,7 @@ import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
-from ninefold.expressions.evaluate import binder
+from ninefold.expressions.binds import binder
 from ninefold.plan.schema import Stored as StoredRows
 from ninefold.runtime.messages.schemas import refuse_to_fetch
 from ninefold.runtime.store import record

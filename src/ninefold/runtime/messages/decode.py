@@ -17,6 +17,7 @@ from ninefold.runtime.messages.fields import ABSENT, Field, at, copied, object_a
 from ninefold.runtime.messages.json_text import is_within, parse
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.patches import merge
+from ninefold.runtime.messages.plain import Given, plain
 from ninefold.runtime.messages.problems import Failure, FieldFailure, field_failure
 from ninefold.runtime.messages.problems import pointer as json_pointer
 from ninefold.runtime.messages.schemas import Node, Schemas, named
@@ -95,6 +96,8 @@ class Body:
         self._known = known_members(known) if body.unknown == "refused" and not says_all else None
         self._around = known_members(each.pointer for each in body.fields)
         self._drops = body.unknown == "ignored"
+        is_plain = self._whole is None and not (self._drops or self._texts)
+        self._plain = plain(self._fields, self._members, self._known, self._schemas) if is_plain else None
 
     @property
     def ignored(self) -> bool:
@@ -233,6 +236,10 @@ class Body:
         """What the body gives, and what is wrong with it. `cleared`: the fields that are to have no value. `form`: the
         document came as a form. `known`: what the path gives. `edited`: all that a JSON Patch has made, of which the
         document is what became another."""
+        if self._plain is not None and not form and not cleared:
+            plain = self._plain.given(document)
+            if plain is not None:
+                return plain
         if self._texts:
             self._take_texts(document)
         unmade = [each.pointer for each in self._fields if not each.normalise(document)]
@@ -364,16 +371,6 @@ class Becomes:
     cleared: frozenset[str] = frozenset()
     edits: tuple[patches.Edit, ...] | None = None
     made: Any = ABSENT
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What a body gives: the values that are valid, by field; what is no field, by name (`request.body.NAME`); and what
-    is wrong, if anything is."""
-
-    values: dict[str, Value]
-    others: dict[str, Value]
-    wrong: Failure | None
 
 
 def _written_type(field: plan.BodyField, schema: Any) -> Type:

@@ -11,7 +11,7 @@ from dataclasses import field
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.evaluate import binder
+from ninefold.expressions.binds import binder
 from ninefold.plan import environment
 from ninefold.plan import events as plan
 from ninefold.runtime.store.protocol import Row, Stored

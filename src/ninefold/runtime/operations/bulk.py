@@ -12,7 +12,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.evaluate import Env, binder
+from ninefold.expressions.binds import binder
+from ninefold.expressions.evaluate import Env
 from ninefold.expressions.rows import BEFORE
 from ninefold.plan import environment
 from ninefold.plan import writes as plan

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from ninefold.expressions.evaluate import Env, EvaluationError, TooMuch, compile
-from ninefold.expressions.tree import Call, Typed
+from ninefold.expressions.tree import Call, Constant, Typed, Variable
 from ninefold.plan import environment, held, problems
 from ninefold.plan import writes as plan
 from ninefold.plan.environment import Environment
@@ -109,6 +109,8 @@ def making(typed: Typed, planned: held.Held | None) -> Callable[[Env], Value]:
     field, and not what the field's type makes of it."""
     if planned is None:
         sure = compile(typed)
+        if isinstance(typed, (Constant, Variable)):
+            return sure
 
         def surely(env: Env) -> Value:
             try:

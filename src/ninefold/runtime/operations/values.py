@@ -38,8 +38,24 @@ class Values:
         self._row = write.resource
         self._is_new = isinstance(write, plan.Create | plan.Ensure)
         self._is_whole = isinstance(write, plan.Replace)
-        self._assigns = tuple(
-            (assign, None if assign.otherwise is None else making(assign.otherwise, assign.held)) for assign in assigns
+        self._assigns = assigns
+        # Most are of the body, or are made in any case, and nothing refuses them.
+        self._each = tuple(
+            (
+                each,
+                each.field,
+                each.given,
+                None if each.in_statement or each.again or each.held else make,
+                make,
+            )
+            for each in assigns
+            for make in (None if each.otherwise is None else making(each.otherwise, each.held),)
+        )
+        of_the_row = {write.resource, environment.WAS}
+        self._reads_row = any(
+            assign.otherwise is not None
+            and (assign.held or not of_the_row.isdisjoint(free_variables(assign.otherwise)))
+            for assign in assigns
         )
         self._required = tuple(assign.field for assign in assigns if not (assign.type.nullable or assign.in_statement))
         self._lacks = {each.field: failed_condition(plan.of_lack(write, each)) for each in assigns}
@@ -68,7 +84,7 @@ class Values:
         """Whether one of them is made from fields of the row that the body does not give. `given`: those that it
         gives."""
         changes = self._always.union(given)
-        for assign, _ in self._assigns:
+        for assign in self._assigns:
             if (assign.given and assign.field in given) or (assign.again and changes.isdisjoint(assign.again)):
                 continue
             if assign.again:
@@ -86,35 +102,38 @@ class Values:
         was = dict(made)
         anew = env[environment.ANEW]
         # A value made on create or on change reads the row as it is being made, under the resource's name.
-        of_the_row = {**env, self._row: made, environment.WAS: was}
-        for assign, otherwise in self._assigns:
-            if assign.given and assign.field in body:
-                value = body[assign.field]
+        of_the_row = {**env, self._row: made, environment.WAS: was} if self._reads_row else env
+        for assign, field, given, plainly, make in self._each:
+            if given and field in body:
+                value = body[field]
+            elif plainly is not None:
+                value = plainly(of_the_row)
             elif assign.in_statement:
                 continue
             elif assign.again and not any(self._changes(name, new, made, was) for name in assign.again):
                 continue
-            elif otherwise is not None:
-                anew |= {assign.field: True} if assign.again else {}
+            elif make is not None:
+                anew |= {field: True} if assign.again else {}
                 try:
-                    value = otherwise(of_the_row)
+                    value = make(of_the_row)
                 except Unfit as failed:
                     value = None
                     is_consequence = assign.held is not None and not told.isdisjoint(assign.held.reads)
                     unfit += [] if is_consequence else [failed.failure]
-                    told.add(assign.field)
+                    told.add(field)
             elif self._is_whole and not assign.kept:
                 value = None
             else:
-                made.setdefault(assign.field, None)
+                made.setdefault(field, None)
                 continue
-            if assign.secret == "token" and value is not None:
-                issued[assign.field] = value
-                new[assign.field] = sha256(value.encode()).digest()
+            secret = assign.secret
+            if secret == "token" and value is not None:
+                issued[field] = value
+                new[field] = sha256(value.encode()).digest()
             else:
-                new[assign.field] = value
-                if assign.secret is None:
-                    made[assign.field] = value
+                new[field] = value
+                if secret is None:
+                    made[field] = value
         absent = None if self._is_new else KEPT
         lacks = [self._lacks[name] for name in self._required if new.get(name, absent) is None and name not in told]
         return unfit + lacks, not told.isdisjoint(self._compared)
@@ -137,19 +156,19 @@ class Values:
         """Those that are to be hashed, by field."""
         return {
             assign.field: new[assign.field]
-            for assign, _ in self._assigns
+            for assign in self._assigns
             if assign.secret == "password" and isinstance(new.get(assign.field), str)
         }
 
     def put_hashes(self, new: dict[str, Any], hashes: Mapping[str, str]) -> None:
-        for assign, _ in self._assigns:
+        for assign in self._assigns:
             if assign.field in hashes:
                 hash = hashes[assign.field]
                 new[assign.field] = hash.encode() if isinstance(assign.type, Digest) else hash
 
     def hashes(self, new: Mapping[str, Any]) -> dict[str, Any]:
         """The hashes of passwords, by field."""
-        found = {each.field: new.get(each.field) for each, _ in self._assigns if each.secret == "password"}
+        found = {each.field: new.get(each.field) for each in self._assigns if each.secret == "password"}
         return {name: hash for name, hash in found.items() if hash is not None}
 
 

@@ -6,7 +6,8 @@ from asyncio import Future
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
-from ninefold.expressions.evaluate import Env, binder
+from ninefold.expressions.binds import binder
+from ninefold.expressions.evaluate import Env
 from ninefold.expressions.tree import free_variables
 from ninefold.plan.statement import Statement
 from ninefold.runtime.cache import Cache
