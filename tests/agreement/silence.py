@@ -16,6 +16,7 @@ DOES: Final = "4 ENDPOINT.does"
 BY_EFFECT: Final = ("4 ENDPOINT.also.EFFECT.does", "3 RESOURCE.transitions.TRANSITION.also.EFFECT.does")
 UPON: Final = "6 kinds.KIND.upon"
 CALLED: Final = "4 ENDPOINT.does: call, then "
+OUTCOME: Final = "4 ENDPOINT.responses: "
 OF_ALL: Final = "4 ENDPOINT.also: of all rows"
 CHOSEN: Final = "9 default: an expression"
 GIVEN: Final = "4 ENDPOINT.sets: what a function gave"
@@ -34,6 +35,7 @@ def _can_be_said() -> Iterator[str]:
         yield from (f"{does}: {verb.name}" for does in BY_EFFECT if verb.as_effect or verb is TRANSITION)
         if verb.writes and verb.acts_on == "a resource" and not verb.arises:
             yield f"{UPON}: {verb.name}"
+    yield from (OUTCOME + each for each in OUTCOMES)
     yield from (OF_ALL, CHOSEN, GIVEN)
 
 
@@ -72,6 +74,7 @@ def _of(value: Any, part: int, path: str) -> Iterator[str]:
     elif isinstance(value, Mapping):
         for name, each in value.items():
             key = row_written(part, path, str(name))
+            yield from (OUTCOME + each for each in str(name).split(" or ") if each in OUTCOMES)
             if key is not None:
                 path_ = (
                     key.path.removesuffix("STATUS") + "OUTCOME" if str(name).split(" or ")[0] in OUTCOMES else key.path
@@ -120,6 +123,7 @@ SILENT: Final[Mapping[str, str]] = {
     "4 ENDPOINT.requests.texts": _NOT_YET,
     "4 ENDPOINT.requests.unknown members: refused": _NOT_YET,
     "4 ENDPOINT.requests.unknown parameters": _NOT_YET,
+    **dict.fromkeys((f"{OUTCOME}{each}" for each in ("deleted", "absent")), _NOT_YET),
     "4 ENDPOINT.responses.OUTCOME.STATUS: stream": "no verb with outcomes streams",
     "4 requests.texts": _NOT_YET,
     **dict.fromkeys((f"5 schemes.SCHEME.{key}" for key in ("algorithms", "audience", "issuer", "keys")), _PRESENTED),

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from tests.reference import media_types
-from tests.reference.expressions import Fails, Reading
-from tests.reference.failures import Broken, Failure
+from tests.reference.expressions import Fails, Reading, names_of
+from tests.reference.failures import Broken, Failure, number_of
 from tests.reference.messages import Request
 from tests.reference.values import Broken as BrokenValue
-from tests.reference.values import Path, broken_rules, from_text, of_whole, only_named, parsed, read
+from tests.reference.values import Path, broken_rules, from_text, of_whole, only_named, parsed, read, unnamed
 
 from ninefold.checked.endpoints import Endpoint
-from ninefold.checked.operations import BodyLeaf
+from ninefold.checked.operations import BodyLeaf, BodyMember
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.values import Anything, Array, Boolean, Integer, Number, Object, Text
@@ -27,10 +27,11 @@ ABSENT = object()
 
 @dataclass
 class Given:
-    """`values` are those that are valid, by field; `wrong` the fields that are given and not valid. `readable`: the
-    body could be read at all."""
+    """`values` are those that are valid, by field; `others` those that are no fields, by name; `wrong` the fields that
+    are given and not valid. `readable`: the body could be read at all."""
 
     values: dict[str, Any] = field(default_factory=dict)
+    others: dict[str, Any] = field(default_factory=dict)
     wrong: set[str] = field(default_factory=set)
     readable: bool = True
     failures: list[Failure] = field(default_factory=list)
@@ -40,11 +41,17 @@ class Given:
         return self.readable and not self.failures
 
 
+def is_none(endpoint: Endpoint) -> bool:
+    """Whether it says `body: none`."""
+    takes = endpoint.takes
+    return takes.body == () and not takes.members and takes.whole is None and not takes.constants
+
+
 def document_of(request: Request, endpoint: Endpoint, checked: Checked) -> Any:
     """The JSON of a body, or the list of what is wrong with it as a whole."""
     body = request.body or b""
     announced = bool(body)
-    if endpoint.takes.body == () and not announced:
+    if is_none(endpoint) and not announced:
         return {}
     failures = []
     if announced and not _is_read(request.headers.get("content-type", ""), endpoint, checked):
@@ -81,6 +88,7 @@ def _form(body: bytes, endpoint: Endpoint, checked: Checked) -> Any:
         return [Failure("malformed")]
     fields = {} if endpoint.resource is None else checked.resources[endpoint.resource].fields
     types = {leaf.pointer[0]: _written_type(fields[leaf.field], checked) for leaf in endpoint.takes.body or ()}
+    types |= {each.name: each.type for each in endpoint.takes.members}
     document: dict[str, Any] = {}
     for member, texts in found.items():
         type_ = types.get(member)
@@ -123,7 +131,7 @@ def _is_read(content_type: str, endpoint: Endpoint, checked: Checked) -> bool:
 def given(
     document: Any,
     endpoint: Endpoint,
-    resource: Resource,
+    resource: Resource | None,
     checked: Checked,
     was: Mapping[str, Any] | None,
     by_form: bool,
@@ -134,7 +142,7 @@ def given(
     value."""
     assert endpoint.takes.body is not None
     document = copy.deepcopy(document)
-    fields = {leaf.field: resource.fields[leaf.field] for leaf in endpoint.takes.body}
+    fields = {} if resource is None else {leaf.field: resource.fields[leaf.field] for leaf in endpoint.takes.body}
     for leaf in endpoint.takes.body:
         if endpoint.verb == "update" and isinstance(fields[leaf.field].type, Object | Anything):
             _merge(document, leaf, was)
@@ -167,7 +175,7 @@ def given(
                 result.values[leaf.field] = read(_given_type(field_), value, leaf.pointer)
             except BrokenValue as rule:
                 rules.append((rule.path, rule.rule))
-        stored_as = becomes.get((resource.name, leaf.field))
+        stored_as = None if resource is None else becomes.get((resource.name, leaf.field))
         if not rules and stored_as is not None and result.values[leaf.field] is not None:
             try:
                 result.values[leaf.field] = stored_as(result.values[leaf.field])
@@ -177,6 +185,8 @@ def given(
         if rules:
             result.wrong.add(leaf.field)
         broken += [Broken("body", path, rule) for path, rule in rules]
+    for each in endpoint.takes.members:
+        broken += _member(document, each, endpoint, checked, result)
     broken += _containers(document, endpoint, fields)
     broken += [Broken("body", path, rule) for path, rule in asked if not path]
     broken = [*dict.fromkeys((*_constants(document, endpoint), *broken))]
@@ -184,13 +194,65 @@ def given(
     untold = any(rule in ("anyOf", "oneOf", "maxProperties") for path, rule in asked if not path)
     if checked.requests_of(endpoint).unknown_members == "refused" and not untold:
         broken += [Broken("body", path, "unknown") for path in _unknown(document, _known(endpoint))]
+    broken.sort(key=number_of(endpoint))
     for subject, together in groupby(broken, lambda each: _subject(each, endpoint, resource)):
         result.failures.append(Failure("invalid", subject, fields=tuple(together)))
     return result
 
 
-def _subject(broken: Broken, endpoint: Endpoint, resource: Resource) -> str:
+def _member(document: Any, member: BodyMember, endpoint: Endpoint, checked: Checked, result: Given) -> Iterator[Broken]:
+    """What is wrong with a member that is no field; else its value is among the others of the `result`."""
+    value, path = at(document, (member.name,)), (member.name,)
+    if value is ABSENT:
+        if member.required and isinstance(document, dict):
+            yield Broken("body", path, "required")
+        return
+    ignores = checked.requests_of(endpoint).unknown_members == "ignored"
+    rules = [*broken_rules(member.schema, value, path)]
+    if (path, "maxItems") not in rules:  # one that is too large is not looked into
+        rules += _of_items(value, member, endpoint, checked)
+        rules += [] if ignores else [(each, "unknown") for each in unnamed(member.schema, value, path)]
+    order = [*member.schema.get("items", {}).get("properties", ())]
+    rules = sorted(dict.fromkeys(rules), key=lambda each: _along(each[0][1:], order))
+    if not rules:
+        try:
+            result.others[member.name] = read(member.type, only_named(member.schema, value) if ignores else value, path)
+        except BrokenValue as broken:
+            rules = [(broken.path, broken.rule)]
+    yield from (Broken("body", each, rule) for each, rule in rules)
+
+
+def _along(path: Path, order: list[str]) -> tuple[int, int]:
+    """Where a rule of an array stands: by item, and there by member."""
+    index = path[0] if path and isinstance(path[0], int) else -1
+    names = [order.index(each) if each in order else len(order) for each in path[1:2]]
+    return index, names[0] if names else -1
+
+
+def _of_items(value: Any, member: BodyMember, endpoint: Endpoint, checked: Checked) -> Iterator[tuple[Path, str]]:
+    """Meaning "effects on several rows": what an item gives a field is held to the field's schema."""
+    for effect in () if endpoint.mutation is None else endpoint.mutation.effects:
+        if effect.each is None or names_of(effect.each) != ("request", "body", member.name):
+            continue
+        fields = checked.resources[effect.resource].fields
+        given_ = [(fields[name], names_of(source)) for name, source in effect.sets]
+        for index, item in enumerate(value) if isinstance(value, list) else ():
+            for field_, names in given_:
+                if names is None or names[0] != "each":
+                    continue
+                path: Path = (member.name, index, *names[1:])
+                one = at(item, names[1:])
+                around = at(item, names[1:-1])
+                if one is not ABSENT:
+                    yield from broken_rules(field_.schema, one, path)
+                elif field_.required and isinstance(around, dict):
+                    yield path, "required"
+
+
+def _subject(broken: Broken, endpoint: Endpoint, resource: Resource | None) -> str | None:
     """What is wrong with the value of a field is about that field, and all else about the row."""
+    if resource is None:
+        return None
     names = tuple(str(step) for step in broken.path)
     of_leaf = (leaf.field for leaf in endpoint.takes.body or () if names[: len(leaf.pointer)] == leaf.pointer)
     return ".".join((resource.name, *islice(of_leaf, 1)))
@@ -261,6 +323,7 @@ def _known(endpoint: Endpoint) -> tuple[BodyLeaf, ...]:
     """Of a case that a member of the body chose, that member too."""
     chosen = () if endpoint.case is None or endpoint.case.member is None else ((endpoint.case.member,),)
     others = (*(each.pointer for each in endpoint.takes.constants), *chosen)
+    others += tuple((each.name,) for each in endpoint.takes.members)
     return (*(endpoint.takes.body or ()), *(BodyLeaf(pointer, "") for pointer in others))
 
 

@@ -77,7 +77,7 @@ def _outcome(call: Call, function: Function, arguments: Mapping[str, Any]) -> An
 
 def _body(endpoint: Endpoint, given: Given) -> dict[str, Any]:
     """What the body gives, to fields too."""
-    members: dict[str, Any] = {}
+    members: dict[str, Any] = dict(given.others)
     for leaf in endpoint.takes.body or ():
         if leaf.field in given.values:
             around = members

@@ -322,6 +322,14 @@ def needed(value: Any) -> Any:
     return value
 
 
+def names_of(typed: Typed) -> tuple[str, ...] | None:
+    """`a.b.c`, as names; None: it is something else."""
+    if isinstance(typed, Select):
+        names = names_of(typed.operand)
+        return None if names is None else (*names, typed.name)
+    return (typed.name,) if isinstance(typed, Variable) else None
+
+
 def truth(value: Any) -> bool:
     if not isinstance(value, bool):
         raise Fails("no truth value")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -176,22 +176,30 @@ class Refusal:
     fields: tuple[Broken, ...]
 
 
+def number_of(endpoint: Endpoint) -> Callable[[Broken], int]:
+    """Which of the members that a contract writes a rule of the body is about, beginning with 0."""
+    takes = endpoint.takes
+    leaves = [(leaf.pointer, None if leaf.beside is None else leaf.beside.place) for leaf in takes.body or ()]
+    written = [*leaves, *(((each.name,), each.place) for each in takes.members)]
+    if takes.members:  # of a type, all of which are written in one place
+        written.sort(key=lambda each: (0, 0) if each[1] is None else (each[1].line, each[1].column))
+    pointers = [*(each.pointer for each in takes.constants), *(pointer for pointer, _ in written)]
+
+    def number(broken: Broken) -> int:
+        names = tuple(str(step) for step in broken.path)
+        return next((at for at, each in enumerate(pointers) if names[: len(each)] == each), len(pointers))
+
+    return number
+
+
 def in_written_order(failures: Sequence[Failure], endpoint: Endpoint | None) -> list[Failure]:
     """Meaning "precedence": what is wrong with the body is told in the order in which the contract writes its
     members."""
     if endpoint is None:
         return list(failures)
-    written = [
-        *(each.pointer for each in endpoint.takes.constants),
-        *(leaf.pointer for leaf in endpoint.takes.body or ()),
-    ]
-
-    def number(failure: Failure) -> int:
-        names = tuple(str(step) for step in failure.fields[0].path)
-        return next((at for at, each in enumerate(written) if names[: len(each)] == each), len(written))
-
+    number = number_of(endpoint)
     of_body = [each for each in failures if each.fields and each.fields[0].place == "body"]
-    ordered = iter(sorted(of_body, key=number))
+    ordered = iter(sorted(of_body, key=lambda failure: number(failure.fields[0])))
     return [next(ordered) if each.fields and each.fields[0].place == "body" else each for each in failures]
 
 

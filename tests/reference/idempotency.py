@@ -41,5 +41,5 @@ def held(asking: Asking, endpoint: Endpoint, given: bodies.Given) -> tuple[Any, 
 def whole_request(asking: Asking, endpoint: Endpoint) -> tuple[str, bytes]:
     """What makes it the same request: path, query and body, byte for byte. A body that is not read is none."""
     members = asking.checked.requests_of(endpoint).unknown_members
-    unread = endpoint.takes.body is None or (endpoint.takes.body == () and members == "ignored")
+    unread = endpoint.takes.body is None or (bodies.is_none(endpoint) and members == "ignored")
     return (asking.sent, b"" if unread else asking.request.body or b"")

@@ -95,6 +95,7 @@ def _answer(asking: Asking) -> Response:
     if admission is not None and values is not None and not credentials.is_by_itself(endpoint):
         work.find(admission, page)
     given = bodies.Given(readable=False) if unread else requested.body(asking, endpoint, work)
+    work.misread_body = not given.is_valid
     held = idempotency.held(asking, endpoint, given) if admission is not None else None
     before = None if held is None else asking.of.kept.get(held)
     if before is not None and moment(asking.now) < before.until:

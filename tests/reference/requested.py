@@ -200,16 +200,16 @@ def cursor(asking: Asking, endpoint: Endpoint, page: Page) -> None:
 
 def body(asking: Asking, endpoint: Endpoint, work: writes.Work) -> bodies.Given:
     """What the body gives. Objects are merged into the row only for whoever may change it."""
-    if endpoint.takes.body is None or endpoint.resource is None:
+    if endpoint.takes.body is None or (endpoint.resource is None and not endpoint.takes.members):
         return bodies.Given()
-    if endpoint.takes.body == () and asking.checked.requests_of(endpoint).unknown_members == "ignored":
+    if bodies.is_none(endpoint) and asking.checked.requests_of(endpoint).unknown_members == "ignored":
         return bodies.Given()
     document = bodies.document_of(asking.request, endpoint, asking.checked)
     if isinstance(document, list) and document and isinstance(document[0], Failure):
         asking.failures += document
         return bodies.Given(readable=False)
-    resource = asking.checked.resources[endpoint.resource]
-    if endpoint.verb == GRANT:
+    resource = None if endpoint.resource is None else asking.checked.resources[endpoint.resource]
+    if endpoint.verb == GRANT and resource is not None:
         document = credentials.with_client(asking.request, document)
         if isinstance(document, list) and document and isinstance(document[0], Failure):
             asking.failures += document
@@ -221,4 +221,5 @@ def body(asking: Asking, endpoint: Endpoint, work: writes.Work) -> bodies.Given:
     by_form = bodies.is_form(asking.request, endpoint, asking.checked)
     given = bodies.given(document, endpoint, resource, asking.checked, work.mergeable, by_form, asking.of.becomes)
     asking.failures += given.failures
+    asking.names["request"]["body"] = given.others
     return given

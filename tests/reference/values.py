@@ -199,6 +199,17 @@ def of_whole(schema: Mapping[str, Any], document: Any) -> Iterator[tuple[Path, s
                 yield from (((name,), "required") for name in brought if name not in document)
 
 
+def unnamed(schema: Mapping[str, Any], value: Any, at: Path = ()) -> Iterator[Path]:
+    """The members that nothing names, at every depth."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from unnamed(schema.get("items", {}), item, (*at, index))
+    properties = schema.get("properties")
+    if isinstance(value, dict) and properties is not None and schema.get("additionalProperties") is None:
+        for name, one in value.items():
+            yield from unnamed(properties[name], one, (*at, name)) if name in properties else [(*at, name)]
+
+
 def only_named(schema: Mapping[str, Any], value: Any) -> Any:
     """A value without the members that nothing names, at every depth. Where no schema says which there are, all are."""
     if isinstance(value, list):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.reference.bodies import Given
-from tests.reference.expressions import LARGEST, Fails, Reading, Reference, TooLarge, at_hand, same
+from tests.reference.expressions import LARGEST, Fails, Reading, Reference, TooLarge, at_hand, names_of, same
 from tests.reference.failures import Broken, Failure, invalid
 from tests.reference.lists import Page
 from tests.reference.messages import Request
@@ -70,6 +70,8 @@ class Work:
     """No value of the path that would be stored breaks its schema."""
     misread: bool = False
     """A parameter, a header or a value of the path is refused: what reads them is not asked."""
+    misread_body: bool = False
+    """The body is refused: what reads those of its members that are no fields is not asked."""
     told_of: Row | None = None
     acting: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     """Of an effect: where the request gives fields of the row acted on, by their names."""
@@ -380,7 +382,11 @@ class Work:
 
     def _asks(self, condition: Typed) -> bool:
         """Whether it reads nothing of the request that is refused (meaning "precedence")."""
-        return not (self.misread and reads_parameters(condition))
+        return not self.is_lost(condition)
+
+    def is_lost(self, typed: Typed) -> bool:
+        """Whether it reads a part of the request that is refused."""
+        return (self.misread and reads_parameters(typed)) or (self.misread_body and reads_body(typed))
 
 
 def are_met(request: Request, row: Row | None, tag: str | None) -> bool:
@@ -503,7 +509,7 @@ class Change:
             fields[machine.field] = transition.to
         making = [(each, source) for each in stored if (source := self._source(each, old)) is not None]
         # Of what is made of a part of the request that is refused nobody knows what it would be.
-        lost = {each.name for each, source in making if self.work.misread and reads_parameters(source)}
+        lost = {each.name for each, source in making if self.work.is_lost(source)}
         self.unknown |= lost
         self.is_valid = self.is_valid and not lost
         self.looked_up = {
@@ -705,6 +711,11 @@ def reads_parameters(typed: Typed) -> bool:
     return any(map(reads_parameters, within(typed)))
 
 
+def reads_body(typed: Typed) -> bool:
+    """Whether an expression reads members of the body that are no fields."""
+    return names_of(typed) == ("request", "body") or any(map(reads_body, within(typed)))
+
+
 def within(typed: Typed) -> list[Typed]:
     """The expressions in one."""
     match typed:
@@ -743,7 +754,7 @@ def of_request(
     typed: Typed, acting: Mapping[str, tuple[str, tuple[str, ...]]] | None = None
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Where the request gives what an expression reads of it, by itself or through a field of the row `acting`."""
-    names = _names(typed)
+    names = names_of(typed)
     if names is not None and names[0] == "this" and len(names) > 1 and names[1] in (acting or {}):
         yield (acting or {})[names[1]]
         return
@@ -758,19 +769,11 @@ def of_items(
     items: Typed | None, typed: Typed, acting: Mapping[str, tuple[str, tuple[str, ...]]]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The same of the item that a row is made of."""
-    array, names = None if items is None else _names(items), _names(typed) or ()
+    array, names = None if items is None else names_of(items), names_of(typed) or ()
     if array is not None and array[:2] == ("request", "body"):
         yield "body", (*array[2:], "*", *names[1:])
     elif items is not None:
         yield from of_request(items, acting)
-
-
-def _names(typed: Typed) -> tuple[str, ...] | None:
-    """`a.b.c`, as names."""
-    if isinstance(typed, Select):
-        names = _names(typed.operand)
-        return None if names is None else (*names, typed.name)
-    return (typed.name,) if isinstance(typed, Variable) else None
 
 
 def alone(typed: Typed, reading: Reading) -> Any:

@@ -202,19 +202,24 @@ class Order:
             (index for index, pointer in enumerate(self._pointers) if names[: len(pointer)] == pointer),
             len(self._pointers),
         )
-        schema: Any = self._schema
+        schemas = self._parts(self._schema)
         along: list[int] = []
         for token in path:
-            schema = self._resolved(schema)
             if isinstance(token, int):
                 along.append(token)
-                schema = schema.get("items", {})
+                within = [each.get("items", {}) for each in schemas]
             else:
-                members = schema.get("properties", {})
-                along.append(list(members).index(token) if token in members else len(members))
-                schema = members.get(token, {})
-        keywords = list(self._resolved(schema))
+                members = [*dict.fromkeys(name for each in schemas for name in each.get("properties", {}))]
+                along.append(members.index(token) if token in members else len(members))
+                within = [each.get("properties", {}).get(token, {}) for each in schemas]
+            schemas = [part for each in within for part in self._parts(each)]
+        keywords = [*dict.fromkeys(keyword for each in schemas for keyword in each)]
         return field, tuple(along), keywords.index(rule) if rule in keywords else -1
+
+    def _parts(self, schema: Any) -> list[dict[str, Any]]:
+        """A schema, and those of its `allOf`: of a member that a field and a type speak of, there are two."""
+        resolved = self._resolved(schema)
+        return [resolved, *(part for each in resolved.get("allOf", ()) for part in self._parts(each))]
 
     def _resolved(self, schema: Any) -> dict[str, Any]:
         """The schema that a `$ref` inside the document leads to."""

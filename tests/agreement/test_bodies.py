@@ -1,0 +1,76 @@
+"""What a body gives beside fields, and which of what is wrong with it is told first."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+from tests.agreement.test_found import ITEM, answers, contract, give
+
+TOLD: Final = {
+    "error shape": {"media type": "application/problem+json", "body": {"all": "error.fields"}},
+    "codes": {"invalid": {"status": 422, "for": "invalid"}},
+}
+PART: Final = {
+    "id": {"type": "string", "maxLength": 2},
+    "n": {"type": "integer", "maximum": 5},
+    "item": {"references": "item", "inverse": "parts", "on delete": "cascade"},
+}
+PARTS: Final = {
+    "type": "array",
+    "maxItems": 2,
+    "items": {"type": "object", "properties": {"n": {"type": "integer"}, "id": {"type": "string"}}, "required": ["id"]},
+}
+MADE: Final = {"does": "create part", "each": "request.body.parts"}
+MADE_OF: Final = {"id": "each.id", "n": "each.n", "item": "this"}
+GOOD: Final = {"id": "p", "n": 1}
+
+
+def rules(body: Any) -> list[tuple[str, str]]:
+    return [(each["pointer"], each["rule"]) for each in body["all"]]
+
+
+def test_the_rules_of_a_field_come_before_those_of_the_type_of_the_body() -> None:
+    types = {"a": {"type": ["boolean", "string"]}, "b": {"type": ["string", "integer"], "minimum": 2}}
+    whole = {"type": "object", "properties": types}
+    put = {"does": "put item", "body": {"$ref": "#/types/whole"}, "responses": {"replaced": {200: "item"}}}
+    fixed: dict[str, Any] = {"type": "string", "immutable": True}
+    said = contract(
+        {"item": {"fields": {**ITEM, "a": fixed, "b": {"type": "string", "maxLength": 2}}}},
+        {"PUT /items/{id}": put},
+        errors=TOLD,
+    )
+    said["resources"]["types"] = {"whole": whole}
+    rows = [("item", {"id": "i", "a": "x", "b": ""})]
+    asked = [give("PUT", "/items/i", each) for each in ({"a": True}, {"b": 1})]
+    one, other = (each.body for each in answers(said, rows, *asked))
+    assert rules(one) == [("/a", "immutable"), ("/a", "type")]
+    assert rules(other) == [("/b", "type"), ("/b", "minimum")]
+
+
+@pytest.mark.parametrize("unknown", ["refused", "ignored"])
+def test_members_of_a_type_are_known_whoever_reads_them(unknown: str) -> None:
+    """Also where an effect alone does, item by item."""
+    requests = {"media type": "application/json", "unknown members": unknown, "unknown parameters": "refused"}
+    shown = {"of": "item.parts.map(p, p.n)", "extra": "request.body.extra"}
+    check = {"that": "!has(request.body.extra) || request.body.extra != 7"}
+    make: dict[str, Any] = {
+        "does": "create item",
+        "body": {"$ref": "#/types/order"},
+        "requests": requests,
+        "check": check,
+    }
+    make |= {"also": [{**MADE, "sets": MADE_OF}], "responses": {201: shown}}
+    resources = {"item": {"fields": ITEM}, "part": {"fields": PART, "required": ["n"]}}
+    said = contract(resources, {"POST /items": make}, errors=TOLD)
+    members = {"id": {"type": "string"}, "a": {"type": "string"}, "extra": {"type": "integer"}, "parts": PARTS}
+    said["resources"]["types"] = {"order": {"type": "object", "properties": members}}
+    several: tuple[Any, ...] = (
+        *({"parts": [GOOD]}, {"parts": [{"id": "p", "n": 9}], "extra": 4}, {"parts": [{"id": "long"}]}),
+        *({"parts": [{"n": "x"}, 1, {**GOOD, "z": 3}], "a": 1}, {"parts": 3, "z": 1}, {"extra": "4", "a": 1}),
+        *({"parts": [GOOD, GOOD]}, {"extra": 7}, {"extra": 7, "a": 1}, {"parts": [GOOD, GOOD, GOOD]}, {}),
+    )
+    asked = [give("POST", "/items", {"id": f"i{at}", **each}) for at, each in enumerate(several)]
+    told = answers(said, [], *asked)
+    assert [each.status for each in told] == [201, 422, 422, 422, 422, 422, 409, 409, 422, 422, 201]
+    assert rules(told[2].body) == [("/parts/0/n", "required"), ("/parts/0/id", "maxLength")]
