@@ -113,3 +113,40 @@ def test_the_text_keeps_to_its_width() -> None:
 def test_a_backslash_in_a_name_is_only_a_character() -> None:
     contract = contract_of('# T\n\n## 2\n\n```yaml\n"a\\\\u1":\n  fields: {x: {type: string}}\n```\n')
     assert "`a\\u1`" in to_text(contract, ask(contract))
+
+
+LENT = """
+## 2. Resources
+
+```yaml
+court:   {{primary key: name, fields: {{name: {{type: string}}}}}}
+player:  {{primary key: id, fields: {{id: {{type: integer, on create: serial()}}}}}}
+booking: {{primary key: id, fields: {{id: {{type: integer, on create: serial()}}, of: {field}}}}}
+```
+
+## 4. Endpoints
+
+```yaml
+DELETE /courts/{{name}}: {{does: delete court, responses: {{204: none}}}}
+GET /players/{{id}}: {{does: read player, responses: {{200: player}}}}
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "waits"),
+    [
+        ("{references: not shown, on delete: restrict}", True),
+        ("{references: not shown, on delete: cascade}", True),
+        ("{references: !proposed court, on delete: restrict}", True),
+        ("{references: !proposed player, on delete: restrict}", False),
+        # Nothing is said of a deletion that could be passed over.
+        ("{references: not shown}", False),
+        ("not shown", False),
+    ],
+)
+def test_what_is_said_of_a_deletion_is_passed_over_by_none(field: str, waits: bool) -> None:
+    contract = contract_of(LENT.format(field=field))
+    (gap,) = (each for each in to_json(contract, ask(contract))["gaps"] if "booking.of" in each["question"])
+    assert ("DELETE /courts/{name}" in gap["blocks"]) is waits
+    assert "GET /players/{id}" not in gap["blocks"]

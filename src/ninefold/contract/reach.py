@@ -79,8 +79,17 @@ class Graph:
         return {target: tuple(fields) for target, fields in found.items()}
 
     def referring_to(self, resources: frozenset[str]) -> frozenset[str]:
-        """The resources whose rows refer to rows of these: what becomes of those decides whether these may go."""
-        return frozenset(name for each in resources for name, _ in self.referring.get(each, ()))
+        """The resources whose rows refer to rows of these, or may, and say so: they decide whether these may go."""
+        of_any = self._of_any if resources else ()
+        known = {name for each in resources for name, _ in self.referring.get(each, ())}
+        return frozenset(known | {name for name, to in of_any if to is None or to in resources})
+
+    @cached_property
+    def _of_any(self) -> tuple[tuple[str, str | None], ...]:
+        """Those with a reference that states `on delete` and no target, each with the target that is proposed."""
+        own = ((name, each) for name, fields in self.fields.items() for each in fields.values())
+        said = ((name, each.references) for name, each in own if value_of(each.on_delete) and is_open(each.references))
+        return tuple((name, None if (to := candidate_of(of)) is None else to.text) for name, of in said)
 
     def with_targets(self, resources: frozenset[str]) -> frozenset[str]:
         """With the resources that their fields refer to or are computed from: rows cannot be kept without."""
