@@ -301,43 +301,6 @@ def from_json(type_: Type, value: object) -> Value:
     return json_reader(type_)(value)
 
 
-# ── Text to Python: path, query and header values ─────────────────────────────────────────────────────────
-
-_INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]*)")
-_NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-
-
-def from_text(type_: Type, written: str) -> Value:
-    """The value that a text means: a number as JSON writes it, `true` or `false`, text as it is; raises `Invalid`.
-
-    An array or object is not one text, and is `Invalid` here: how it is spread over a query is the reader's.
-    """
-    match type_:
-        case Text():
-            return text(written)
-        case Integer():
-            # Longer ones are outside of 64 bits anyway, and Python refuses to read thousands of digits.
-            if _INTEGER.fullmatch(written) is None:
-                raise Invalid("type", "not an integer")
-            if len(written) > 20:
-                raise Invalid("range", "an integer outside of 64 bits")
-            return integer(int(written))
-        case Number():
-            if len(written) > LONGEST_NUMBER or _NUMBER.fullmatch(written) is None:
-                raise Invalid("type", "not a number")
-            return number(float(written))
-        case Boolean():
-            if written not in ("true", "false"):
-                raise Invalid("type", "not true or false")
-            return written == "true"
-        case Timestamp():
-            return timestamp(written)
-        case Row() | Anything():
-            return text(written)
-        case Null() | Duration() | Digest() | Array() | Object():
-            raise Invalid("type", "not a value that a text can give")
-
-
 # ── SQLite ────────────────────────────────────────────────────────────────────────────────────────────────
 
 SQLiteValue: TypeAlias = None | int | float | str | bytes

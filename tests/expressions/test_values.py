@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ninefold.texts import from_text
 from ninefold.values import (
     Anything,
     Array,
@@ -28,7 +29,6 @@ from ninefold.values import (
     from_json,
     from_schema,
     from_sqlite,
-    from_text,
     timestamp,
     to_json,
     to_sqlite,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import h11
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -34,12 +35,35 @@ STREAMS = st.one_of(
 )
 
 
+_BLOCKS = (
+    *(b"Host: x", b"Host: x\r\nContent-Length: 5", b"Host: x\r\nContent-Length: 0"),
+    *(b"Host: x\r\nConnection: close", b"Host: x\r\nExpect: 100-continue\r\nContent-Length: 5"),
+    b"Host: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+)
+_WHOLE = tuple(
+    b"%b\r\n%b\r\n\r\n%b" % (line, block, b"12345" if b"Length: 5" in block else b"")
+    for line in (
+        b"GET / HTTP/1.1",
+        b"GET /a?b HTTP/1.1",
+        b"POST /a HTTP/1.1",
+        b"CONNECT /a HTTP/1.1",
+        b"GET /a HTTP/1.0",
+    )
+    for block in _BLOCKS
+)
+"""Requests of the same fields with different methods, each whole."""
+
+
 def read(pieces: list[bytes], known: Known | None = None) -> list[object]:
     """Heads, and bodies as far as they came; the status of what is refused ends it."""
     requests = Requests(known)
     found: list[object] = []
     body = b""
     for piece in pieces:
+        if (whole := requests.whole(piece)) is not None:
+            found += [replace(whole[0], notes=None), *([whole[1]] if whole[1] else [])]
+            continue
         requests.feed(piece)
         try:
             while True:
@@ -75,13 +99,38 @@ def test_what_is_known_of_heads_changes_nothing(streams: list[bytes]) -> None:
         assert read([stream], known) == read([stream])
 
 
+@given(st.lists(st.sampled_from(_WHOLE), min_size=1, max_size=6))
+def test_what_comes_whole_is_what_comes_in_pieces(pieces: list[bytes]) -> None:
+    known: Known = Cache(KNOWN_HEADS)
+    read(list(_WHOLE), known)
+    assert read(pieces, known) == read([b"".join(pieces)])
+
+
+@pytest.mark.parametrize("one", _WHOLE)
+def test_a_head_whose_beginning_is_known_is_not_whole(one: bytes) -> None:
+    known: Known = Cache(KNOWN_HEADS)
+    read(list(_WHOLE), known)
+    once = read([one])
+    for place in range(len(one)):
+        assert read([one[:place], one[place:]], known) == once
+
+
+def test_what_is_known_of_a_head_is_read_whole() -> None:
+    known: Known = Cache(KNOWN_HEADS)
+    taken = [each for each in _WHOLE if not isinstance(read([each], known)[-1], int)]
+    assert len(taken) > len(_WHOLE) / 2
+    for each in taken:
+        is_whole = Requests(known).whole(each) is not None
+        assert is_whole is not (b"100-continue" in each or b"CONNECT" in each or b"HTTP/1.0" in each)
+
+
 def test_of_heads_not_more_is_known_than_there_is_room_for() -> None:
     known: Known = Cache(KNOWN_HEADS)
     for number in range(2 * KNOWN_HEADS):
         read([b"GET / HTTP/1.1\r\nHost: x\r\nX: %d\r\n\r\n" % number], known)
     read([b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"x" * KNOWN_BYTES + b"\r\n\r\n"], known)
     assert 0 < len(known) <= KNOWN_HEADS
-    assert all(len(block) <= KNOWN_BYTES for _, block in known)
+    assert all(len(block) <= KNOWN_BYTES for block in known)
 
 
 def test_one_client_more_than_there_is_room_for_leaves_the_others_known() -> None:

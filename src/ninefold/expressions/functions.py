@@ -49,6 +49,7 @@ from ninefold.expressions.operations import (
     within,
 )
 from ninefold.expressions.scope import fits, join
+from ninefold.texts import from_text
 from ninefold.values import (
     WHITE_SPACE,
     Anything,
@@ -63,7 +64,6 @@ from ninefold.values import (
     Type,
     duration,
     duration_text,
-    from_text,
     optional,
     required,
     timestamp,

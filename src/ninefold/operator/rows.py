@@ -33,7 +33,8 @@ from ninefold.runtime.request.service import constants
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Begin, NotBegun, Session
 from ninefold.sql import events as sql
-from ninefold.values import Value, from_text
+from ninefold.texts import from_text
+from ninefold.values import Value
 
 OPERATOR = "$operator"
 """Who calls. No cursor is made for the operator, and no scheme can be called so."""

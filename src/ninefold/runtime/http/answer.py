@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Future
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any, Protocol, TypeAlias, assert_never
@@ -41,7 +41,7 @@ from ninefold.runtime.request.foresight import foreseen
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.request.steps import recovered, start, taken
 from ninefold.runtime.store.bell import Bell
-from ninefold.runtime.store.protocol import Database, Row, TooLong, Unavailable, settling
+from ninefold.runtime.store.protocol import Database, Row, Stored, TooLong, Unavailable, settling
 
 STALLED = Response(408, ((b"connection", b"close"),))
 """RFC 9110 15.5.9."""
@@ -175,19 +175,22 @@ class Works:
     def at_once(self, work: Work) -> Any:
         """What a read gives, where that is little and there at once. Raises TooLong where it is not, or Unavailable."""
         if isinstance(work, Select):
-            began = perf_counter()
-            rows = self._database.select(work.text, work.binds)
-            if isinstance(rows, Future):
-                rows.cancel()
-            elif not is_much(rows, perf_counter() - began):
-                return rows
-        elif isinstance(work, Recall):
+            return self.rows_at_once(work.text, work.binds)
+        if isinstance(work, Recall):
             kept = work.kept
-            found = (
-                work.make(self.at_once(Select(*work.read()))) if kept is None else kept.get(self._database, work.key)
-            )
+            found = work.make(self.rows_at_once(*work.read())) if kept is None else kept.get(self._database, work.key)
             if found is not None:
                 return found
+        raise TooLong
+
+    def rows_at_once(self, text: str, binds: Sequence[Stored]) -> list[Row]:
+        """The same of the rows of a read."""
+        began = perf_counter()
+        rows = self._database.select(text, binds)
+        if isinstance(rows, Future):
+            rows.cancel()
+        elif not is_much(rows, perf_counter() - began):
+            return rows
         raise TooLong
 
 

@@ -187,19 +187,20 @@ class Application:
 
     def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking | Settled:
         """The same of one that has come whole, without ASGI in between. `peer`: the address of who sent it."""
-        began = perf_counter()
+        began, capacity, size = perf_counter(), self.capacity, len(content)
         address = self._address(peer, head.headers)
         request = Request(head.method, head.path, head.query, head.headers, address, certificate, False, head.notes)
-        body, size = Whole(content, self.capacity, kept=self.watch is not None), len(content)
+        handed = None
         # Who watches, or traces, sees the steps.
-        if head.notes and not (self.watch or self.trace or self.capacity.is_used_up):
-            found = self._likewise.begun(request, content) if self.capacity.has_room_for(size) else None
+        if head.notes and not (self.watch or self.trace or capacity.is_used_up) and capacity.has_room_for(size):
+            found = self._likewise.begun(request, content)
             if isinstance(found, Given):
                 return Settled(self, request, found, began)
-            if found is not None:
-                body.read(size)
-                return self.asking(request, body, found)
-        return self.asking(request, body)
+            handed = found
+        body = Whole(content, capacity, kept=self.watch is not None)
+        if handed is not None:
+            body.read(size)
+        return self.asking(request, body, handed)
 
     async def _http(self, scope: Message, receive: Receive, send: Send, websocket: Wire | None = None) -> None:
         """`websocket`: what it goes on over, where it is a handshake and accepted."""

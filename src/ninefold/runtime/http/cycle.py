@@ -269,17 +269,16 @@ def response_head(
     return ResponseHead(_STATUS_LINES[status] + block + b"\r\n", length if content_follows else 0, chunked, closes)
 
 
-def begun_head(status: int, common: HeaderFields, own: HeaderFields) -> bytes | None:
+def begun_head(status: int, common: bytes | None, own: HeaderFields) -> bytes | None:
     """The head of a response whose connection goes on, up to what says how long its content is, which comes next.
-    `common`: what all responses of this second have. None: its fields say more of the connection, or how long it is.
-    Raises ValueError as `response_head` does."""
+    `common`: the lines that all responses of this second have. None: its fields say more of the connection, or how long
+    it is. Raises ValueError as `response_head` does."""
     # One alone is the media type, as another response had it; among more are a tag, a place, or numbers of a rate.
-    own_lines = _lines_again(own) if len(own) < 2 else _lines(own)
-    common_lines = _lines_again(common)
-    return None if own_lines is None or common_lines is None else _STATUS_LINES[status] + common_lines + own_lines
+    lines = _lines_again(own) if len(own) < 2 else lines_of(own)
+    return None if lines is None or common is None else _STATUS_LINES[status] + common + lines
 
 
-def _lines(fields: HeaderFields) -> bytes | None:
+def lines_of(fields: HeaderFields) -> bytes | None:
     """Those of a head; None: one of them is of the connection."""
     lines = []
     for name, value in fields:
@@ -293,7 +292,7 @@ def _lines(fields: HeaderFields) -> bytes | None:
     return block
 
 
-_lines_again = lru_cache(maxsize=256)(_lines)
+_lines_again = lru_cache(maxsize=256)(lines_of)
 _OF_CONNECTION = frozenset((b"content-length", b"connection", b"transfer-encoding"))
 _STATUS_LINES = {status: status_line(status) for status in range(100, 600)}
 

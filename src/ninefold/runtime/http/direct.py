@@ -14,8 +14,18 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.cache import Cache
 from ninefold.runtime.http.capacity import LITTLE_BYTES
-from ninefold.runtime.http.cycle import WITHOUT_CONTENT, Asgi, Message, Receive, Send, bare, begun_head, response_head
-from ninefold.runtime.http.framing import KNOWN_HEADS, Head, Known, Requests
+from ninefold.runtime.http.cycle import (
+    WITHOUT_CONTENT,
+    Asgi,
+    Message,
+    Receive,
+    Send,
+    bare,
+    begun_head,
+    lines_of,
+    response_head,
+)
+from ninefold.runtime.http.framing import KNOWN_HEADS, Head, Known
 from ninefold.runtime.messages.message import HeaderFields, Response
 from ninefold.runtime.operations.flow import Follow
 
@@ -78,17 +88,28 @@ class Door:
     """The heads that its clients send again and again."""
     websockets: bool = False
     """A whole handshake of WebSocket is handed on as one. Else `Upgrade` is ignored."""
+    fields: Sequence[tuple[bytes, bytes]] = ()
+    told: bytes | None = b""
+    """The header fields of every response of this second, as lines of a head. None: one of them is of the
+    connection."""
+
+    def tells(self, fields: Sequence[tuple[bytes, bytes]]) -> bytes | None:
+        """These are the fields from now on. Raises ValueError where one of them is none."""
+        self.told, self.fields = lines_of(tuple(fields)), fields
+        return self.told
 
 
 class Connection(Protocol):
     """What such a request needs of its connection. `certificate`: the client's own, in PEM, where it has one."""
 
-    requests: Requests
     peer: str
     certificate: str | None
 
     @property
     def fields(self) -> Sequence[tuple[bytes, bytes]]: ...
+
+    @property
+    def lines(self) -> bytes | None: ...
 
     @property
     def keeps(self) -> bool: ...
@@ -103,24 +124,23 @@ class Connection(Protocol):
     def run(self, head: Head, application: Asgi) -> None: ...
 
 
-def is_direct(head: Head, requests: Requests) -> bool:
-    """Whether all of a request has come, and it asks for nothing but its response."""
+def is_direct(head: Head, came: int) -> bool:
+    """Whether all of a request has come, and it asks for nothing but its response. `came`: bytes behind the head."""
     length = head.length
-    if head.key is not None or head.expects or length is None:
-        return False
-    return length == 0 or length <= min(requests.waiting, WHOLE_BYTES)
+    if length:
+        return length <= came and length <= WHOLE_BYTES and head.key is None and not head.expects
+    return length == 0 and head.key is None and not head.expects
 
 
-def begin(connection: Connection, head: Head, core: Core) -> Direct | None:
+def begin(connection: Connection, head: Head, content: bytes, core: Core) -> Direct | None:
     """Ask for the answer to a request that has come whole, which has yet to `begin`. None: it was given, and is taken
     already."""
-    content = connection.requests.content(head.length) if head.length else b""
     asking = core.asked(head, content, connection.peer, connection.certificate)
     response = asking.given
-    if response is None or not (connection.keeps and head.keeps) or response.status in WITHOUT_CONTENT:
+    if response is None or not (head.keeps and connection.keeps) or response.status in WITHOUT_CONTENT:
         return Direct(connection, head, core, asking)
     try:
-        begun = begun_head(response.status, tuple(connection.fields), response.headers)
+        begun = begun_head(response.status, connection.lines, response.headers)
     except ValueError:
         begun = None
     if begun is None:
@@ -212,7 +232,7 @@ class Direct:
         connection, head = self._connection, self._head
         keeps, is_head = connection.keeps and head.keeps, head.method == "HEAD"
         if keeps and not is_head and response.status not in WITHOUT_CONTENT:
-            begun = begun_head(response.status, tuple(connection.fields), response.headers)
+            begun = begun_head(response.status, connection.lines, response.headers)
             if begun is not None:
                 self._keeps = True
                 connection.write(b"%bcontent-length: %d\r\n\r\n%b" % (begun, len(response.body), response.body))

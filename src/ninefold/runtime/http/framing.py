@@ -55,11 +55,21 @@ class Head(Struct, frozen=True):
     notes: Notes | None = None
 
 
-Said: TypeAlias = tuple[list[tuple[bytes, bytes]], int | None, bool, bool, bytes | None, dict[str, str], Notes | None]
-"""What the fields of a head say: that of `Head` which does not depend on what is asked for."""
+class Said(Struct, frozen=True):
+    """What the fields of a head say: that of `Head` which does not depend on what is asked for. `handshake`: the `key`
+    of one that is a GET."""
 
-Known: TypeAlias = Cache[tuple[str, bytes], Said]
-"""By the method and the very bytes of the fields, of requests of HTTP/1.1 for a path."""
+    fields: list[tuple[bytes, bytes]]
+    length: int | None
+    keeps: bool
+    expects: bool
+    handshake: bytes | None
+    headers: dict[str, str]
+    notes: Notes | None
+
+
+Known: TypeAlias = Cache[bytes, Said]
+"""By the very bytes of the fields, of requests of HTTP/1.1 for a path, but for the end of the last line."""
 
 
 class Requests:
@@ -80,6 +90,11 @@ class Requests:
     def waiting(self) -> int:
         """Bytes that have come and were not read yet."""
         return len(self._bytes)
+
+    @property
+    def is_between(self) -> bool:
+        """Whether the last request has ended, and nothing has come of the next one."""
+        return self.ended and not self._bytes
 
     def _most(self) -> int:
         """Bytes of a head that may still come behind empty lines."""
@@ -109,26 +124,45 @@ class Requests:
         if end < 0:
             self._wait(_BARE_LF, "a line ends without CR")
             return None
-        said = self._said(line, bytes(data[line.size : end + 2]))
-        length = said[1]
+        said = self._said(line, bytes(data[line.size : end]))
+        length = said.length
         del self._bytes[: end + 4]
         self._line, self._scanned, self._skipped = None, 0, 0
         self._left = length or 0
         self._chunks = Chunks() if length is None else None
         self.ended = length == 0
-        return Head(line.method, line.path, line.query, line.version, *said)
+        return _head(line.method, line.path, line.query, line.version, said)
 
     def _said(self, line: _Line, block: bytes) -> Said:
         """What the fields say. That the same bytes say the same is used where they are few, and come again."""
         known = self._known
-        if known is None or len(block) > KNOWN_BYTES or line.authority is not None or line.version != "1.1":
+        if known is None or not _may_be_known(line, block):
             return _said(line, block, None)
-        key = line.method, block
-        said = known.get(key)
+        said = known.get(block)
         if said is None:
             said = _said(line, block, Cache(NOTES))
-            known.keep(key, said)
+            known.keep(block, said)
         return said
+
+    def whole(self, data: bytes) -> tuple[Head, bytes] | None:
+        """What comes at once and alone, where its fields are known: its head, as `head` would find it, and its body.
+        None: it is none of these, and to be fed; nothing of it is taken."""
+        known = self._known
+        if known is None or self._bytes or not self.ended or self._skipped or len(data) > HEAD_BYTES:
+            return None
+        head, end, content = data.partition(b"\r\n\r\n")
+        line, _, block = head.partition(b"\r\n")
+        said = known.get(block)
+        # Fields that are known may be the beginning of others: that they end says nothing but the empty line.
+        if not end or said is None or said.length != len(content) or said.expects:
+            return None
+        plain = _PLAIN_LINE.fullmatch(line)
+        if plain is None:
+            return None
+        method, path, query = plain.groups(b"")
+        if method == b"CONNECT":
+            return None
+        return _head(method.decode("ascii"), path, query, "1.1", said), content
 
     def content(self, most: int) -> bytes:
         """What has come of the body, about `most` bytes of it at once; empty where nothing has. Raises Refused."""
@@ -168,6 +202,22 @@ class Requests:
         self._scanned = len(data)
 
 
+def _head(method: str, path: bytes, query: bytes, version: str, said: Said) -> Head:
+    return Head(
+        method,
+        path,
+        query,
+        version,
+        said.fields,
+        said.length,
+        said.keeps,
+        said.expects,
+        said.handshake if method == "GET" else None,
+        said.headers,
+        said.notes,
+    )
+
+
 class _Line(Struct, frozen=True):
     """A request line. `authority`: of a target that is a whole URI, which counts for `Host`. `size`: its bytes."""
 
@@ -184,7 +234,7 @@ _EMPTY_LINES = re.compile(rb"(?:\r\n)*+")
 _NOT_IN_A_REQUEST_LINE = re.compile(rb"[^\x20-\x7e\r]|\r[^\n]")
 _BARE_LF = re.compile(rb"[^\r]\n")
 _REQUEST_LINE = re.compile(rb"(%s) ([\x21\x22\x24-\x7e]++) HTTP/([0-9])\.([0-9])\r\n" % TOKEN)
-_PLAIN_LINE = re.compile(rb"(%s) (/[\x21\x22\x24-\x3e\x40-\x7e]*+)(?:\?([\x21\x22\x24-\x7e]*+))? HTTP/1\.1\r\n" % TOKEN)
+_PLAIN_LINE = re.compile(rb"(%s) (/[\x21\x22\x24-\x3e\x40-\x7e]*+)(?:\?([\x21\x22\x24-\x7e]*+))? HTTP/1\.1" % TOKEN)
 _ABSOLUTE = re.compile(rb"https?://([^/?@]++)(/[^?]*+)?(?:\?(.*+))?", re.IGNORECASE)
 _AUTHORITY = rb"(?:\[[0-9A-Fa-f:.]++\]|[A-Za-z0-9\-._~!$&'()*+,;=%]*+)(?::[0-9]*+)?"
 _HOST = re.compile(_AUTHORITY)
@@ -203,7 +253,7 @@ def fields_are_sound(block: bytes) -> bool:
 
 def _request_line(line: bytes) -> _Line:
     """RFC 9112 3; a method is any token, and which are allowed is for others to say (RFC 9110 9.1)."""
-    plain = _PLAIN_LINE.fullmatch(line)
+    plain = _PLAIN_LINE.fullmatch(line, 0, len(line) - 2) if line.endswith(b"\r\n") else None
     if plain is not None:  # as all others would find it
         name, asked, given = plain.groups(b"")
         return _Line(name.decode("ascii"), asked, given, "1.1", None, len(line))
@@ -227,11 +277,16 @@ def _request_line(line: bytes) -> _Line:
     return _Line(method, path, query, version, authority, len(line))
 
 
+def _may_be_known(line: _Line, block: bytes) -> bool:
+    """Whether what these fields say is all that is said of the request but its method, its path and its query."""
+    return len(block) <= KNOWN_BYTES and line.authority is None and line.version == "1.1" and line.method != "CONNECT"
+
+
 def _said(line: _Line, block: bytes, notes: Notes | None) -> Said:
-    if _FIELDS.fullmatch(block) is None:
+    """`block`: the lines of the fields, without the end of the last one."""
+    lines = block.split(b"\r\n") if block else []
+    if lines and not fields_are_sound(block + b"\r\n"):
         raise Refused("a header field is none")
-    lines = block.split(b"\r\n")
-    lines.pop()
     if len(lines) > HEAD_FIELDS:
         raise Refused("the head has too many fields", 431)
     fields: list[tuple[bytes, bytes]] = []
@@ -249,12 +304,12 @@ def _said(line: _Line, block: bytes, notes: Notes | None) -> Said:
         fields = [(b"host", line.authority), *(each for each in fields if each[0] != b"host")]
     options = _listed(deciding.get(b"connection", ()))
     length = _length(line, deciding)
-    return (
+    return Said(
         fields,
         length,
         line.version == "1.1" and b"close" not in options and line.method != "CONNECT",
         line.version == "1.1" and [each.lower() for each in deciding.get(b"expect", ())] == [b"100-continue"],
-        _key(deciding) if (line.method, line.version, length) == ("GET", "1.1", 0) and b"upgrade" in options else None,
+        _key(deciding) if (line.version, length) == ("1.1", 0) and b"upgrade" in options else None,
         joined(fields),
         notes,
     )

@@ -16,8 +16,9 @@ from urllib.parse import unquote
 from ninefold.runtime.http.chunks import Refused
 from ninefold.runtime.http.cycle import LEFT_BYTES, Asgi, Cycle, bare
 from ninefold.runtime.http.deadlines import Deadline
-from ninefold.runtime.http.direct import Direct, Door, begin, is_direct
+from ninefold.runtime.http.direct import Core, Direct, Door, begin, is_direct
 from ninefold.runtime.http.framing import Head, Requests
+from ninefold.runtime.http.untaken import Untaken
 
 HEAD_SECONDS = 30.0
 """Seconds that a head may take, from the connection or from its first byte."""
@@ -37,9 +38,6 @@ STOPPING_IDLE_SECONDS = 1.0
 LINGERING_SECONDS = 2.0
 """Seconds in which what still comes is thrown away after the last response: an end at once could take the response from
 a client that is still sending (RFC 9112 9.6)."""
-
-LOOK_SECONDS = 0.5
-"""Seconds between two looks at what is not taken."""
 
 TURN_REQUESTS = 16
 """Requests of one connection that are answered in one turn of the loop."""
@@ -75,7 +73,6 @@ class Protocol(asyncio.Protocol):
         self._reading = True
         self._in_head = False
         self._silent = False
-        self._said = 0
 
     # ── What asyncio and uvicorn call ─────────────────────────────────────────────────────────────────────────────
 
@@ -85,7 +82,7 @@ class Protocol(asyncio.Protocol):
         self._written.set()
         # What the machine has not taken yet is known at once, and waited for: of TLS there may be something already.
         transport.set_write_buffer_limits(high=1, low=0)
-        self._untaken: _Untaken | None = None
+        self._untaken = Untaken(self._loop, transport, self._patience, self.cut)
         self._tls = _tls(transport)
         self._local = _address(transport.get_extra_info("sockname"))
         self._peer = _address(transport.get_extra_info("peername"))
@@ -99,8 +96,7 @@ class Protocol(asyncio.Protocol):
         self._state.connections.discard(self)
         self._closing = True
         self._deadline.close()
-        if self._untaken is not None:
-            self._untaken.timer.cancel()
+        self._untaken.close()
         if self._cycle is not None:
             self._cycle.leave()
         self._written.set()
@@ -108,6 +104,14 @@ class Protocol(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._closing:
             return
+        core = self._door.core
+        if self._cycle is None and core is not None:
+            whole = self.requests.whole(data)
+            if whole is not None:
+                head, content = whole
+                if is_direct(head, len(content)) and core.takes(head):
+                    self._begin_at_once(head, content, core)
+                    return
         self.requests.feed(data)
         if self._cycle is None:
             self._advance()
@@ -147,6 +151,12 @@ class Protocol(asyncio.Protocol):
         return found
 
     @property
+    def lines(self) -> bytes | None:
+        """The same as lines of a head; None: one of them is of the connection."""
+        door, fields = self._door, self._state.default_headers
+        return door.told if fields is door.fields else door.tells(fields)
+
+    @property
     def keeps(self) -> bool:
         return not (self._door.stopping or self._silent)
 
@@ -169,10 +179,7 @@ class Protocol(asyncio.Protocol):
         if self._transport.is_closing():
             return
         self._transport.write(data)
-        self._said += len(data)
-        if self._untaken is None and self._transport.get_write_buffer_size():
-            self._untaken = _Untaken(self._loop.time())
-            self._look_again(self._untaken)
+        self._untaken.wrote(len(data))
 
     def written(self) -> Awaitable[object]:
         return self._written.wait()
@@ -201,8 +208,12 @@ class Protocol(asyncio.Protocol):
             return
         if not keeps or self._door.stopping:
             self._end()
-            return
-        self._advance()
+        elif self._advancing:
+            return  # to the next one
+        elif self._reading and self.requests.is_between:
+            self._deadline.put(IDLE_SECONDS)
+        else:
+            self._advance()
 
     def cut(self) -> None:
         self._closing = True
@@ -260,16 +271,22 @@ class Protocol(asyncio.Protocol):
         return True
 
     def _begin(self, head: Head) -> None:
+        core, length = self._door.core, head.length
+        if core is not None and length is not None and is_direct(head, self.requests.waiting) and core.takes(head):
+            self._begin_at_once(head, self.requests.content(length) if length else b"", core)
+            return
         self._deadline.at = None
         self._in_head = False
-        core = self._door.core
-        if core is not None and is_direct(head, self.requests) and core.takes(head):
-            direct = self._cycle = begin(self, head, core)
-            if direct is not None:
-                direct.begin()
-            return
         cycle = self._cycle = self._cycle_of(head)
         self._run(cycle, self._application)
+
+    def _begin_at_once(self, head: Head, content: bytes, core: Core) -> None:
+        self._in_head = False
+        direct = begin(self, head, content, core)
+        if direct is not None:
+            self._deadline.at = None
+            self._cycle = direct
+            direct.begin()
 
     def _run(self, cycle: Cycle, application: Asgi) -> None:
         task = self._loop.create_task(cycle.run(application))
@@ -319,8 +336,7 @@ class Protocol(asyncio.Protocol):
             return
         self._closing = True
         self._deadline.close()
-        if self._untaken is not None:
-            self._untaken.since = self._loop.time()  # what was said last may still be taken
+        self._untaken.begin_again()
         if self._transport.is_closing():
             return
         try:
@@ -354,33 +370,8 @@ class Protocol(asyncio.Protocol):
             seconds = min(seconds, IDLE_SECONDS if self._in_head else STOPPING_IDLE_SECONDS)
         self._deadline.put(seconds)
 
-    def _look_again(self, untaken: _Untaken) -> None:
-        untaken.timer = self._loop.call_later(LOOK_SECONDS, self._look, untaken)
-
-    def _look(self, untaken: _Untaken) -> None:
-        """Whether something was taken since the last look, of what was sent."""
-        size, now = self._transport.get_write_buffer_size(), self._loop.time()
-        if size == 0:
-            self._untaken = None
-            return
-        if self._said - size != untaken.taken:
-            untaken.taken, untaken.since = self._said - size, now
-        patience = STOPPING_UNTAKEN_SECONDS if self._door.stopping else self._door.untaken_seconds
-        if now - untaken.since >= patience:
-            self.cut()
-        else:
-            self._look_again(untaken)
-
-
-class _Untaken:
-    """That some of what was written is not taken: how much was at the last look, and since when no more."""
-
-    __slots__ = ("since", "taken", "timer")
-
-    def __init__(self, since: float) -> None:
-        self.since = since
-        self.taken = -1
-        self.timer: asyncio.TimerHandle
+    def _patience(self) -> float:
+        return STOPPING_UNTAKEN_SECONDS if self._door.stopping else self._door.untaken_seconds
 
 
 def _address(found: Any) -> tuple[str, int] | None:

@@ -11,7 +11,8 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from ninefold.runtime.messages import json_text
-from ninefold.values import Array, Boolean, Integer, Invalid, Number, Type, from_text
+from ninefold.texts import from_text
+from ninefold.values import Array, Boolean, Integer, Invalid, Number, Type
 
 MEDIA_TYPE = "application/x-www-form-urlencoded"
 

@@ -21,7 +21,8 @@ from ninefold.runtime.messages.problems import Failure, invalid
 from ninefold.runtime.messages.schemas import Schemas
 from ninefold.runtime.messages.violations import MOST, Broken, Path, broken
 from ninefold.runtime.messages.weight import per_byte
-from ninefold.values import GREATEST_INTEGER, Array, Integer, Invalid, Type, Value, from_text, json_reader
+from ninefold.texts import from_text
+from ninefold.values import GREATEST_INTEGER, Array, Integer, Invalid, Type, Value, json_reader
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
 """The values of each parameter, in the order in which they came."""

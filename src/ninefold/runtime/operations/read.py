@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import sha512
 from typing import Any, TypeAlias
@@ -77,14 +77,20 @@ class Log:
 
 
 def _answer(
-    call: Call, shape: Shape, resource: str | None, heeds: bool, row: Row, rows: Sequence[Row] = ()
+    request: Request,
+    env: Environment,
+    shape: Shape,
+    resource: str | None,
+    heeds: bool,
+    row: Row,
+    rows: Sequence[Row] = (),
 ) -> Response:
     """The response of an operation that writes nothing, or what the conditions of the request on what it shows make of
     it, where it `heeds` them."""
-    response = shape.filled(row, rows, call.env)
-    if not (heeds and conditional.is_asked(call.request)):
+    response = shape.filled(row, rows, env)
+    if not (heeds and conditional.is_asked(request)):
         return response
-    changed = conditional.is_changed(call.request, joined(response.headers).get("etag"))
+    changed = conditional.is_changed(request, joined(response.headers).get("etag"))
     if changed is None:
         raise Refusal((Failure("precondition failed", resource),))
     return response if changed else conditional.not_modified(response)
@@ -119,7 +125,21 @@ class Read:
     def _found(self, call: Call, rows: Sequence[Row]) -> Next:
         if not rows:
             return self._judge.asked(call.env)
-        return _answer(call, self._shape, self.resource, self._heeds, rows[0])
+        return _answer(call.request, call.env, self._shape, self.resource, self._heeds, rows[0])
+
+    def likewise(
+        self, noted: Mapping[str, Any], at_once: Callable[[Select], Sequence[Row]]
+    ) -> Callable[[Request, Environment], Response | None]:
+        """What performs it for requests that choose of the response as these roots of the environment say; it gives
+        None where there is no such row."""
+        text, binds = self._select.chosen(chosen_of(noted) & self._select.switches)
+        shape, resource, heeds = self._shape, self.resource, self._heeds
+
+        def performed(request: Request, env: Environment) -> Response | None:
+            rows = at_once(Select(text, [each(env) for each in binds]))
+            return _answer(request, env, shape, resource, heeds, rows[0]) if rows else None
+
+        return performed
 
 
 class List:
@@ -215,7 +235,7 @@ class List:
         return Wait(Select(*self._head.bound(call.env, switches)), lambda head: self._shown(call, rows, head[0]))
 
     def _shown(self, call: Call, rows: list[Row], head: Row) -> Next:
-        return _answer(call, self._shape, self.resource, self._heeds, head, rows)
+        return _answer(call.request, call.env, self._shape, self.resource, self._heeds, head, rows)
 
 
 class Compute:
@@ -246,7 +266,8 @@ class Compute:
         return Wait(Select(*self._select.bound(call.env)), partial(self._answered, call))
 
     def _answered(self, call: Call, rows: Sequence[Row]) -> Response:
-        return _answer(call, self._shape, self.resource, self._heeds, rows[0] if rows else NO_ROW)
+        row = rows[0] if rows else NO_ROW
+        return _answer(call.request, call.env, self._shape, self.resource, self._heeds, row)
 
 
 class Cursors:

@@ -27,7 +27,8 @@ from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller, after_scheme
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.store.protocol import Row, Stored
-from ninefold.values import Invalid, from_text
+from ninefold.texts import from_text
+from ninefold.values import Invalid
 
 log = logging.getLogger("ninefold.server")
 
@@ -263,7 +264,7 @@ def headers_told(
 ) -> HeaderFields:
     """What a response tells beside its own: of the rates that counted its request, and of its version."""
     more = service.headers_of_rates.told(told, limited) if told else ()
-    if version.headers or version.links:
+    if version.tells:
         more = (*more, *version.told(endpoint.key, values, service.sources.clock()))
     return more
 

@@ -14,7 +14,7 @@ gives, or raises. So does a read where what reads is waited for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -25,10 +25,10 @@ from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.messages.parameters import parse_query
 from ninefold.runtime.messages.problems import Failure
-from ninefold.runtime.operations.flow import Ask, Next, Select, SelectAsOne, Share, Transact, Wait, Work
+from ninefold.runtime.operations.flow import Ask, Next, Recall, Select, SelectAsOne, Share, Transact, Wait, Work
 from ninefold.runtime.operations.read import Call, Compute, List, Read
 from ninefold.runtime.operations.write import Write
-from ninefold.runtime.request.endpoints import Admission, Endpoint
+from ninefold.runtime.request.endpoints import LONGEST_HEAD, Admission, Endpoint
 from ninefold.runtime.request.exchange import (
     NOT_TAKEN,
     TOO_MANY_REQUESTS,
@@ -45,7 +45,7 @@ from ninefold.runtime.request.schemes import NOBODY, Caller
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.request.steps import anew
 from ninefold.runtime.store.protocol import Row
-from ninefold.values import from_text
+from ninefold.texts import text_reader
 
 AtOnce: TypeAlias = Callable[[Work], Any]
 """Does what a step waits for, where nothing has to be waited for. Raises whatever it likes where it has to be."""
@@ -67,18 +67,19 @@ class Handed(msgspec.Struct, frozen=True):
     step: Wait
 
 
-Left: TypeAlias = Callable[[Request, bytes, Version, Sequence[str], Precedent], Given | Handed | None]
+Left: TypeAlias = Callable[[Request, bytes, Version, Sequence[str]], Given | Handed | None]
 """What is left of the steps. Takes the body, and the texts of the path's names; raises where a step would."""
 
 
 class Likewise:
-    """The functions of a service: one for each endpoint and kind of caller that has one
-    (`ninefold.plan.likewise.takes_steps`)."""
+    """The functions of a service: for each endpoint and kind of caller that has one
+    (`ninefold.plan.likewise.takes_steps`) what makes one of a precedent."""
 
     def __init__(self, service: Service, at_once: AtOnce, most: int) -> None:
         """`most`: bytes of a body or of a response beyond which the steps are taken."""
         self._versions = service.versions
         self._stated = service.versions.stated
+        self._newest = service.versions.newest
         self._left = {
             (endpoint.scope, who): _left(service, endpoint, admission, at_once, most)
             for endpoint in service.versions.endpoints()
@@ -89,26 +90,30 @@ class Likewise:
     def begun(self, request: Request, content: bytes) -> Given | Handed | None:
         """The answer, or what is waited for; None: nothing has been done, and the steps are to be taken. `content`: the
         body, for which there is room."""
-        notes, versions = request.notes, self._versions
-        if not notes or not self._left or request.method == "HEAD" or request.certificate is not None:
+        notes, version = request.notes, self._newest
+        if not notes or request.method == "HEAD" or request.certificate is not None:
             return None
-        query = parse_query(request.query) if self._stated else {}
-        if self._stated and versions.depends(request, query):
-            return None
-        version, found = versions.find(request, query)
+        if self._stated:
+            query = parse_query(request.query)
+            if self._versions.depends(request, query):
+                return None
+            version, found = self._versions.find(request, query)
+        else:
+            found = version.routes.find(request.method, request.path)
         if not isinstance(found, Found):
             return None
         endpoint = found.endpoint
-        if endpoint.is_long(request):
-            return None
         precedent: Precedent | None = notes.get((endpoint.scope, request.query))
         if precedent is None or not precedent.is_of(endpoint, request):
             return None
-        left = self._left.get((endpoint.scope, precedent.admission.who))
-        if left is None:
+        if endpoint.head_at_once < LONGEST_HEAD and endpoint.is_long(request):
             return None
+        left = precedent.left
+        if left is None:
+            of = self._left.get((endpoint.scope, precedent.admission.who))
+            left = precedent.left = _takes_steps if of is None else of(precedent)
         try:
-            return left(request, content, version, found.values, precedent)
+            return left(request, content, version, found.values)
         except Exception as given_up:
             given_up.__traceback__ = None  # who raised it refers to it: a circle
             return None  # the steps come to the same, and say what is to be said of it
@@ -120,80 +125,111 @@ def _asks_others(service: Service, endpoint: Endpoint) -> bool:
     return service.timers is not None or service.replicated or bool(endpoint.rates)
 
 
-def _left(service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int) -> Left:
-    """Each line is what is left of one step, in the order of `steps.py`."""
-    sources, timers, constant = service.sources, service.timers, service.env
-    who, admits = admission.who, admission.admits
-    names = tuple((name, type_) for name, type_, _ in endpoint.names)
-    asked = (_written if isinstance(admission.operation, Write) else _read)(service, endpoint, admission, at_once, most)
+def _takes_steps(request: Request, content: bytes, version: Version, values: Sequence[str]) -> None:
+    """Nothing is left out."""
 
-    def left(
-        request: Request, content: bytes, version: Version, values: Sequence[str], precedent: Precedent
-    ) -> Given | Handed | None:
-        now = sources.now()
+
+def _left(
+    service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int
+) -> Callable[[Precedent], Left]:
+    made = _written if isinstance(admission.operation, Write) else _read
+    return partial(_left_of, service, endpoint, admission, at_once, made(service, endpoint, admission, at_once, most))
+
+
+def _left_of(
+    service: Service,
+    endpoint: Endpoint,
+    admission: Admission,
+    at_once: AtOnce,
+    asking: Callable[[Precedent], Asks],
+    precedent: Precedent,
+) -> Left:
+    """Each line is what is left of one step, in the order of `steps.py`."""
+    now_of, timers, constant = service.sources.now, service.timers, service.env
+    who, admits = admission.who, admission.admits
+    names = tuple((name, text_reader(type_)) for name, type_, _ in endpoint.names)
+    alone = names[0] if len(names) == 1 else None
+    recall, noted, asked, was = precedent.recall, precedent.env, asking(precedent), precedent.caller
+    is_looked_up = recall is not None and service.together
+    again = None if recall is None else recall(constant)
+    if again is not None and again.kept is None:
+        again = None  # it depends on more than rows
+    # What it begins with, whichever row it is of, and whenever it comes.
+    beginning = _begins(constant, noted, NOBODY)
+    before = NOBODY
+
+    def left(request: Request, content: bytes, version: Version, values: Sequence[str]) -> Given | Handed | None:
+        nonlocal beginning, before
+        now = now_of()
         # The version is served (`_placed`).
         if not (version.known and version.served):
             return None
-        if version.retired is not None and version.is_retired(sources.clock()):
+        if version.retired is not None and version.is_retired(service.sources.clock()):
             return None
-        # What the path says can be said of rows (`read_path`).
-        path = {name: from_text(type_, text) for (name, type_), text in zip(names, values, strict=True)}
         # All has happened that is due (`_as_due`).
         if timers is not None and not timers.is_settled(now):
             return None
         # The caller is known, and of the same kind (`_like_before`).
-        env: Environment = {**constant, "now": now, "caller": NOBODY.values, "request": {}}
-        if names:
-            env[environment.PATH] = path
-        begun, looked_up = env, precedent.recall is not None and service.together
-        caller: Caller | None = NOBODY
-        if looked_up:
-            env, caller = env.copy(), precedent.caller
-        elif precedent.recall is not None:
-            caller = at_once(precedent.recall(env))
-        if caller is None or caller.who != who:
-            return None
-        env["caller"], env[environment.CREDENTIAL] = caller.root, caller.proof
-        env.update(precedent.env)  # type: ignore[typeddict-item]  # its roots are those of an environment
+        if recall is not None:
+            caller: Caller | None = was if is_looked_up else at_once(again or recall({**constant, "now": now}))
+            if caller is None or caller.who != who:
+                return None
+            if caller is not before:
+                beginning, before = _begins(constant, noted, caller), caller
+        env = beginning.copy()
+        env["now"] = now
+        # What the path says can be said of rows (`read_path`).
+        if alone is not None:
+            env[environment.PATH] = {alone[0]: alone[1](values[0])}
+        elif names:
+            env[environment.PATH] = {name: read(text) for (name, read), text in zip(names, values, strict=True)}
         # It is permitted (`_permitted`).
         if admits is not None and not admits(env):
             return None
-        found = asked(request, content, version, values, precedent, caller, env)
-        if not looked_up:
+        found = asked(request, content, version, values, before, env)
+        if recall is None or not is_looked_up:
             return found
-        return _looked_up(found, begun, precedent) if isinstance(found, Handed) else None
+        begun: Environment = {**_begins(constant, {}, NOBODY), "now": now}
+        if names:
+            begun[environment.PATH] = env[environment.PATH]
+        return _looked_up(found, begun, recall, was) if isinstance(found, Handed) else None
 
     return left
 
 
-def _looked_up(handed: Handed, begun: Environment, precedent: Precedent) -> Handed:
+def _looked_up(handed: Handed, begun: Environment, recall: Callable[[Environment], Recall], before: Caller) -> Handed:
     """A request that was worked out as if its caller were who it was: it is asked who that is, together with the row
-    that is read. Where it is another, nothing of it holds, and the steps are taken. `begun`: what is known without."""
-    x, step, recall = handed.x, handed.step, precedent.recall
-    assert recall is not None
+    that is read. Where it is another, nothing of it holds, and the steps are taken. `begun`: what is known without;
+    `before`: who it was."""
+    x, step = handed.x, handed.step
     own, admission, asked = x.env, x.admission, x.asked
     x.env, x.caller, x.admission, x.asked = begun, NOBODY, None, None
     looking = recall(begun)
 
     def known(caller: object, rows: list[Row] | None = None) -> Next:
-        if caller != precedent.caller:
+        if caller != before:
             x.query = parse_query(x.request.query)
             return anew(x)
-        x.env, x.caller, x.admission, x.asked = own, precedent.caller, admission, asked
+        x.env, x.caller, x.admission, x.asked = own, before, admission, asked
         return step if rows is None else step.resume(rows)
 
     def found(rows: list[list[Row]]) -> Next:
         return known(looking.make(rows[0]), rows[1]) if rows else Wait(looking, known)
 
     work = step.work
-    if isinstance(work, Select) and isinstance(precedent.admission.operation, Read):
+    if isinstance(work, Select) and admission is not None and isinstance(admission.operation, Read):
         return Handed(x, Wait(SelectAsOne((looking.read(), (work.text, work.binds))), found))
     return Handed(x, Wait(looking, known))
 
 
-Asks: TypeAlias = Callable[
-    [Request, bytes, Version, Sequence[str], Precedent, Caller, Environment], Given | Handed | None
-]
+def _begins(constant: Environment, noted: Mapping[str, Any], caller: Caller) -> Environment:
+    env: Environment = {**constant, "caller": caller.root, "request": {}}
+    env[environment.CREDENTIAL] = caller.proof
+    env.update(noted)  # type: ignore[typeddict-item]  # its roots are those of an environment
+    return env
+
+
+Asks: TypeAlias = Callable[[Request, bytes, Version, Sequence[str], Caller, Environment], Given | Handed | None]
 """The same of a request that is permitted."""
 
 
@@ -207,41 +243,70 @@ def _counting(
         if not rates:
             return ()
         told = counted_by(rates, Asking(caller, request.address, env))
-        return told if not isinstance(told, tuple) or not _refuses(told) else None
+        return told if not isinstance(told, tuple) or not any(each.refused for each in told) else None
 
     return counted
 
 
-def _refuses(told: Sequence[Told]) -> bool:
-    return any(each.refused for each in told)
-
-
-def _read(service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int) -> Asks:
-    operation, cors, counted = admission.operation, service.cors, _counting(service, endpoint)
+def _read(
+    service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int
+) -> Callable[[Precedent], Asks]:
+    operation = admission.operation
     assert isinstance(operation, Read | List | Compute)
+    answered = _answered(service, endpoint, admission, most)
 
-    def read(
-        request: Request,
-        content: bytes,
-        version: Version,
-        values: Sequence[str],
-        precedent: Precedent,
-        caller: Caller,
-        env: Environment,
+    def of(precedent: Precedent) -> Asks:
+        page = precedent.page
+        if isinstance(operation, Read) and not service.together:
+            performed = operation.likewise(precedent.env, at_once)
+
+            def read(
+                request: Request,
+                content: bytes,
+                version: Version,
+                values: Sequence[str],
+                caller: Caller,
+                env: Environment,
+            ) -> Given | Handed | None:
+                return None if content else answered(performed(request, env), request, version, values, caller, env)
+
+            return read
+
+        def called(
+            request: Request, content: bytes, version: Version, values: Sequence[str], caller: Caller, env: Environment
+        ) -> Given | Handed | None:
+            if content:
+                return None
+            # The operation, as the steps perform it.
+            call = call_of(service, request, env, endpoint, caller)
+            call.page = page
+            operation.prepare(call)
+            step = operation.perform(call)
+            if isinstance(step, Wait) and service.together:
+                return Handed(_asked(service, call, version, endpoint, values, caller, admission), step)
+            while isinstance(step, Wait):
+                step = step.resume(at_once(step.work))
+            return answered(step, request, version, values, caller, env)
+
+        return called
+
+    return of
+
+
+def _answered(
+    service: Service, endpoint: Endpoint, admission: Admission, most: int
+) -> Callable[[Next | None, Request, Version, Sequence[str], Caller, Environment], Given | Handed | None]:
+    """What was read is counted, and shown with what a response tells beside its own (`finished`)."""
+    cors, counted = service.cors, _counting(service, endpoint)
+    is_plain = cors is None and not endpoint.rates
+
+    def answered(
+        step: Next | None, request: Request, version: Version, values: Sequence[str], caller: Caller, env: Environment
     ) -> Given | Handed | None:
-        if content:
-            return None
-        # The operation, as the steps perform it.
-        call = call_of(service, request, env, endpoint, caller)
-        call.page = precedent.page
-        operation.prepare(call)
-        step = operation.perform(call)
-        if isinstance(step, Wait) and service.together:
-            return Handed(_asked(service, call, version, endpoint, values, caller, admission), step)
-        while isinstance(step, Wait):
-            step = step.resume(at_once(step.work))
         if not isinstance(step, Response) or len(step.body) > most:
             return None
+        if is_plain and not version.tells:
+            return Given(step, endpoint, caller, env["now"])
         told = counted(caller, request, env)
         if isinstance(told, tuple):
             more = headers_told(service, version, endpoint, values, told, False)
@@ -251,10 +316,11 @@ def _read(service: Service, endpoint: Endpoint, admission: Admission, at_once: A
             return Given(response, endpoint, caller, env["now"])
         if told is None:
             return None
+        call = call_of(service, request, env, endpoint, caller)
         x = _asked(service, call, version, endpoint, values, caller, admission)
         return Handed(x, Wait(told, partial(_read_and_counted, x, step)))
 
-    return read
+    return answered
 
 
 def _asked(
@@ -278,13 +344,15 @@ def _asked(
 def _read_and_counted(x: Exchange, response: Response, told: tuple[Told, ...]) -> Next:
     """What was read is the answer, unless a rate refuses it: that is all that it is refused for."""
     x.told = told
-    if not _refuses(told):
+    if not any(each.refused for each in told):
         return response
     x.refuse(TOO_MANY_REQUESTS)
     return x.answer()
 
 
-def _written(service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int) -> Asks:
+def _written(
+    service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int
+) -> Callable[[Precedent], Asks]:
     operation, body, counted = admission.operation, endpoint.body, _counting(service, endpoint)
     assert isinstance(operation, Write)
     most = min(most, service.body_bytes, endpoint.body_at_once)
@@ -296,7 +364,6 @@ def _written(service: Service, endpoint: Endpoint, admission: Admission, at_once
         content: bytes,
         version: Version,
         values: Sequence[str],
-        precedent: Precedent,
         caller: Caller,
         env: Environment,
     ) -> Handed | None:
@@ -329,4 +396,4 @@ def _written(service: Service, endpoint: Endpoint, admission: Admission, at_once
         x.told = told
         return Handed(x, step)
 
-    return written
+    return lambda precedent: written

@@ -72,7 +72,7 @@ class Named(Generic[T]):
         """`places`: of their segments, where the names are."""
         self._places = places
         # What stands before the first slash is a segment of a text, and empty.
-        self._names = tuple(at + 1 for at, place in enumerate(places) if place != LITERAL)
+        self._names = itemgetter(0, *(at + 1 for at, place in enumerate(places) if place != LITERAL))
         self._literals = itemgetter(0, *(at + 1 for at, place in enumerate(places) if place == LITERAL))
         self._paths = {
             self._literals(
@@ -81,13 +81,15 @@ class Named(Generic[T]):
             for segments, path in paths
         }
 
-    def path(self, segments: Sequence[str]) -> Placed[T] | None:
-        """Which it is, if it is one. `segments`: of a text, split at each slash."""
+    def path(self, text: str, segments: Sequence[str]) -> Placed[T] | None:
+        """Which it is, if it is one. `segments`: of the text, split at each slash."""
         found = self._paths.get(self._literals(segments))
         if found is None:
             return None
-        values = tuple([decoded(segments[at]) for at in self._names])
-        return None if "" in values else (found, values, self._places)
+        values: tuple[str, ...] = self._names(segments)[1:]
+        if "" in values:
+            return None
+        return found, tuple(map(decoded, values)) if "%" in text else values, self._places
 
 
 Link: TypeAlias = tuple[str | int, ...]

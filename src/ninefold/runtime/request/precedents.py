@@ -31,9 +31,10 @@ _READ = ("request", environment.CHOSEN, environment.FILTER)
 """The roots that come of the query and of the fields."""
 
 
-class Precedent(msgspec.Struct, frozen=True):
+class Precedent(msgspec.Struct, eq=False):
     """`recall`: how its caller was found, None: the endpoint is for anyone; `caller`: who it was. `env`: what its
-    parameters gave; `page`: of a list. `path`: that of the request, where what was found depends on it."""
+    parameters gave; `page`: of a list. `path`: that of the request, where what was found depends on it. `left`: what
+    is left of the steps of those that are like it, once it has been asked for (`likewise.py`)."""
 
     endpoint: Endpoint
     admission: Admission
@@ -42,6 +43,7 @@ class Precedent(msgspec.Struct, frozen=True):
     page: Page | None
     path: bytes | None
     caller: Caller
+    left: Callable[..., Any] | None = None
 
     def is_of(self, endpoint: Endpoint, request: Request) -> bool:
         """Whether it is one for a request with its head and its query, to this endpoint."""

@@ -63,6 +63,11 @@ class Version:
     known: bool = True
     served: bool = True
 
+    @property
+    def tells(self) -> bool:
+        """Whether its responses have headers that say so."""
+        return bool(self.headers or self.links)
+
     def is_retired(self, now: datetime) -> bool:
         return self.retired is not None and now.timestamp() >= self.retired
 
@@ -344,7 +349,7 @@ class Routes(Generic[E]):
             return literal, (), ()
         segments = text.split("/")
         for each in self._named.get(len(segments), ()):
-            found = each.path(segments)
+            found = each.path(text, segments)
             if found is not None:
                 return found
         return None

@@ -62,7 +62,7 @@ class Brief:
         """`commits`: how many there were, by whatever program."""
         self._connection = connection
         self._cursor = connection.cursor()
-        self._snapshot = Snapshot(connection, commits)
+        self._hold = Snapshot(connection, commits).hold
         self._until: float | None = None
         connection.set_progress_handler(self._is_over, STEPS)
 
@@ -72,7 +72,7 @@ class Brief:
     def run(self, text: str, binds: Sequence[Stored], to_its_end: bool = False) -> list[Row]:
         """Raises TooLong, unless it may go on `to_its_end`, or Unavailable."""
         try:
-            self._snapshot.hold()
+            self._hold()
             if not to_its_end:
                 self._until = perf_counter() + BUDGET
             found = self._cursor.execute(text, binds)

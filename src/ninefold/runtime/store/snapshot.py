@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
+from contextlib import suppress
 
 import apsw
 
@@ -31,24 +32,26 @@ class Snapshot:
     def hold(self) -> None:
         """To be called before each read. From the second read of a turn on there is a snapshot, unless something was
         committed in this turn, or since the last one."""
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            self.end()
+        if self._loop is None or not self._loop.is_running():
+            self._begin()
             return
         commits = self._commits()
-        if loop is not self._loop:
-            self.end()
-            self._loop = loop
-            self._before, self._at = self._at, commits
-            loop.call_soon(self.end)
-        elif commits != self._at:
+        if commits != self._at:
             self._release()
             self._at = _UNKNOWN
         elif not self.held and commits == self._before:
             if not self._connection.in_transaction:
                 self._connection.execute("BEGIN")
             self.held = True
+
+    def _begin(self) -> None:
+        """The first read of a turn, or one beside all loops."""
+        self.end()
+        # It asks the machine which process this is, so it is asked once a turn.
+        with suppress(RuntimeError):
+            self._loop = asyncio.get_running_loop()
+            self._before, self._at = self._at, self._commits()
+            self._loop.call_soon(self.end)
 
     def end(self) -> None:
         """The turn is over."""

@@ -42,11 +42,12 @@ class Prepared:
 
     def bound(self, env: Env, switches: frozenset[str] = NO_SWITCHES) -> tuple[str, list[Stored]]:
         """The text with these switches on, and its binds for one request."""
-        chosen = self._chosen.get(switches)
-        if chosen is None:
-            chosen = self._choose(switches)
-        text, binds = chosen
+        text, binds = self.chosen(switches)
         return text, [each(env) for each in binds]
+
+    def chosen(self, switches: frozenset[str] = NO_SWITCHES) -> tuple[str, tuple[Bind, ...]]:
+        """The text with these switches on, and what gives its binds."""
+        return self._chosen.get(switches) or self._choose(switches)
 
     def _choose(self, switches: frozenset[str]) -> tuple[str, tuple[Bind, ...]]:
         taking_part = [
