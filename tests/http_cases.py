@@ -88,9 +88,11 @@ def serving(
     operator: Mapping[str, str],
     trace: bool = False,
     functions: Mapping[str, Callable[..., Any]] | None = None,
+    pooled: bool = False,
 ) -> Iterator[httpx.Client]:
-    """Serve a plan from a database at `path`, or at a URL, on a port that is free, until the block ends."""
-    opened = open_database(str(path), plan, stated_rows(plan, Caller(operator)))
+    """Serve a plan from a database at `path`, or at a URL, on a port that is free, until the block ends. `pooled`: as
+    of `open_database`."""
+    opened = open_database(str(path), plan, stated_rows(plan, Caller(operator)), pooled=pooled)
     assert not isinstance(opened, Refused), opened
     with serving_from(plan, opened.database, operator, trace, functions) as client:
         yield client

@@ -129,10 +129,15 @@ def test_so_it_does_without_a_trace(directory: Path, tmp_path: Path) -> None:
 
 
 def exchanged(
-    directory: Path, plan: ServicePlan, database: Path | str, trace: bool, anew: Callable[[], object] = lambda: None
+    directory: Path,
+    plan: ServicePlan,
+    database: Path | str,
+    trace: bool,
+    anew: Callable[[], object] = lambda: None,
+    pooled: bool = False,
 ) -> list[httpx.Response]:
     """What a service answers to the requests of a case. `anew`: forgets what rates have counted, where more than the
-    process knows it. Raises AssertionError where that is not what is expected."""
+    process knows it. `pooled`: as of `serving`. Raises AssertionError where that is not what is expected."""
     responses: list[httpx.Response] = []
 
     def kept(response: httpx.Response) -> None:
@@ -142,7 +147,7 @@ def exchanged(
     for path in sorted((directory / "http").glob("*.http")):
         # The database goes on from file to file; rates begin anew.
         anew()
-        with serving(plan, database, operator_of(directory), trace) as client:
+        with serving(plan, database, operator_of(directory), trace, pooled=pooled) as client:
             client.event_hooks["response"] = [kept]
             known: Known = {}
             for exchange in read_exchanges(path.read_text(encoding="utf-8")):

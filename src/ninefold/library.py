@@ -118,6 +118,7 @@ class Service:
         broker: str | None = None,
         replica: str | None = None,
         rates: str | None = None,
+        pooled: bool = False,
     ) -> Application:
         """The service as an ASGI application. `database`: `sqlite:///PATH`, a path, or, as an experiment,
         `postgresql://USER:PASSWORD@HOST:PORT/NAME`. `operator`: what the contract calls `operator.NAME`, by name; an
@@ -125,7 +126,8 @@ class Service:
         contract's `functions` declare, by name; an endpoint whose function is not given answers 501. `broker`: the
         address of a NATS server that all events are sent to. `replica`: the URL of a standby of the database, which is
         read where nobody needs the newest. `rates`: the URL of a Valkey in which all that serve the database count
-        them. Raises ValueError for a name that the contract does not
+        them. `pooled`: a pooler that gives each transaction another connection stands before the database. Raises
+        ValueError for a name that the contract does not
         have, for a function that cannot be called as it says, for an issuer of tokens that cannot be used, and for a
         broker that cannot take the events."""
         given = dict(operator or {})
@@ -150,7 +152,7 @@ class Service:
         if isinstance(sent, str):
             raise ValueError(sent)
         contract = Kept(self.loaded.source, ways_of(self.loaded).others)
-        return Application(sent, database, given, observe, called, contract, broker, replica, rates)
+        return Application(sent, database, given, observe, called, contract, broker, replica, rates, pooled)
 
 
 def load(path: str | PathLike[str], *, accept_proposals: bool = False) -> Service:
@@ -172,6 +174,7 @@ def application(
     broker: str | None = None,
     replica: str | None = None,
     rates: str | None = None,
+    pooled: bool = False,
 ) -> Application:
     """The service of a contract as an ASGI application: `load` and `Service.application` in one."""
     return load(contract, accept_proposals=accept_proposals).application(
@@ -182,6 +185,7 @@ def application(
         broker=broker,
         replica=replica,
         rates=rates,
+        pooled=pooled,
     )
 
 
@@ -207,10 +211,12 @@ class Application:
         broker: str | None = None,
         replica: str | None = None,
         rates: str | None = None,
+        pooled: bool = False,
     ) -> None:
         self._broker = broker
         self._replica = replica
         self._rates = rates
+        self._pooled = pooled
         self._counts: Counts | None = None
         self._plan = plan
         self._contract = contract
@@ -255,7 +261,8 @@ class Application:
         if self._running is None:
             audit = Audit(self._plan.stored, contract=self._contract)
             begin = stated_rows(self._plan, Caller(self._operator))
-            opening = open_database(self._url, self._plan, begin, audit, self._replica, self._rates is not None)
+            elsewhere = self._rates is not None
+            opening = open_database(self._url, self._plan, begin, audit, self._replica, elsewhere, self._pooled)
             if isinstance(opening, DatabaseRefusal):
                 raise DatabaseRefused(opening)
             counts = None if self._rates is None else open_counts(self._rates, opening.database)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import httpx
@@ -38,6 +39,11 @@ def planned(path: Path) -> ServicePlan:
 @pytest.mark.serves
 @pytest.mark.parametrize("directory", some(SERVED, 10), ids=lambda path: path.name)
 def test_the_service_answers_as_from_sqlite(directory: Path) -> None:
+    answers(directory)
+
+
+def answers(directory: Path, behind: Callable[[str], AbstractContextManager[str]] | None = None) -> None:
+    """What is asked of a case is answered as it says. `behind`: puts a pooler before a database."""
     plan, url = planned(contract_of(directory)), server.database()
 
     def anew() -> None:
@@ -45,7 +51,8 @@ def test_the_service_answers_as_from_sqlite(directory: Path) -> None:
         if server.run(url, "SELECT FROM pg_class WHERE relname = '$state'"):
             server.run(url, 'DELETE FROM "$state"')
 
-    assert exchanged(directory, plan, url, trace=False, anew=anew)
+    with nullcontext(url) if behind is None else behind(url) as database:
+        assert exchanged(directory, plan, database, trace=False, anew=anew, pooled=behind is not None)
 
 
 @pytest.fixture(scope="module")

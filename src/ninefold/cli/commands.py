@@ -137,6 +137,16 @@ Rates: TypeAlias = Annotated[
     ),
 ]
 
+Pooled: TypeAlias = Annotated[
+    bool,
+    Parameter(
+        help="A pooler that gives each transaction another connection (PgBouncer, `pool_mode = transaction`) stands "
+        "before the PostgreSQL: nothing is left in its sessions. All processes that serve a database have it, or none.",
+        negative=(),
+        show_default=False,
+    ),
+]
+
 Listen: TypeAlias = Annotated[
     str, Parameter(help="HOST:PORT of the service. Port 0 is one that is free; which, is printed.")
 ]

@@ -19,6 +19,7 @@ from ninefold.cli.commands import (
     Networks,
     OperatorNames,
     Parameter,
+    Pooled,
     Rates,
     Replica,
     Secrets,
@@ -72,6 +73,7 @@ def serve(
     operator: str = "127.0.0.1:8081",
     operator_names: OperatorNames = (),
     database: Database = None,
+    pooled: Pooled = False,
     replica: Replica = None,
     settings: Settings = (),
     secrets: Secrets = None,
@@ -145,6 +147,7 @@ def serve(
         readers,
         replica,
         _address(rates, "--rates"),
+        pooled,
     )
     path = _path(file, database, readers)
     compiled = serving.compiled(path)

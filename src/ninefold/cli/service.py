@@ -64,6 +64,7 @@ class Serving:
     readers: int
     replica: str | None
     rates: str | None
+    pooled: bool
 
     def compiled(self, path: str) -> Compiled:
         """The contract, as its document is now; what is wrong with it is shown. `path`: of the database, or its URL.
@@ -89,7 +90,8 @@ class Serving:
         """Raises Unusable."""
         audit = Audit(offer.plan.stored, contract=offer.contract)
         begin = stated_rows(offer.plan, Caller(offer.values, self.sources))
-        opening = open_database(path, offer.plan, begin, audit, self.replica, self.rates is not None)
+        elsewhere = self.rates is not None
+        opening = open_database(path, offer.plan, begin, audit, self.replica, elsewhere, self.pooled)
         return usable(opening, self.file, path), audit.counted
 
     def counts(self, database: Store) -> Counts | None:

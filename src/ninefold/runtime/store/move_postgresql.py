@@ -36,7 +36,7 @@ from ninefold.sql.postgresql import fitted
 
 T = TypeVar("T")
 
-_OF_NODES: Final = ("$ninefold", "$number", "$state", "$due", "$wrote")
+_OF_NODES: Final = ("$ninefold", "$number", "$state", "$due", "$wrote", "$node", "$held")
 """`Notes`; and what nodes have together, which is made anew."""
 
 _TABLES: Final = (

@@ -26,20 +26,24 @@ def open_database(
     judge: Judge | None = None,
     replica: str | None = None,
     counts_elsewhere: bool = False,
+    pooled: bool = False,
 ) -> Opened | Refused:
     """Open the database of a plan that is made for it: `sqlite:///PATH`, a path, or `postgresql://…`. `judge` looks at
-    the rows. `replica`: the URL of a standby that is read from. `counts_elsewhere`: rates do not count in it."""
+    the rows. `replica`: the URL of a standby that is read from. `counts_elsewhere`: rates do not count in it.
+    `pooled`: a pooler stands before a PostgreSQL, and no session is ours."""
     if replica is not None and {kind_of(url), kind_of(replica)} != {"postgresql"}:
         return Refused("a replica is a standby of a PostgreSQL, which the database is then kept in")
     if kind_of(url) == "sqlite":
         if counts_elsewhere:
             return Refused("one process serves a SQLite file, which counts by itself: --rates is for PostgreSQL")
+        if pooled:
+            return Refused("--pooled is for a PostgreSQL with a pooler before it")
         return sqlite.open_sqlite(url, plan.schema, begin, judge)
     try:
         from ninefold.runtime.store.postgresql_opening import open_postgresql
     except ModuleNotFoundError:
         return WITHOUT_ASYNCPG
-    return open_postgresql(url, plan, begin, judge, replica, counts_elsewhere)
+    return open_postgresql(url, plan, begin, judge, replica, counts_elsewhere, pooled)
 
 
 def open_counts(url: str, database: Store) -> Counts | Refused:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 from ninefold.runtime.store import record
+from ninefold.runtime.store.postgresql_leases import Lease, PooledNodes
 from ninefold.runtime.store.postgresql_nodes import Nodes
 from ninefold.runtime.store.postgresql_readers import Readers
 from ninefold.runtime.store.postgresql_replica import Replica
@@ -28,11 +29,15 @@ T = TypeVar("T")
 class PostgreSQL:
     """A database that is open (`ninefold.runtime.store.protocol.Store`)."""
 
-    def __init__(self, servers: Servers, key: bytes, writer: Writer, replica: Replica | None = None) -> None:
+    def __init__(
+        self, servers: Servers, key: bytes, writer: Writer, replica: Replica | None = None, lease: Lease | None = None
+    ) -> None:
+        """`lease`: it has begun; what is held without a session is held by it."""
         self._servers = servers
         self._key = key
         self._writer = writer
-        self.nodes = Nodes(servers)
+        self.nodes = Nodes(servers) if lease is None else PooledNodes(servers, lease)
+        self._lease = lease
         self.replica = replica
         self._readers: Readers | None = None
         self._reads = 0
@@ -85,6 +90,8 @@ class PostgreSQL:
         self.nodes.close()
         if self._readers is not None:
             self._readers.close()
+        if self._lease is not None:
+            self._lease.stop()
 
     def key(self, name: str) -> bytes:
         """32 secret bytes for one use, the same as long as the database lives."""

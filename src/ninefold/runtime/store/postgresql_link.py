@@ -21,7 +21,7 @@ from asyncpg import exceptions
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.protocol import Conflicting, NoValue, Row, Stored, TooLong, Unavailable
-from ninefold.sql.fragment import identifier
+from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.postgresql import fitted, numbered
 from ninefold.sql.postgresql_events import FORMS
 
@@ -76,9 +76,11 @@ def words(error: Exception) -> str:
     match error:
         case exceptions.DiskFullError():
             return "PostgreSQL's disk is full"
-        case exceptions.ReadOnlySQLTransactionError():
-            return "PostgreSQL takes no writes: it is a standby"
-        case exceptions.TargetServerAttributeNotMatched():
+        case (
+            exceptions.ReadOnlySQLTransactionError()
+            | exceptions.TargetServerAttributeNotMatched()
+            | exceptions.ObjectNotInPrerequisiteStateError()
+        ):
             return "PostgreSQL takes no writes: it is a standby"
         case Unavailable():
             return str(error)
@@ -130,8 +132,12 @@ class Link:
     """A connection, and the statements that it has prepared. What is asked of it raises Lost, an error that PostgreSQL
     gives it for an answer (`asyncpg.PostgresError`), or our own fault."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, local: str | None = None) -> None:
+        """`local`: what a transaction begins with for its settings, where those of the session are not its own: a
+        pooler stands before PostgreSQL, and nothing is left in a session. None: it is."""
         self._connection = connection
+        self.pooled = local is not None
+        self.local = local or ""
         self._prepared: dict[str, Prepared] = {}
         self._numbers = count()
         self.held: frozenset[str] = frozenset()
@@ -140,25 +146,38 @@ class Link:
         """What its session does one after another in one call, by the statement (`postgresql_series.py`)."""
 
     @classmethod
-    async def open(cls, url: str, bounds: Mapping[str, str] = MappingProxyType({}), kind: Kind = "primary") -> Link:
-        """`bounds`: settings of its session. `kind`: of the server. Raises Lost, caused by what the driver raised."""
-        settings = {
-            "application_name": f"ninefold {os.getpid()}",
-            "standard_conforming_strings": "on",
-            # A snapshot is a statement's: whoever has waited for a lock sees what was done before.
-            "default_transaction_isolation": "read committed",
-            **bounds,
-        }
+    async def open(
+        cls,
+        url: str,
+        bounds: Mapping[str, str] = MappingProxyType({}),
+        kind: Kind = "primary",
+        pooled: bool = False,
+    ) -> Link:
+        """`bounds`: settings of its session, or of each transaction of a pooled one that begins with `local`. `kind`:
+        of the server. Raises Lost, caused by what the driver raised."""
+        if pooled:
+            # What PgBouncer knows; a name of each process's own it would have to set whenever another has its turn.
+            settings = {"application_name": "ninefold", "standard_conforming_strings": "on"}
+        else:
+            settings = {
+                "application_name": f"ninefold {os.getpid()}",
+                "standard_conforming_strings": "on",
+                # A snapshot is a statement's: whoever has waited for a lock sees what was done before.
+                "default_transaction_isolation": "read committed",
+                **bounds,
+            }
         connecting = asyncpg.connect(
             url,
             timeout=CONNECTING_SECONDS,
             statement_cache_size=0,
             server_settings=settings,
-            target_session_attrs=kind,
+            # What the pooler says of a server is what it was told by the first that it knew.
+            target_session_attrs="any" if pooled else kind,
             connection_class=_Connection,
         )
         try:
-            return cls(await connecting)
+            local = "".join(f"; SET LOCAL {name} = {literal(value)}" for name, value in bounds.items())
+            return cls(await connecting, local if pooled else None)
         except exceptions.TargetServerAttributeNotMatched as error:
             raise Lost(words(error) if kind == "primary" else "PostgreSQL is no standby") from error
         except Exception as error:
@@ -189,8 +208,8 @@ class Link:
     async def prepare(self, text: str) -> Prepared:
         found = self._prepared.get(text)
         if found is None:
-            # Without a name asyncpg would have it read and planned at each call.
-            name = f"ninefold {next(self._numbers)}"
+            # Without a name it is read and planned at each call, as what belongs to no session has to be.
+            name = "" if self.pooled else f"ninefold {next(self._numbers)}"
             found = self._prepared[text] = await self.takes(numbered(FORMS.get(text, text)), name)
         return found
 
@@ -198,7 +217,7 @@ class Link:
         """A statement that PostgreSQL has read, and that is not kept where it has no name."""
 
         async def ask() -> Prepared:
-            statement = await self._connection.prepare(text, name=name)
+            statement = await self._taken(text, name)
             columns = [each.type for each in statement.get_attributes()]
             return Prepared(
                 statement,
@@ -207,6 +226,24 @@ class Link:
             )
 
         return await self._told(ask)
+
+    async def _taken(self, text: str, name: str) -> Any:
+        if not self.pooled:
+            return await self._connection.prepare(text, name=name)
+        # It ends in no Sync, without which a pooler waits for more; and where it meets new types, asyncpg sets `jit`.
+        inner = self._connection.is_in_transaction()
+        await self._connection.execute("SAVEPOINT taken" if inner else "BEGIN")
+        try:
+            return await self._connection.prepare(text, name=name)
+        finally:
+            await self._connection.execute("ROLLBACK TO taken; RELEASE taken" if inner else "ROLLBACK")
+
+    async def _plain(self, text: str) -> Any:
+        """The statement of a text that is asked as it is."""
+        found = self._prepared.get(text)
+        if found is None:
+            found = self._prepared[text] = await self.takes(text)
+        return found.statement
 
     async def run(self, text: str, binds: Sequence[Stored]) -> tuple[list[Row], bool]:
         """The rows, and whether any was changed."""
@@ -226,10 +263,16 @@ class Link:
 
     async def fetch(self, text: str, *binds: Any) -> list[Any]:
         """The same of a statement that is not kept."""
+        if self.pooled:
+            statement = await self._plain(text)
+            return list(await self._told(lambda: statement.fetch(*binds)))
         return list(await self._told(lambda: self._connection.fetch(text, *binds)))
 
     async def value(self, text: str, *binds: Any) -> Any:
         """The first of the first row."""
+        if self.pooled:
+            statement = await self._plain(text)
+            return await self._told(lambda: statement.fetchval(*binds))
         return await self._told(lambda: self._connection.fetchval(text, *binds))
 
     async def execute(self, text: str, *binds: Any) -> None:

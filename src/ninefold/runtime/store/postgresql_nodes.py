@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Future, Task
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, TypeVar
 
@@ -55,7 +55,7 @@ class Nodes:
         self._servers = servers
         self._states = States(self._connected, _swap, meaning)
         self._names: Rounds[Link, _Holding] | None = None
-        self._holds: tuple[Link | None, set[int]] = (None, set())
+        self._holds: tuple[object, set[int]] = (None, set())
 
     def close(self) -> None:
         self._states.close()
@@ -76,13 +76,13 @@ class Nodes:
     async def _share(self, link: Link, ring: Callable[[], None], jobs: Mapping[str, Job]) -> None:
         running: dict[str, Task[None]] = {}
         try:
-            await link.listen(CHANNEL, ring)
+            await self._hear(link, ring)
             while True:
                 async with link.within(ANSWER_SECONDS):
                     for name in jobs.keys() - running.keys():
-                        if await link.value(_ALONE, name):
+                        if await self._alone(link, name):
                             running[name] = asyncio.create_task(jobs[name]())
-                    await link.value("SELECT 1")
+                    await self._look(link, running.keys())
                 for task in running.values():
                     if task.done():
                         task.result()
@@ -94,6 +94,16 @@ class Nodes:
                 task.cancel()
             await asyncio.gather(*running.values(), return_exceptions=True)
             await link.close()
+
+    async def _hear(self, link: Link, ring: Callable[[], None]) -> None:
+        await link.listen(CHANNEL, ring)
+
+    async def _alone(self, link: Link, name: str) -> bool:
+        return bool(await link.value(_ALONE, name))
+
+    async def _look(self, link: Link, names: Collection[str]) -> None:
+        """Whether this node still holds what it works for. Raises Unavailable."""
+        await link.value("SELECT 1")
 
     # ── Names that one node holds ─────────────────────────────────────────────────────────────────────────────
 
@@ -120,19 +130,30 @@ class Nodes:
 
     async def _held(self, link: Link, asked: list[Asked[_Holding]]) -> None:
         before, held = self._holds
-        if link is not before:
+        if (holder := self._holder(link)) != before:
             held = set()
-            self._holds = link, held
+            self._holds = holder, held
         freed = [each.of.key for each in asked if not each.of.takes and each.of.key in held]
         if freed:
             held.difference_update(freed)
-            await link.records(_FREE, freed)
+            await self._free(link, freed)
         wanted = [each for each in asked if each.of.takes]
         if wanted:
-            found = dict(await link.records(_HOLD, [each.of.key for each in wanted]))
-            held.update(key for key, taken in found.items() if taken)
+            found = await self._taken(link, [each.of.key for each in wanted])
+            held.update(found)
             for each in wanted:
-                each.give(found[each.of.key])
+                each.give(each.of.key in found)
+
+    def _holder(self, link: Link) -> object:
+        """What is held is held as long as this is the same."""
+        return link
+
+    async def _free(self, link: Link, keys: list[int]) -> None:
+        await link.records(_FREE, keys)
+
+    async def _taken(self, link: Link, keys: list[int]) -> Collection[int]:
+        """Those that this node holds now."""
+        return {key for key, taken in await link.records(_HOLD, keys) if taken}
 
     # ── States that all count on ──────────────────────────────────────────────────────────────────────────────
 

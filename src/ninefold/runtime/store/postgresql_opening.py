@@ -23,6 +23,7 @@ from ninefold.runtime.store import record
 from ninefold.runtime.store.changing import NotUpgraded, adapt, differs
 from ninefold.runtime.store.postgresql import PostgreSQL
 from ninefold.runtime.store.postgresql_between import GO_OVER, LEAVE, NotServed, between, go_over, note_anew, on_its_way
+from ninefold.runtime.store.postgresql_leases import Lease
 from ninefold.runtime.store.postgresql_link import FAILED, Link, Transaction
 from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.postgresql_replica import Replica
@@ -88,11 +89,12 @@ def open_postgresql(
     judge: Judge | None = None,
     replica: str | None = None,
     counts_elsewhere: bool = False,
+    pooled: bool = False,
 ) -> Opened | Refused:
     """Open the database of a plan that is made for PostgreSQL: make it, take it as it is, add what can be added, or
     refuse. `url`: `postgresql://USER:PASSWORD@HOST:PORT/NAME`. `judge`: as for SQLite. `replica`: the URL of a standby
-    that is read from."""
-    servers = Servers(url)
+    that is read from. `pooled`: a pooler stands before PostgreSQL, and no session is ours."""
+    servers = Servers(url, pooled=pooled)
     name = servers.name
     if lacking := tuple(not_there_yet(plan.schema)):
         return Refused(
@@ -100,8 +102,9 @@ def open_postgresql(
             lacking,
             ("serve it from SQLite: `--database FILE`",),
         )
-    serves = number_of(plan, replica is not None, counts_elsewhere)
-    writer = Writer(servers, serves, plan.schema.events, replica is not None)
+    serves = number_of(plan, replica is not None, counts_elsewhere, pooled)
+    lease = Lease(servers, serves) if pooled else None
+    writer = Writer(servers, serves, plan.schema.events and not pooled, replica is not None, lease)
     try:
         found = writer.begin(lambda _, loop: _opened(writer, loop, plan, serves, (begin, judge), name))
     except NotServed as error:
@@ -111,7 +114,7 @@ def open_postgresql(
     except HeldElsewhere:
         return Refused(
             f"the database {name} is served by another process, of another contract",
-            ("of one contract all processes have --replica, or none, and all have --rates, or none",),
+            ("of one contract all processes have --replica, or none; so it is of --rates, and of --pooled",),
             ("stop that one, or name another database with --database",),
             held=True,
             then=(GO_OVER,),
@@ -119,14 +122,17 @@ def open_postgresql(
     except FAILED as error:
         return Refused(f"the database {name} cannot be used: {why(error)}")
     follower = None if replica is None else Replica(replica, servers)
-    return Opened(PostgreSQL(servers, found.key, writer, follower), name, found.created, found.told, found.began)
+    if lease is not None:
+        lease.begin()
+    return Opened(PostgreSQL(servers, found.key, writer, follower, lease), name, found.created, found.told, found.began)
 
 
-def number_of(plan: ServicePlan, replicated: bool, counts_elsewhere: bool) -> int:
+def number_of(plan: ServicePlan, replicated: bool, counts_elsewhere: bool, pooled: bool = False) -> int:
     """What is served, as a number of 31 bits: all that it does follows from its plan; and from what all have to do
-    alike, since whoever reads replicas relies on all to note who writes, and all count rates in one place."""
+    alike, since whoever reads replicas relies on all to note who writes, all count rates in one place, and all hold
+    what they hold in one way."""
     served = msgspec.json.encode(plan, order="deterministic")
-    served += b"replicated" * replicated + b"counts elsewhere" * counts_elsewhere
+    served += b"replicated" * replicated + b"counts elsewhere" * counts_elsewhere + b"pooled" * pooled
     return int.from_bytes(sha256(served).digest()[:4]) >> 1
 
 
@@ -179,6 +185,7 @@ def _opened(
     if begin is not None:
         began = begin(session)
     count_on(ask, plan.schema)
+    writer.take_lease(ask)
     ask("COMMIT")
     return _Found(key, found is None, told, began)
 

@@ -46,7 +46,7 @@ def alike(batch: Sequence[Waiting], longest: int) -> Alike:
 async def made(link: Link, texts: Iterable[str]) -> None:
     """Make the functions of statements. Not to be called in a transaction, which could take them along."""
     for text in texts:
-        if text in link.series:
+        if link.pooled or text in link.series:
             continue
         try:
             link.series[text] = await _made(link, text, f'pg_temp."$series {len(link.series)}"')

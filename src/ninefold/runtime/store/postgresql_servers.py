@@ -16,7 +16,7 @@ from ninefold.runtime.store.postgresql_link import CONNECTING_SECONDS, Kind, Lin
 
 _SECRET: Final = frozenset({"password", "sslpassword"})
 
-_TIMELINE: Final = "SELECT ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int"
+TIMELINE: Final = "('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int"
 """A number that each promotion makes greater."""
 
 
@@ -24,9 +24,10 @@ class Servers:
     """The servers of a URL, as one process knows them. `name`: the URL without what is secret. `timeline`: the newest
     that was seen; a primary of an older one was replaced, and has come back."""
 
-    def __init__(self, url: str, kind: Kind = "primary") -> None:
-        """`kind`: of those to which connections are made."""
+    def __init__(self, url: str, kind: Kind = "primary", pooled: bool = False) -> None:
+        """`kind`: of those to which connections are made. `pooled`: a pooler stands before them."""
         self._kind = kind
+        self._pooled = pooled
         try:
             self.name, self._urls = shown(url), _apart(url)
         except ValueError:
@@ -54,23 +55,27 @@ class Servers:
         raise Lost("; ".join(f"{_host(self._urls[number])}: {why(failed[number])}" for number in sorted(failed)))
 
     async def _open(self, url: str, bounds: Mapping[str, str]) -> Link:
-        link = await Link.open(url, bounds, self._kind)
+        link = await Link.open(url, bounds, self._kind, self._pooled)
         if self._kind == "standby":
             return link
         try:
             async with link.within(CONNECTING_SECONDS):
-                timeline = int(await link.value(_TIMELINE))
+                timeline = int(await link.value(f"SELECT {TIMELINE}"))
         except exceptions.PostgresError as error:
             link.drop()
             raise Lost(words(error)) from error
         except BaseException:
             link.drop()
             raise
+        self.seen(link, timeline)
+        return link
+
+    def seen(self, link: Link, timeline: int) -> None:
+        """A connection has led to a server on a timeline. Raises Lost."""
         if timeline < self.timeline:
             link.drop()
             raise Lost("another server was promoted in its place")
         self.timeline = timeline
-        return link
 
 
 def why(error: Exception) -> str:
@@ -80,6 +85,8 @@ def why(error: Exception) -> str:
             return "there is no such database"
         case exceptions.InvalidAuthorizationSpecificationError():
             return "the user and password are not taken"
+        case exceptions.ProtocolViolationError() as refused if "startup parameter" in str(refused):
+            return "a pooler stands before it: `serve` has --pooled, and other commands are for PostgreSQL itself"
         case exceptions.InsufficientPrivilegeError():
             return "the user may not make tables in it"
         case ValueError():

@@ -10,14 +10,18 @@ from typing import Final
 from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_link import Link
 
-_SERVED: Final = "hashtext('ninefold serves ' || current_schema())"
-_SERVE: Final = f"SELECT pg_advisory_lock_shared({_SERVED}, $1)"
+SERVED: Final = "hashtext('ninefold serves ' || current_schema())"
+_SERVE: Final = f"SELECT pg_advisory_lock_shared({SERVED}, $1)"
 _SERVING: Final = (
     "SELECT objid::int FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2"
     " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-    f" AND classid = {_SERVED}::oid AND granted"
+    f" AND classid = {SERVED}::oid AND granted"
 )
-_ALONE: Final = f"SELECT pg_try_advisory_xact_lock({_SERVED}, $1)"
+_ALONE: Final = f"SELECT pg_try_advisory_xact_lock({SERVED}, $1)"
+
+_LEASED: Final = "SELECT to_regclass('\"$node\"') IS NOT NULL"
+_LEASES: Final = 'SELECT serves::int FROM "$node" WHERE until > clock_timestamp()'
+"""Of those who have no session (`ninefold.runtime.store.postgresql_leases`)."""
 
 SERVES: Final = "serves"
 """Noted are the numbers of the contracts that nodes may serve: of the one, or of two while nodes go over to another."""
@@ -42,8 +46,13 @@ async def may_serve(link: Link, serves: int, again: bool = False) -> bool:
 
 
 async def serving(link: Link) -> list[int]:
-    """What each process serves that is there, by its number."""
-    return [int(number) for (number,) in await link.fetch(_SERVING)]
+    """What each process serves that is there, by its number. Who begins without a session lets its lock go when its
+    lease can be seen, so leases are looked at last."""
+    return [int(number) for (number,) in await link.fetch(_SERVING)] + await _leases(link)
+
+
+async def _leases(link: Link) -> list[int]:
+    return [int(number) for (number,) in await link.fetch(_LEASES)] if await link.value(_LEASED) else []
 
 
 async def noted_to_serve(link: Link) -> set[int] | None:
@@ -56,4 +65,4 @@ async def noted_to_serve(link: Link) -> set[int] | None:
 
 async def nobody_serves(link: Link, number: int) -> bool:
     """Whether nobody does, nor begins to before the transaction ends."""
-    return bool(await link.value(_ALONE, number))
+    return bool(await link.value(_ALONE, number)) and number not in await _leases(link)

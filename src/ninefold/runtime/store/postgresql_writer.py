@@ -20,10 +20,11 @@ from typing import Any, Final, TypeVar
 
 from ninefold.runtime.store import postgresql_series as series
 from ninefold.runtime.store import record
+from ninefold.runtime.store.postgresql_leases import Lease, writing
 from ninefold.runtime.store.postgresql_link import Broken, Link, Lost, Transaction, meaning, words
 from ninefold.runtime.store.postgresql_nodes import CHANNEL
-from ninefold.runtime.store.postgresql_servers import Servers
-from ninefold.runtime.store.postgresql_serving import served
+from ninefold.runtime.store.postgresql_servers import TIMELINE, Servers
+from ninefold.runtime.store.postgresql_serving import may_serve, served
 from ninefold.runtime.store.protocol import Unavailable
 from ninefold.runtime.store.writer import Queue, Result, Waiting, answer
 from ninefold.sql import nodes
@@ -53,8 +54,8 @@ WRITE: Final = "SELECT pg_advisory_xact_lock(hashtextextended('ninefold writes '
 """Taken until the transaction ends, in the order in which it was asked for. What follows sees all that was committed
 before: each statement of a transaction that is READ COMMITTED has a snapshot of its own."""
 
-_MAY: Final = f"WITH may AS MATERIALIZED ({WRITE})"
-_MARKED: Final = f" INSERT INTO {record.TABLE} SELECT $1::text, $2::bytea FROM may {record.ANEW}"
+_MAY: Final = "WITH may AS MATERIALIZED ({})"
+_MARKED: Final = f" INSERT INTO {record.TABLE} SELECT $1::text, $2::bytea FROM may {record.ANEW} RETURNING "
 _WROTE: Final = (
     ", wrote AS (INSERT INTO \"$wrote\" SELECT place, $1 || ' ' || convert_from($2, 'UTF8')"
     " FROM may, unnest($3::bigint[]) AS place ON CONFLICT (place) DO UPDATE SET mark = excluded.mark)"
@@ -81,9 +82,11 @@ class Writer:
     """The thread that writes, with an event loop that runs while a statement does. `failing`: why the last write
     failed; None: it did not."""
 
-    def __init__(self, servers: Servers, serves: int, tells: bool, notes: bool = False) -> None:
+    def __init__(
+        self, servers: Servers, serves: int, tells: bool, notes: bool = False, lease: Lease | None = None
+    ) -> None:
         """`serves`: a number of 31 bits, of what is served. `tells`: that something was written is told to others.
-        `notes`: it is noted who has written."""
+        `notes`: it is noted who has written. `lease`: what is held without a session."""
         self.batches = 0
         self.works = 0
         self.failing: str | None = None
@@ -92,6 +95,9 @@ class Writer:
         self._serves = serves
         self._commit = f"NOTIFY {CHANNEL}; COMMIT" if tells else "COMMIT"
         self.notes = notes
+        self._lease = lease
+        # A lease is looked at after all locks were given, by a statement of its own snapshot.
+        self._begin = _BEGIN + "{}" + ("" if lease is None else f"; {WRITE}; {writing(serves)}")
         self._loop = asyncio.new_event_loop()
         self._link: Link | None = None
         self._opened = False
@@ -186,7 +192,7 @@ class Writer:
             }
             link = self._await(self._servers.open(bounds))
             try:
-                if not self._await(served(link, self._serves, self._opened)):
+                if not self._await(self._may_serve(link)):
                     raise HeldElsewhere
             except BaseException:
                 self._await(link.close())
@@ -195,13 +201,23 @@ class Writer:
             self._link = link
         return self._link
 
+    async def _may_serve(self, link: Link) -> bool:
+        if self._lease is None:
+            return await served(link, self._serves, self._opened)
+        return self._lease.node != 0 or await may_serve(link, self._serves)
+
+    def take_lease(self, ask: Callable[..., list[Any]]) -> None:
+        """In the transaction that opens the database, at its end."""
+        if self._lease is not None:
+            self._lease.take(ask)
+
     def begun(self, marked: Sequence[Waiting] | None = None) -> Link:
         """A transaction that alone may write. `marked`: the works of one that says so once it is committed. A
         connection that was lost since the last one is made again, once. To be called on the writer's thread."""
         for last in (False, True):
             link = self._connected()
             try:
-                self._await(link.execute(_BEGIN))
+                self._await(link.execute(self._begin.format(link.local)))
                 if marked is not None:
                     self._transactions += 1
                     self._mark = f"{self._transactions} {time()}".encode()
@@ -217,10 +233,14 @@ class Writer:
 
     async def _leave_mark(self, link: Link, works: Sequence[Waiting]) -> None:
         places = sorted({place for each in works for place in each.places}) if self.notes else []
-        if places:
-            await link.records(_MAY + _WROTE + _MARKED, self._name, self._mark, places)
-        else:
-            await link.records(_MAY + _MARKED, self._name, self._mark)
+        may = _MAY.format(WRITE if self._lease is None else self._lease.may())
+        text = may + _WROTE * bool(places) + _MARKED + ("1" if self._lease is None else TIMELINE)
+        left = await link.records(text, self._name, self._mark, *([places] if places else []))
+        if self._lease is not None:
+            if not left:
+                raise Unavailable(self._lease.failing or "it is not known yet whether this process still serves")
+            # Behind a pooler the server may be another one each time.
+            self._servers.seen(link, int(left[0][0]))
 
     def _committed(self, batch: list[Waiting]) -> list[Result]:
         """The results, in the order of the works. If the commit fails, none of them was done."""
