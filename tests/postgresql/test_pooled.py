@@ -19,7 +19,7 @@ from tests.postgresql import server
 from tests.postgresql.nodes import CONTRACT, Load, hall, judge, nodes, person
 from tests.postgresql.pooler import bouncing, pooling
 from tests.postgresql.test_service import answers, planned
-from tests.slices import some
+from tests.slices import LONG, some
 from tests.waiting import until
 
 from ninefold.plan.service import ServicePlan
@@ -141,6 +141,7 @@ def test_who_has_lost_its_lease_writes_nothing_until_it_has_one_again() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.skipif(not LONG, reason="a lease lasts 15 seconds")
 @BOTH
 def test_a_node_that_dies_leaves_its_work_to_the_other(by: str) -> None:
     url = server.database()
@@ -159,6 +160,6 @@ def test_a_node_that_dies_leaves_its_work_to_the_other(by: str) -> None:
 
 @pytest.mark.long
 @BOTH
-@pytest.mark.parametrize("directory", some(SERVED, 10), ids=lambda path: path.name)
+@pytest.mark.parametrize("directory", some(SERVED, 60), ids=lambda path: path.name)
 def test_cases_are_answered_as_from_sqlite(directory: Path, by: str) -> None:
     answers(directory, partial(pooled, by))
