@@ -35,6 +35,8 @@ class Front:
         return str(beside) if beside.exists() else shutil.which(self.name)
 
 
+NO_REQUEST = "(no request)"
+
 FRONTS = (
     Front(
         "caddy",
@@ -94,7 +96,8 @@ class Tap:
     connections: list[bytearray] = field(default_factory=list)
 
     def requests(self) -> list[str]:
-        """The paths that were asked for, as another reader of HTTP finds them (h11)."""
+        """The paths that were asked for, as another reader of HTTP finds them (h11); of what it takes for none, that
+        there was something, which ends its connection."""
         return [path for sent in self.connections for path in _paths(bytes(sent))]
 
 
@@ -102,7 +105,10 @@ def _paths(sent: bytes) -> Iterator[str]:
     while sent:
         reader = h11.Connection(h11.SERVER, max_incomplete_event_size=1_000_000)
         reader.receive_data(sent)
-        while (event := reader.next_event()) not in (h11.NEED_DATA, h11.PAUSED):
+        while (event := _next(reader)) not in (h11.NEED_DATA, h11.PAUSED):
+            if event is None:
+                yield NO_REQUEST
+                return
             if isinstance(event, h11.Request):
                 yield event.target.decode("latin-1").partition("?")[0]
             elif isinstance(event, h11.EndOfMessage):
@@ -110,6 +116,14 @@ def _paths(sent: bytes) -> Iterator[str]:
         else:
             return
         sent = reader.trailing_data[0]
+
+
+def _next(reader: h11.Connection) -> object | None:
+    try:
+        event: object = reader.next_event()
+    except h11.RemoteProtocolError:
+        return None
+    return event
 
 
 @contextmanager
