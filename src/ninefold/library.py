@@ -127,9 +127,8 @@ class Service:
         address of a NATS server that all events are sent to. `replica`: the URL of a standby of the database, which is
         read where nobody needs the newest. `rates`: the URL of a Valkey in which all that serve the database count
         them. `pooled`: a pooler that gives each transaction another connection stands before the database. Raises
-        ValueError for a name that the contract does not
-        have, for a function that cannot be called as it says, for an issuer of tokens that cannot be used, and for a
-        broker that cannot take the events."""
+        ValueError for a name that the contract does not have, for a function that cannot be called as it says, for an
+        issuer of tokens that cannot be used, and for a broker that cannot take the events."""
         given = dict(operator or {})
         unknown = sorted(given.keys() - set(self.operator))
         if unknown:

@@ -24,13 +24,13 @@ from ninefold.ablate.facts import Removal, Written, written
 from ninefold.ablate.fixed import Whole
 from ninefold.ablate.provenance import Words, attributed, inside, named, without_cause
 from ninefold.ablate.rehearsal import Seen
+from ninefold.applicators import SAME_VALUE
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import STATUSES
 from ninefold.language.fact import value_of
-from ninefold.language.json_schema import SAME_VALUE
 from ninefold.language.key import Key, Kind
 from ninefold.language.table import key_named
 from ninefold.pipeline import Loaded

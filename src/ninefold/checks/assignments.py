@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema_rs
 
+from ninefold.applicators import EACH, SAME_VALUE
 from ninefold.checked.resources import Anew, Field, Resource, Rule
 from ninefold.checks.codes import (
     GIVEN_VALUE,
@@ -37,7 +38,6 @@ from ninefold.expressions.tree import All, Call, Select, Typed, Variable, free_v
 from ninefold.language import resources as stated
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Fact, Shown, value_of
-from ninefold.language.json_schema import SAME_VALUE
 from ninefold.language.resources import Field as StatedField
 from ninefold.language.schemas import Schema
 from ninefold.language.verbs import TRANSITION, Verb
@@ -226,9 +226,6 @@ def roots(typed: Typed, model: Model, seen: frozenset[tuple[str, str]] = frozens
 # ── Where rules stand ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-_EACH = frozenset({"items", "prefixItems", "contains", "additionalProperties", "unevaluatedItems", "propertyNames"})
-"""The keywords whose schemas are those of elements, or of members whatever their names."""
-
 _WEIGHING = frozenset({"anyOf", "oneOf", "not", "contains", "propertyNames"})
 
 
@@ -298,8 +295,8 @@ class Rules:
             case MappingNode(entries=entries) if entry.name == "dependentSchemas":
                 for each in entries:
                     yield from self._of_schema(each.value, read.get(each.name), path)
-            case MappingNode() | Sequence() if entry.name in _EACH or entry.name in SAME_VALUE:
-                below = (*path, "*") if entry.name in _EACH else path
+            case MappingNode() | Sequence() if entry.name in EACH or entry.name in SAME_VALUE:
+                below = (*path, "*") if entry.name in EACH else path
                 items = value.items if isinstance(value, Sequence) else (value,)
                 weighed = set[Place]()
                 for node, schema in zip(items, read if isinstance(read, list) else (read,), strict=True):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ninefold.applicators import BY_NAME, SAME_VALUE, UNEVALUATED
 from ninefold.checks.codes import VALUE_TOO_LARGE
 from ninefold.checks.findings import Findings
-from ninefold.checks.schemas import BY_NAME
 from ninefold.contract.shared_types import schemas_in, types_in
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.language.fact import value_of
-from ninefold.language.json_schema import SAME_VALUE, VALUES
+from ninefold.language.json_schema import VALUES
 from ninefold.language.schemas import Schema
 
 MOST_TIMES: Final = 64
@@ -26,7 +26,6 @@ MUCH: Final = 16
 """The same of what asks that itself: each member is asked of it anew."""
 
 _SEVERAL: Final = SAME_VALUE | {"$ref"}
-_ASKING: Final = ("unevaluatedProperties", "unevaluatedItems")
 _WEIGHED: Final = frozenset({"anyOf", "oneOf", "if", "then", "else"})
 
 
@@ -73,7 +72,7 @@ def _looks(schema: Any, known: dict[int, tuple[int, bool]]) -> tuple[int, bool]:
         return 1, False
     found = known.get(id(schema))
     if found is None:
-        most, asks = 1, any(key in schema for key in _ASKING)
+        most, asks = 1, not UNEVALUATED.isdisjoint(schema)
         for key, inner in _inside(schema):
             times, inner_asks = _looks(inner, known)
             if key in SAME_VALUE and asks:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
+from ninefold.applicators import BY_NAME, SAME_VALUE
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import PREFIX
 from ninefold.language import resources as stated
 from ninefold.language.fact import value_of
-from ninefold.language.json_schema import SAME_VALUE, TELLING, VALUES
-
-BY_NAME = frozenset({"properties", "patternProperties", "dependentSchemas"})
-"""The keywords that hold schemas by names."""
-
+from ninefold.language.json_schema import TELLING, VALUES
 
 _PARTS = frozenset({"$ref", "allOf", "properties"})
 _OF_MEMBERS = _PARTS | {"type", "required"} | TELLING

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
+from ninefold.applicators import SAME_VALUE
 from ninefold.language.fact import Name, value_of
-from ninefold.language.json_schema import SAME_VALUE, VALUES
+from ninefold.language.json_schema import VALUES
 from ninefold.language.resources import SharedType
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Mapping as MappingNode

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from ninefold.applicators import BY_NAME
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.paths import behind, elsewhere
 from ninefold.language.json_schema import TELLING
@@ -169,7 +170,7 @@ def _without_words(schema: Any) -> Any:
         case dict():
             return {
                 name: {each: _without_words(one) for each, one in value.items()}
-                if isinstance(value, dict) and name in ("properties", "patternProperties", "dependentSchemas")
+                if isinstance(value, dict) and name in BY_NAME
                 else _without_words(value)
                 for name, value in schema.items()
                 if name not in TELLING

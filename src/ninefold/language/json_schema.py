@@ -164,8 +164,5 @@ TELLING = frozenset(row[0] for row in _TELLING)
 VALUES = ("enum", "const", "examples")
 """The keywords that hold values, and no schemas."""
 
-SAME_VALUE = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"})
-"""The keywords whose schemas describe the value itself, and not a part of it."""
-
 KEYWORDS = frozenset(["type", "$ref", *(row[0] for row in (*_RESTRICTING, *_TELLING))])
 """The names of all keywords that a schema may use."""

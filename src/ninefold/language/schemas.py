@@ -10,6 +10,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from ninefold import patterns
+from ninefold.applicators import BY_NAME
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_NAMES, SLOW_PATTERN, WRONG_SHAPE, WRONG_WORD
@@ -26,7 +27,6 @@ TYPE_REFERENCE: Final = re.compile(r"#/types/([A-Za-z_][A-Za-z0-9_]*)")
 _KEYS: Final = {key.name: key for key in KEYS}
 """The keywords of a schema, by their names."""
 
-_NAMED_SCHEMAS: Final = frozenset(["properties", "patternProperties", "dependentSchemas"])
 
 _OTHER_TYPES: Final = {
     **dict.fromkeys(("text", "str", "varchar", "char"), "string"),
@@ -90,7 +90,7 @@ def is_a_name(r: Reading, entry: Entry, among: str, required: str) -> bool:
 
 def _has_only_schemas(entry: Entry) -> bool:
     """Whether it is `properties`, with what these are."""
-    if entry.name not in _NAMED_SCHEMAS or not isinstance(entry.value, Mapping) or not entry.value.entries:
+    if entry.name not in BY_NAME or not isinstance(entry.value, Mapping) or not entry.value.entries:
         return False
     return all(isinstance(each.value, Mapping) and each.name not in KEYWORDS for each in entry.value.entries)
 
@@ -186,7 +186,7 @@ def _value(r: Reading, entry: Entry) -> Any:
             value = _checked(r, called, _json(r, node, called), node)
             _compiles(r, value, node)
             return value
-    if called in _NAMED_SCHEMAS:
+    if called in BY_NAME:
         return _named(r, node, called)
     if called == "required" and isinstance(node, Mapping) and key is not None:
         r.wrong_shape(node, Slot(called, key.shape))

@@ -8,11 +8,14 @@ decided by the names of what the request gives (`filter status`, `body note`, `m
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeVar
 
 import msgspec
 
 from ninefold.expressions.tree import Typed
 from ninefold.values import Type
+
+P = TypeVar("P")
 
 
 class Piece(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -47,13 +50,18 @@ class Statement(msgspec.Struct, frozen=True):
 
 def statements(part: object) -> Iterator[Statement]:
     """Every statement in a plan or a part of one, wherever it stands."""
-    if isinstance(part, Statement):
+    return parts(part, Statement)
+
+
+def parts(part: object, kind: type[P]) -> Iterator[P]:
+    """Everything of one kind in a plan or a part of one, wherever it stands."""
+    if isinstance(part, kind):
         yield part
-    elif isinstance(part, msgspec.Struct):
+    if isinstance(part, msgspec.Struct):
         for name in part.__struct_fields__:
-            yield from statements(getattr(part, name))
+            yield from parts(getattr(part, name), kind)
     elif isinstance(part, tuple | list):
         for each in part:
-            yield from statements(each)
+            yield from parts(each, kind)
     elif isinstance(part, dict):
-        yield from statements(tuple(part.values()))
+        yield from parts(tuple(part.values()), kind)

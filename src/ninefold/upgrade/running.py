@@ -18,6 +18,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.tree import Call, Constant, Typed, Variable
 from ninefold.plan.schema import Column, Schema, Stored, Table
 from ninefold.plan.service import ServicePlan
+from ninefold.plan.statement import parts
 from ninefold.plan.writes import Delete, Occurrences, Remove
 from ninefold.upgrade import steps
 from ninefold.upgrade.change import Change
@@ -191,7 +192,7 @@ def _held_back(table: Table, column: str | None, plan: ServicePlan, which: str) 
 
 def deleted(plan: ServicePlan) -> set[str]:
     """The resources of which a plan deletes rows, and those whose rows go with them."""
-    found = {each.resource for each in _parts(plan) if isinstance(each, Delete | Remove)}
+    found = {each.resource for kind in (Delete, Remove) for each in parts(plan, kind)}
     while (
         more := {
             table.name
@@ -301,19 +302,7 @@ def _states(table: Table) -> tuple[str, frozenset[str]] | None:
 
 
 def _kinds(plan: ServicePlan) -> set[str]:
-    return {event.kind for each in _parts(plan) if isinstance(each, Occurrences) for event in each.events}
-
-
-def _parts(part: object) -> Iterator[object]:
-    yield part
-    if isinstance(part, msgspec.Struct):
-        for name in part.__struct_fields__:
-            yield from _parts(getattr(part, name))
-    elif isinstance(part, tuple | list):
-        for each in part:
-            yield from _parts(each)
-    elif isinstance(part, dict):
-        yield from _parts(tuple(part.values()))
+    return {event.kind for each in parts(plan, Occurrences) for event in each.events}
 
 
 def _versions(plan: ServicePlan) -> tuple[str, ...]:

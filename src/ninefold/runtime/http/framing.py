@@ -18,10 +18,7 @@ from msgspec import Struct
 
 from ninefold.runtime.cache import Cache
 from ninefold.runtime.http.chunks import TOKEN, Chunks, Refused
-from ninefold.runtime.messages.message import NOTES, Notes, joined
-
-HEAD_BYTES = 64 * 1024
-"""Bytes after which a head that has not ended is refused."""
+from ninefold.runtime.messages.message import HEAD_BYTES, NOTES, Notes, joined
 
 HEAD_FIELDS = 1_000
 """Field lines of a head."""

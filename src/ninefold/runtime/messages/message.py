@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -11,12 +11,15 @@ from msgspec import Struct
 from ninefold.runtime.cache import Cache
 
 HeaderFields: TypeAlias = tuple[tuple[bytes, bytes], ...]
+"""Names in lower case, with their values."""
+
+HEAD_BYTES: Final = 64 * 1024
+"""Bytes after which the head of a request that has not ended is refused."""
 
 NOTES = 16
 """What is noted of requests with the same headers, at most: of the endpoints that one client asks, with its queries."""
 
 Notes: TypeAlias = Cache[Any, Any]
-"""Names in lower case, with their values."""
 
 
 class Request(Struct, frozen=True):

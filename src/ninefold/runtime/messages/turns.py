@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ninefold.applicators import BY_NAME, EACH, SAME_VALUE, UNEVALUATED
 from ninefold.runtime.messages.among import AMONG, alternatives, is_dear
-from ninefold.runtime.messages.weight import ASKING, SAME_VALUE, own
+from ninefold.runtime.messages.weight import own
 
 TURN: Final = "ninefold:turn"
 
@@ -20,16 +21,8 @@ APART: Final = "ninefold:apart"
 LITTLE: Final = 5
 """Of some 10 ns each. Half a million items, which are a megabyte, take some 25 ms with so much done for each."""
 
-_EACH: Final = frozenset(
-    {"items", "prefixItems", "contains", "additionalProperties", "patternProperties", "unevaluatedItems",
-     "unevaluatedProperties", "propertyNames"}
-)  # fmt: skip
-"""The keywords whose schemas are of items and of members, as many as a value has."""
-
-_BY_NAME: Final = frozenset({"$defs", "properties", "patternProperties", "dependentSchemas"})
-_GOING_THROUGH: Final = (_EACH - {"prefixItems"}) | {"uniqueItems"}
-
-
+_BY_NAME: Final = BY_NAME | {"$defs"}
+_GOING_THROUGH: Final = (EACH - {"prefixItems"}) | {"uniqueItems"}
 _WITHOUT_PARTS: Final = ("string", "number", "integer", "boolean", "null")
 
 
@@ -50,14 +43,14 @@ def with_turns(schema: Any, apart: list[Any], asked: int = 0) -> Any:
     which of its members no other names, and so go through them anew."""
     if not isinstance(schema, dict):
         return schema
-    asked += not ASKING.isdisjoint(schema)
+    asked += not UNEVALUATED.isdisjoint(schema)
     result: dict[str, Any] = {}
     for key, value in schema.items():
         if key in ("anyOf", "oneOf") and "enum" not in schema and len(schema.keys() & {"anyOf", "oneOf"}) == 1:
             key, value = ("enum", values) if (values := alternatives(value)) else (key, value)
         if key in _BY_NAME:
             result[key] = {name: _turning(key, each, apart, asked) for name, each in value.items()}
-        elif key in _EACH or key in SAME_VALUE:
+        elif key in EACH or key in SAME_VALUE:
             several = isinstance(value, list)
             made = [_turning(key, each, apart, asked) for each in (value if several else [value])]
             result[key] = made if several else made[0]
@@ -72,12 +65,12 @@ def _turning(key: str, schema: Any, apart: list[Any], asked: int) -> Any:
     """A schema that stands under a keyword."""
     if not isinstance(schema, dict):
         return schema
-    dear = key in _EACH and _work(schema) > LITTLE
+    dear = key in EACH and _work(schema) > LITTLE
     if dear and schema.get("type") not in _WITHOUT_PARTS:
         apart.append(schema)
         return {APART: len(apart) - 1}
     made = with_turns(schema, apart, asked if key in SAME_VALUE else 0)
-    if dear or (key in _EACH and asked > 1):
+    if dear or (key in EACH and asked > 1):
         return {TURN: True, **made}
     if key in SAME_VALUE and not _GOING_THROUGH.isdisjoint(schema):
         return {"allOf": [{TURN: True}, made]}  # beside it, it comes behind what ends the look at the value

@@ -6,20 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 from ninefold import patterns
+from ninefold.applicators import BY_NAME, OF_ITEMS, OF_MEMBERS, SAME_VALUE, UNEVALUATED
 from ninefold.runtime.messages.among import is_dear
 
 Asked: TypeAlias = list[tuple[Any, int]]
 """Schemas of one value, and how often it is held to each."""
 
-SAME_VALUE: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"})
-"""The keywords whose schemas are of the value itself."""
-
-ASKING: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
-"""Those that ask which members or items no other schema names."""
-
 _WEIGHED: Final = frozenset({"anyOf", "oneOf", "if"})
-_OF_ITEMS: Final = ("items", "prefixItems", "contains", "unevaluatedItems")
-_OF_MEMBERS: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
 
 _ITEM: Final = 2
 _MEMBER: Final = 5
@@ -65,7 +58,7 @@ class _Weight:
         asked = [each for schema, times in schemas for each in self._asked(schema, times)]
         found = sum(times * self._own(schema) for schema, times in asked) // least
         found += sum(times * _each_character(schema) for schema, times in asked)
-        for keywords, shortest in ((_OF_ITEMS, _ITEM), (_OF_MEMBERS, _MEMBER)):
+        for keywords, shortest in ((OF_ITEMS, _ITEM), (OF_MEMBERS, _MEMBER)):
             inside = [(each, times) for schema, times in asked for each in _inside(schema, keywords)]
             found = max(found, self.of(inside, shortest) if inside else 0)
         members: dict[str, Asked] = {}
@@ -80,7 +73,7 @@ class _Weight:
         if not isinstance(schema, dict):
             return []
         found: Asked = [(schema, times)]
-        asks = not ASKING.isdisjoint(schema)
+        asks = not UNEVALUATED.isdisjoint(schema)
         for key in SAME_VALUE & schema.keys():
             often = times * (2 if asks and key in _WEIGHED else 1)
             found += [one for each in _inside(schema, (key,)) for one in self._asked(each, often)]
@@ -103,7 +96,7 @@ def _inside(schema: dict[str, Any], keywords: Iterable[str]) -> Iterator[Any]:
     """The schemas that stand under these keywords."""
     for key in keywords:
         value = schema.get(key)
-        if isinstance(value, dict) and key in ("patternProperties", "dependentSchemas"):
+        if isinstance(value, dict) and key in BY_NAME:
             yield from value.values()
         elif isinstance(value, list):
             yield from value

@@ -20,7 +20,7 @@ from ninefold.plan.writes import Write as PlannedWrite
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.served import of_case, of_operation
 from ninefold.runtime.messages.decode import Body
-from ninefold.runtime.messages.message import HeaderFields, Request, header_value
+from ninefold.runtime.messages.message import HEAD_BYTES, HeaderFields, Request, header_value
 from ninefold.runtime.messages.parameters import Declared
 from ninefold.runtime.messages.problems import Failure, Problems, Shape, field_failure
 from ninefold.runtime.operations.call import Calling, Function
@@ -32,9 +32,6 @@ from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.rates import Rate
 from ninefold.runtime.request.schemes import Scheme
 from ninefold.values import Type, Value
-
-LONGEST_HEAD: Final = 64 * 1024
-"""Bytes of the head of a request (`ninefold.runtime.http.framing`), about."""
 
 Operation: TypeAlias = Read | List | Write | Sweep | Compute | Stream
 
@@ -134,7 +131,7 @@ class Endpoint:
     """What its own errors look like; None: what all look like."""
     lowest: Lowest = Lowest(0, 0, 0)
     body_at_once: int = AT_ONCE
-    head_at_once: int = LONGEST_HEAD
+    head_at_once: int = HEAD_BYTES
     """Bytes of a body, and of what the head gives, that are looked at among other requests, and not beside them."""
     for_anyone: bool = False
     """It is for `anyone` alone: no credential is read (meaning "credentials")."""
@@ -147,7 +144,7 @@ class Endpoint:
     def is_long(self, request: Request) -> bool:
         """Whether what the head of a request gives is more than is looked at among others."""
         most = self.head_at_once
-        if most >= LONGEST_HEAD:
+        if most >= HEAD_BYTES:
             return False
         headers = sum(len(request.headers.get(name.lower(), "")) for name in self.header_names)
         return len(request.path) + len(request.query) + headers > most
@@ -247,7 +244,7 @@ def _weighed(route: plan.Served, common: Common, rates: tuple[Rate, ...], case: 
     return replace(
         made,
         body_at_once=_at_once(of_body, loops, AT_ONCE),
-        head_at_once=_at_once(max(declared, default=0), loops, LONGEST_HEAD),
+        head_at_once=_at_once(max(declared, default=0), loops, HEAD_BYTES),
     )
 
 

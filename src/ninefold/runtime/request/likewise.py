@@ -22,13 +22,13 @@ import msgspec
 
 from ninefold.plan import environment
 from ninefold.plan.environment import Environment
-from ninefold.runtime.messages.message import Request, Response
+from ninefold.runtime.messages.message import HEAD_BYTES, Request, Response
 from ninefold.runtime.messages.parameters import parse_query
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations.flow import Ask, Next, Recall, Select, SelectAsOne, Share, Transact, Wait, Work
 from ninefold.runtime.operations.read import Call, Compute, List, Read
 from ninefold.runtime.operations.write import Write
-from ninefold.runtime.request.endpoints import LONGEST_HEAD, Admission, Endpoint
+from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.exchange import (
     NOT_TAKEN,
     TOO_MANY_REQUESTS,
@@ -106,7 +106,7 @@ class Likewise:
         precedent: Precedent | None = notes.get((endpoint.scope, request.query))
         if precedent is None or not precedent.is_of(endpoint, request):
             return None
-        if endpoint.head_at_once < LONGEST_HEAD and endpoint.is_long(request):
+        if endpoint.head_at_once < HEAD_BYTES and endpoint.is_long(request):
             return None
         left = precedent.left
         if left is None:

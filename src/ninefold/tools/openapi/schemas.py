@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, assert_never
 
+from ninefold.applicators import BY_NAME
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows, with_expressions
 from ninefold.checked.endpoints import EventKind, OlderKind
 from ninefold.checked.resources import Field, Resource
@@ -61,7 +62,7 @@ def error_name(service: Service) -> str:
 _SCHEMAS = ("additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then",
             "unevaluatedItems", "unevaluatedProperties")  # fmt: skip
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
-_MAPS = ("$defs", "dependentSchemas", "patternProperties", "properties")
+_MAPS = BY_NAME | {"$defs"}
 """Keywords whose values are a schema, a list of schemas, and schemas by name (JSON Schema 2020-12, section 10)."""
 
 
