@@ -27,12 +27,30 @@ def scheme(maker: Maker) -> None:
     maker.schemes["session"] = issued
 
 
+def by_password(maker: Maker) -> None:
+    """HTTP's Basic scheme, now and then."""
+    throws = maker.basic
+    if not maker.more or not maker.schemes or throws.random() < 0.4:
+        return
+    desk: dict[str, Any] = {
+        "type": "http",
+        "scheme": "basic",
+        "realm": throws.choice(["Desk", 'The "desk"']),
+        "matches": "user.nick",
+    }
+    if throws.random() < 0.3:
+        desk["caller"] = {"grade": "caller.user.level"}
+    before = throws.random() < 0.3
+    maker.schemes = {"desk": desk, **maker.schemes} if before else {**maker.schemes, "desk": desk}
+
+
 def fields(maker: Maker) -> dict[str, Any]:
     """What users have for it."""
-    if "session" not in maker.schemes:
+    if not {"session", "desk"} & maker.schemes.keys():
         return {}
     word = {"type": ["string", "null"], "minLength": 2, "secret": "password"}
-    return {"nick": {"type": ["string", "null"], "maxLength": 5, "unique": True}, "word": word}
+    plain = {"normalise": "value.trim()"} if "desk" in maker.schemes and maker.basic.random() < 0.5 else {}
+    return {"nick": {"type": ["string", "null"], "maxLength": 5, "unique": True, **plain}, "word": word}
 
 
 def endpoints(maker: Maker, found: dict[str, Any], permissions: dict[str, Any]) -> None:

@@ -25,6 +25,7 @@ def schemes(maker: Maker) -> None:
             if maker.often(0.5):
                 maker.schemes["staff"]["caller"] = {"grade": "caller.user.level"}
     accounts.scheme(maker)
+    accounts.by_password(maker)
 
 
 def authentication(maker: Maker, endpoints: dict[str, Any], reads_caller: bool) -> dict[str, Any]:

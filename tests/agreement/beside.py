@@ -108,6 +108,36 @@ def by_path_values(maker: Maker, found: dict[str, Any]) -> None:
         found[f"GET /{made.name}s/near/{{near}}"] = {**endpoint, "path": {"near": near}}
 
 
+def if_there(maker: Maker, made: Made, found: dict[str, Any], one: str) -> None:
+    """What deletes a row if there is one."""
+    throws, name = maker.removes, made.name
+    paths: dict[str, dict[str, Any]] = {f"DELETE {one}/there": {}}
+    if name == "user" and maker.schemes:
+        paths["DELETE /me/there"] = {"where": "user == caller.user"}
+    for reference, target in made.references.items():
+        if made.primary_key == ["id"] and maker.made[target].primary_key == ["id"]:
+            paths[f"DELETE /{target}s/{{{reference}.id}}/{name}s/{{id}}/there"] = {}
+    own = [each for each, kind in made.kinds.items() if not kind.computed and kind.type in SCALARS]
+    shown = {"was": f"{name}.{made.primary_key[0]}", "left": f"all({name}).size()"}
+    shown |= {"own": f"{name}.{throws.choice(own)}"} if own else {}
+    for key, where in paths.items():
+        if throws.random() < 0.4:
+            continue
+        responses = throws.choice(
+            [
+                {"deleted or absent": {200: shown}},
+                {"deleted or absent": {204: NONE}},
+                {"deleted": {200: shown}, "absent": {204: NONE}},
+                {"deleted": {204: NONE}, "absent": {202: shown}},
+            ]
+        )
+        check = {"check": {"that": "TO_MAKE"}} if throws.random() < 0.25 else {}
+        numbers = [each for each in own if made.kinds[each].type == "integer"]
+        if check:
+            check["check"]["that"] = f"{name}.{throws.choice(numbers)} != 3" if numbers else f"all({name}).size() != 2"
+        found[key] = {"does": f"delete {name}", **where, **check, "responses": responses}
+
+
 def to_all(maker: Maker, made: Made, found: dict[str, Any], changeable: list[str]) -> None:
     """What is done to all rows."""
     throws, name = Random(f"all {maker.random.random()}"), made.name

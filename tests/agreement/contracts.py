@@ -88,6 +88,7 @@ def _stated(maker: Maker) -> dict[str, Any]:
     return Versioned(maker.versions, stated, maker.made).stated() if older else stated
 
 
-def contract(seed: int | str, to_all: bool = False) -> dict[str, Any]:
-    """The contract of a seed: the same each time. `to_all`: with operations on all rows."""
-    return _stated(Maker(Random(f"contract {seed}"), to_all))
+def contract(seed: int | str, to_all: bool = False, more: bool = False) -> dict[str, Any]:
+    """The contract of a seed: the same each time. `to_all`: with operations on all rows. `more`: with what no
+    other random contract says."""
+    return _stated(Maker(Random(f"contract {seed}"), to_all, more))

@@ -157,6 +157,8 @@ def _endpoints_of(maker: Maker, made: Made, found: dict[str, Any]) -> None:
     if maker.often(0.7):
         response = maker.random.choice([{204: NONE}, {200: {"was": f"{name}.{made.primary_key[0]}"}}])
         found[f"DELETE {one}"] = guarded(maker, made, {"does": f"delete {name}", **etag, "responses": response})
+    if maker.more:
+        beside.if_there(maker, made, found, one)
     for transition in (made.machine or {}).get("transitions", ()):
         endpoint = {"does": doing(maker, made, transition), "body": NONE, "responses": {200: showing(maker, made)}}
         found[f"POST {one}/{transition}"] = guarded(maker, made, endpoint)

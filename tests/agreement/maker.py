@@ -14,8 +14,8 @@ ARRAYS: Final = ("strings", "integers")
 class Maker:
     """One contract."""
 
-    def __init__(self, random: Random, to_all: bool = False) -> None:
-        self.random, self.to_all = random, to_all
+    def __init__(self, random: Random, to_all: bool = False, more: bool = False) -> None:
+        self.random, self.to_all, self.more = random, to_all, more
         self.steps = Random()
         self.steps.setstate(random.getstate())
         """Of what is done after the first operation. Each subject has throws of its own, which leave the others as they
@@ -37,6 +37,8 @@ class Maker:
         self.sights = Random(f"sights {random.getstate()}")
         self.streams = Random(f"streams {random.getstate()}")
         self.rates = Random(f"rates {random.getstate()}")
+        self.basic = Random(f"basic {random.getstate()}")
+        self.removes = Random(f"removes {random.getstate()}")
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}
         self.codes: dict[str, dict[str, Any]] = {}

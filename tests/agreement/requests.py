@@ -24,7 +24,7 @@ from tests.reference.values import broken_rules
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.operations import BodyLeaf, Expansion, PathName, PathValue, Projection
 from ninefold.checked.resources import Field, Resource
-from ninefold.checked.service import Checked, Issued, LookedUp
+from ninefold.checked.service import Checked, Issued, LookedUp, Password
 from ninefold.language.verbs import GRANT, kind_of
 from ninefold.values import Anything, Array, Boolean, Integer, Number, Object, Text, Timestamp
 
@@ -308,6 +308,8 @@ class Asker:
             elif isinstance(scheme.verified, Issued):
                 issued = self.interpreter.rows.credentials
                 known = [each.text for each in issued if each.scheme == scheme.name]
+            elif isinstance(scheme.verified, Password):
+                known = list(self._basic(scheme.verified))
             text = self.random.choice(known) if known and self._often(0.93) else self.random.choice(["nobody", ""])
             match scheme.where:
                 case "authorization":
@@ -319,6 +321,18 @@ class Asker:
                     pairs.append(f"{scheme.parameter}={quote(text)}")
                 case "cookie":
                     headers["cookie"] = f"other=1; {scheme.parameter}={text}"
+
+    def _basic(self, known_by: Password) -> Iterator[str]:
+        """User-ids and passwords as RFC 7617 writes them: those of rows, and some like them."""
+        throws = self._beside
+        for row in self.interpreter.rows.of.get(known_by.resource, []):
+            user, password = row.fields[known_by.user], row.fields[known_by.password]
+            if (user is None or password is None) and throws.random() < 0.9:
+                continue
+            user, colon = user or "", "" if throws.random() < 0.03 else ":"
+            user = user if throws.random() < 0.8 else throws.choice([f" {user}", f"{user}:", user.upper()])
+            text = f"{user}{colon}{password or ''}{'x' if throws.random() < 0.05 else ''}"
+            yield b64encode(text.encode("latin-1" if throws.random() < 0.05 else "utf-8", "replace")).decode()
 
     # ── Parameters ────────────────────────────────────────────────────────────────────────────────────────────
 

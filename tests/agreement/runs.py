@@ -14,10 +14,10 @@ from tests.agreement.versions import compiled
 from ninefold.diagnostics.diagnostic import has_errors
 
 
-def run(seed: int, requests: int, to_all: bool = False) -> int:
+def run(seed: int, requests: int, to_all: bool = False, more: bool = False) -> int:
     """How many responses were equal; -1: the throw is no contract. Raises Disagreement at the first that is not.
-    `to_all`: operations on all rows are among them."""
-    scenario = Scenario(contract(seed, to_all))
+    `to_all`: operations on all rows are among them. `more`: and what no other random contract says."""
+    scenario = Scenario(contract(seed, to_all, more))
     loaded = compiled(scenario.contract)
     if loaded.checked is None or loaded.plan is None or has_errors(loaded.diagnostics):
         return -1

@@ -123,7 +123,6 @@ SILENT: Final[Mapping[str, str]] = {
     "4 ENDPOINT.requests.texts": _NOT_YET,
     "4 ENDPOINT.requests.unknown members: refused": _NOT_YET,
     "4 ENDPOINT.requests.unknown parameters": _NOT_YET,
-    **dict.fromkeys((f"{OUTCOME}{each}" for each in ("deleted", "absent")), _NOT_YET),
     "4 ENDPOINT.responses.OUTCOME.STATUS: stream": "no verb with outcomes streams",
     "4 requests.texts": _NOT_YET,
     **dict.fromkeys((f"5 schemes.SCHEME.{key}" for key in ("algorithms", "audience", "issuer", "keys")), _PRESENTED),

@@ -27,15 +27,18 @@ CONTRACTS: Final = 240
 TO_ALL: Final = 6_000
 """The seed of the first contract with operations on all rows."""
 
+MORE: Final = 12_000
+"""The seed of the first contract that says what no other random contract says."""
+
 LONG: Final = many("REQUESTS", 0, 1_000_000)
 
 
-def told(seeds: Iterable[int], to_all: bool = False) -> int:
+def told(seeds: Iterable[int], to_all: bool = False, more: bool = False) -> int:
     """How many answers were the same. Raises the smallest disagreement."""
     equal = 0
     for seed in seeds:
         try:
-            equal += run(seed, REQUESTS, to_all)
+            equal += run(seed, REQUESTS, to_all, more)
         except Disagreement as found:
             smallest = shrunk(found)
         else:
@@ -60,11 +63,18 @@ def test_every_answer_is_the_same_of_operations_on_all_rows(first: int) -> None:
 
 @pytest.mark.long
 @pytest.mark.slow
+@pytest.mark.parametrize("first", some(range(MORE, MORE + 40, TEN), 4))
+def test_every_answer_is_the_same_of_what_no_other_contract_says(first: int) -> None:
+    assert told(range(first, first + TEN), more=True) > TEN * REQUESTS * 0.8
+
+
+@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_every_answer_is_the_same_for_long(part: int) -> None:
     first = (int(time.time()) // 86_400 * SLICES + part) * 100_000
     equal = 0
     while equal < LONG:
-        equal += told(range(first, first + 100))
+        equal += told(range(first, first + 100), more=first % 200 == 0)
         first += 100
         print(f"{equal} answers were the same", flush=True)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tests.agreement.contracts import contract
 from tests.agreement.silence import SAYABLE, SILENT, is_silent, said
-from tests.agreement.test_agreement import TO_ALL
+from tests.agreement.test_agreement import MORE, TO_ALL
 from tests.agreement.versions import compiled
 
 from ninefold.diagnostics.diagnostic import has_errors
@@ -19,7 +19,9 @@ MOST: Final = 400
 
 def contracts() -> Iterator[Mapping[str, Any]]:
     return chain(
-        map(contract, range(MOST)), (contract(seed, to_all=True) for seed in range(TO_ALL, TO_ALL + MOST // 4))
+        (contract(seed, more=True) for seed in range(MORE, MORE + MOST // 10)),
+        map(contract, range(MOST)),
+        (contract(seed, to_all=True) for seed in range(TO_ALL, TO_ALL + MOST // 4)),
     )
 
 

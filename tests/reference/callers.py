@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,10 +11,10 @@ from tests.reference.asking import ANYONE, Asking, Caller
 from tests.reference.expressions import Reading, at_hand, moment
 from tests.reference.failures import Failure
 from tests.reference.messages import Request
-from tests.reference.rows import Row
+from tests.reference.rows import Row, Rows
 
 from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.checked.service import Issued, LookedUp, Scheme
+from ninefold.checked.service import Issued, LookedUp, Password, Scheme
 
 
 def presented(scheme: Scheme, request: Request, query: Mapping[str, Sequence[str]]) -> str | None:
@@ -47,6 +48,8 @@ def recognised(scheme: Scheme, text: str, reading: Reading) -> Caller | None:
     row: Row | None = None
     if isinstance(verified, LookedUp):
         row = next((each for each in rows.all(verified.resource) if each.fields[verified.field] == text), None)
+    elif isinstance(verified, Password):
+        row = _by_password(verified, text, reading)
     elif isinstance(verified, Issued):
         now = moment(reading.names["now"])
         issued = [each for each in rows.credentials if (each.text, each.scheme) == (text, scheme.name)]
@@ -60,6 +63,20 @@ def recognised(scheme: Scheme, text: str, reading: Reading) -> Caller | None:
     for added, value in scheme.adds:
         names[added] = reading.also(caller=names).value_or_none(value)
     return Caller(scheme.name, row, names)
+
+
+def _by_password(verified: Password, text: str, reading: Reading) -> Row | None:
+    """The row that a user-id and a password name (RFC 7617), the user-id `normalise`d as its field is."""
+    try:
+        user, colon, password = b64decode(text, validate=True).decode().partition(":")
+    except ValueError:
+        return None
+    normalise = reading.resources[verified.resource].fields[verified.user].normalise
+    known = user if normalise is None else Reading({}, Rows(), {"value": user}).value_or_none(normalise)
+    if not colon or known is None:
+        return None
+    found = (row for row in reading.rows.all(verified.resource) if row.fields[verified.user] == known)
+    return next((row for row in found if row.fields[verified.password] == password), None)
 
 
 def first(asking: Asking) -> Caller | None:

@@ -49,6 +49,8 @@ def done(asking: Asking, endpoint: Endpoint, work: writes.Work, page: Page, give
             asking.of.rows = asking.rows
             return answers.shown_row(asking, endpoint, work.row)
     put = None if asking.endpoint is None else asking.endpoint.operation
+    if work.removes is not None and work.row is None:
+        return answers.shown_row(asking, endpoint, work.as_named())
     unchanged = put.outcomes.get("unchanged") if isinstance(put, Ensure) else None
     checks = () if asking.endpoint is None else writes.guards_of(asking.endpoint)[1]
     was = work.row
@@ -68,7 +70,7 @@ def done(asking: Asking, endpoint: Endpoint, work: writes.Work, page: Page, give
         return response
     after = asking.rows
     events.numbered(asking)
-    if endpoint.verb == "delete":  # what is shown of the row is as it was
+    if endpoint.verb == "delete" and work.removes is None:  # what is shown of the row is as it was
         asking.rows = before
     response = answers.shown_row(asking, endpoint, row)
     asking.of.rows = after

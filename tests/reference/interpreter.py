@@ -96,6 +96,8 @@ def _answer(asking: Asking) -> Response:
         work.find(admission, page)
     given = bodies.Given(readable=False) if unread else requested.body(asking, endpoint, work)
     work.misread_body = not given.is_valid
+    if endpoint.verb == "delete if there" and admission is not None and values is not None:
+        work = work.if_there(asking.request)
     held = idempotency.held(asking, endpoint, given) if admission is not None else None
     before = None if held is None else asking.of.kept.get(held)
     if before is not None and moment(asking.now) < before.until:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from tests.reference.rows import Fields, Row
 from tests.reference.values import Path, broken_rules
 
 from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.checked.operations import Create, Delete, Ensure, PathName, Update
+from ninefold.checked.operations import Create, Delete, Ensure, PathName, Remove, Update
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.checked.service import Checked
 from ninefold.expressions.tree import All, Call, Comprehension, MakeArray, MakeObject, Select, Typed, Variable
@@ -64,6 +65,8 @@ class Work:
     forbidden: bool = False
     is_stale: bool = False
     """It would make a row, and the request has a condition on the one that is there."""
+    removes: Remove | None = None
+    """What it is where it deletes a row if there is one."""
     put: Ensure | None = None
     """What it is where a row is there, or none may be made."""
     path_fits: bool = True
@@ -155,6 +158,31 @@ class Work:
             work.forbidden = condition is not None and not self._holds(condition, row)
         return work
 
+    def if_there(self, request: Request) -> Work:
+        """Of `delete` that may find none: the deletion of the row that is there, or what answers for none."""
+        mutation = self.endpoint.mutation
+        assert isinstance(mutation, Remove)
+        there = not any(each.condition == "not found" for each in self.presence)
+        stated = {
+            each.name: getattr(mutation, each.name)
+            for each in dataclasses.fields(Delete)
+            if hasattr(mutation, each.name)
+        }
+        stated |= {"kind": KINDS["delete"], "response": mutation.outcomes["deleted" if there else "absent"]}
+        work = replace(self, endpoint=replace(self.endpoint, operation=Delete(**stated)), removes=mutation)
+        if there or self.on_the_way:
+            return work
+        stale = [] if are_met(request, None, None) else [Failure("precondition failed", self.resource.name)]
+        return replace(work, row=None, presence=stale)
+
+    def as_named(self) -> Row:
+        """Of a row that is not there: what the request names of it."""
+        assert self.values is not None
+        named = {name: parent.key for name, parent in self.parents.items()}
+        named |= {name.field: self.values[name.text] for name in self.endpoint.names if not name.through}
+        named |= dict(self._made_of_caller(self.removes)) if self.removes is not None else {}
+        return Row(self.resource, {name: named.get(name) for name, each in self.resource.fields.items() if each.stored})
+
     def leaves_it(self, given: Given) -> bool:
         """Whether the row would become nothing else, but for what is new each time."""
         assert self.row is not None
@@ -199,8 +227,21 @@ class Work:
         narrowed = replace(reading, sees=lambda other: self.is_seen(other) and not other.is_gone)
         if any(not same(reading.value_or_none(name.found), self.values[name.text]) for name in self.endpoint.names):
             return False
-        where = self.endpoint.operation.where
-        return where is None or narrowed.holds(where)
+        operation = self.endpoint.operation
+        if isinstance(operation, Remove):
+            for name, made in self._made_of_caller(operation):
+                if not same(row.fields[name], made):
+                    return False
+        return operation.where is None or narrowed.holds(operation.where)
+
+    def _made_of_caller(self, operation: Remove) -> Iterator[tuple[str, Any]]:
+        """What says which row is meant and the path does not name."""
+        named = {(*name.through, name.field)[0] for name in self.endpoint.names}
+        for name in operation.known_by:
+            made = self.resource.fields[name].on_create
+            if name not in named and made is not None:
+                value = self.reading.value_or_none(made)
+                yield name, value.key if isinstance(value, Reference) else value
 
     def _find_parent(self, name: PathName) -> None:
         """A row that the path names on its way: there, belonging to those before it, seen and not gone."""
