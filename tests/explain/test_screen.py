@@ -49,3 +49,13 @@ def test_a_precondition_that_no_tag_answers_to_is_as_of_any_endpoint() -> None:
     plain, tagged = screens(compile_document("a.md", text.encode()))
     assert "If-Match" not in plain and "412" in plain.partition("as of any endpoint")[2]
     assert "If-Match" in tagged.partition("as of any endpoint")[0]
+
+
+def test_bare_statuses_are_told_once_and_without_a_code() -> None:
+    """That it cannot answer and that it answers too late may both be a 503 without a code."""
+    text = contract(
+        "thing: {primary key: id, fields: {id: {type: integer, on create: serial()}}}",
+        "GET /things/{id}: {does: read thing, responses: {200: thing}}",
+    )
+    (screen,) = screens(compile_document("a.md", text.replace("timeout: none", "timeout: PT10S").encode()))
+    assert ", 503, " in screen and " ," not in screen, screen

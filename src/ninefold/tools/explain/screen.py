@@ -99,7 +99,8 @@ def _begin(item: Item) -> str:
 
 
 def _listed(found: Iterable[str]) -> str:
-    return ", ".join(each[4:] for each in found)
+    """The codes; a bare status has none."""
+    return ", ".join(each[4:] for each in found if len(each) > 3)
 
 
 def _words(item: Item) -> str:
