@@ -23,6 +23,7 @@ from tests.slices import LONG, some
 from tests.waiting import until
 
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store import postgresql_writer
 from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.opening import drop_from, open_database
 from ninefold.runtime.store.protocol import Opened, Refused
@@ -91,13 +92,15 @@ def test_each_kind_of_request_leaves_nothing_in_a_session(by: str) -> None:
         assert one.post("/people", json={"name": 3}).status_code == 422
 
 
-def test_it_is_known_who_serves() -> None:
+def test_it_is_known_who_serves(monkeypatch: pytest.MonkeyPatch) -> None:
     """By leases as by sessions: another contract, what keeps it otherwise, and whoever wants it alone are refused."""
     url, plan = server.database(), planned(CONTRACT)
     other = replace(plan, limits=replace(plan.limits, body_bytes=1))
 
     def refused(plan: ServicePlan, behind: str, pooled: bool) -> bool:
-        found = open_database(behind, plan, pooled=pooled)
+        with monkeypatch.context() as patience:
+            patience.setattr(postgresql_writer, "SETTLING_SECONDS", 0.0)  # nobody is about to leave
+            found = open_database(behind, plan, pooled=pooled)
         if isinstance(found, Opened):
             found.database.close()
         return isinstance(found, Refused) and found.held
