@@ -65,7 +65,7 @@ def test_every_answer_is_the_same_of_operations_on_all_rows(first: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("first", some(range(MORE, MORE + 40, TEN), 4))
 def test_every_answer_is_the_same_of_what_no_other_contract_says(first: int) -> None:
-    assert told(range(first, first + TEN), more=True) > TEN * REQUESTS * 0.8
+    assert told(range(first, first + TEN), more=True) > TEN * REQUESTS * 0.7
 
 
 @pytest.mark.long
