@@ -5,7 +5,7 @@ from base64 import urlsafe_b64decode
 import pytest
 from hypothesis import given, strategies
 
-from ninefold.runtime.operations.read import Cursors
+from ninefold.runtime.operations.cursors import Cursors
 
 CURSORS = Cursors(b"k" * 32)
 WHERE = ("GET /notes", "key", "-made_at")

@@ -14,6 +14,7 @@ from asyncio import Future
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,10 @@ from ninefold.runtime.http.direct import WHOLE_BYTES, Door
 from ninefold.runtime.http.framing import Requests
 from ninefold.runtime.http.protocol import Protocol
 from ninefold.runtime.messages.message import Response
+from ninefold.runtime.operations import read
+from ninefold.runtime.operations.cursors import Seals
 from ninefold.runtime.operations.flow import Sweep, Wait
+from ninefold.runtime.operations.read import List
 from ninefold.runtime.request import likewise
 from ninefold.runtime.request.exchange import Exchange, call_of
 from ninefold.runtime.request.likewise import Given
@@ -128,6 +132,59 @@ def test_a_defect_of_what_is_left_is_found(name: str, instead: Callable[..., Any
         patch.setattr(likewise, name, instead)
         with pytest.raises(AssertionError):
             _asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {})
+
+
+def _of_another(**instead: Any) -> Callable[..., Any]:
+    """`List.likewise` of a list some parts of which are otherwise."""
+    of: Any = List.likewise
+
+    def likewise(self: List, *told: Any) -> Any:
+        other = copy(self)
+        for name, value in instead.items():
+            setattr(other, name, value)
+        return of(other, *told)
+
+    return likewise
+
+
+def _told_otherwise(number: int, instead: Any) -> Callable[..., Any]:
+    """`List.likewise` that is told something else."""
+    of: Any = List.likewise
+    return lambda self, *told: of(self, *told[:number], instead, *told[number + 1 :])
+
+
+def _the_first(seal: Seals) -> Seals:
+    """`once_more` of which each place has the cursor of the first."""
+    first = list[str]()
+
+    def sealed(keys: Sequence[Stored]) -> str:
+        first.append(seal(keys))
+        return first[0]
+
+    return sealed
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "what", "instead"),
+    [
+        ("a-log-that-is-read", List, "likewise", _of_another(_count=None)),
+        ("boards-with-entity-tags", List, "likewise", _of_another(_heeds=False)),
+        ("projects-that-members-look-into", List, "likewise", _of_another(judge=None)),
+        ("books-that-show-what-is-asked-for", List, "likewise", _told_otherwise(0, {})),
+        ("books-that-show-what-is-asked-for", List, "likewise", _told_otherwise(3, lambda sort: str)),
+        ("orders", read, "once_more", _the_first),
+    ],
+)
+def test_a_defect_of_a_list_that_is_made_ready_is_found(name: str, where: Any, what: str, instead: Any) -> None:
+    directory = next((each for each in COMPLETE if each.name == name), None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(where, what, instead)
+        with pytest.raises(AssertionError):
+            if directory is None:
+                _asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {})
+            else:
+                files = sorted((directory / "http").glob("*.http"))
+                _asked_both_ways(contract_of(directory), files, operator_of(directory))
 
 
 def _asked_both_ways(

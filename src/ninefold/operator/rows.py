@@ -25,9 +25,10 @@ from ninefold.runtime.messages.parameters import Page
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations import signing
 from ninefold.runtime.operations.constraints import NOT_MADE, NothingFound, Refusal, why_not_made
+from ninefold.runtime.operations.cursors import Cursors
 from ninefold.runtime.operations.events import Logged, Position, Tell
 from ninefold.runtime.operations.flow import Next, at_once
-from ninefold.runtime.operations.read import Call, Cursors, List
+from ninefold.runtime.operations.read import Call, List
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.service import constants
 from ninefold.runtime.sources import Sources

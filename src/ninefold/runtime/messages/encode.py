@@ -122,7 +122,11 @@ def show(content: plan.Content, columns: Sequence[ResultColumn], of_rows: Sequen
             return _array(items, columns, of_rows)
         case plan.EachRow(item=item):
             if (made := _made(item, of_rows)) is not None:
-                return lambda row, rows, env: list(starmap(made[0], map(made[1], rows)))
+                struct, indices = made
+                if indices == list(range(len(of_rows))):  # all that a row of a page has
+                    return lambda row, rows, env: list(starmap(struct, rows))
+                pick = itemgetter(*indices)
+                return lambda row, rows, env: list(starmap(struct, map(pick, rows)))
             each = show(item, of_rows)
             return lambda row, rows, env: [each(one, rows, env) for one in rows]
         case plan.EachOf():
@@ -180,7 +184,7 @@ def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Se
     if content.optional or content.expanded:
         return _chosen_object(content, columns, of_rows)
     if (made := _made(content, columns)) is not None:
-        struct, pick = made
+        struct, pick = made[0], itemgetter(*made[1])
         return lambda row, rows, env: struct(*pick(row))
     members = tuple((name, show(value, columns, of_rows), _null_shown(value)) for name, value in content.members)
     present = content.present
@@ -200,9 +204,9 @@ def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Se
 
 def _made(
     content: plan.Content, columns: Sequence[ResultColumn]
-) -> tuple[Callable[..., msgspec.Struct], Callable[[Row], Sequence[Stored]]] | None:
+) -> tuple[Callable[..., msgspec.Struct], list[int]] | None:
     """Of an object whose members are columns as they stand: a type made for it, whose encoder leaves out what has no
-    value, and what picks its members of a row. None: it is of another kind."""
+    value, and the columns of its members. None: it is of another kind."""
     if not isinstance(content, plan.ObjectOf) or content.optional or content.expanded or content.present is not None:
         return None
     indices, fields, names = list[int](), list[tuple[str, Any, Any]](), dict[str, str]()
@@ -217,7 +221,7 @@ def _made(
     if len(indices) < 2:
         return None
     made = msgspec.defstruct("Shown", fields, rename=names, omit_defaults=True, gc=False)
-    return made, itemgetter(*indices)
+    return made, indices
 
 
 def _chosen_object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:

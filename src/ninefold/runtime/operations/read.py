@@ -1,19 +1,12 @@
 """Operations that write nothing, made ready, and what every operation is called with.
 
 An operation knows nothing of routes. It is given a `Call`, and says what it waits for until there is a response;
-what refuses it is raised as `Refusal`.
-
-A page of a list begins behind a cursor: the sort keys of the last row before it, sealed with AES-SIV (RFC 5297). It
-cannot be read, cannot be made by a client, and works for the list, the kind of caller and the order that it was made
-for and no other. The same place always has the same cursor."""
+what refuses it is raised as `Refusal`."""
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from binascii import Error as NotBase64
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from hashlib import sha512
 from typing import Any, TypeAlias
 
 import msgspec
@@ -28,13 +21,13 @@ from ninefold.runtime.messages.encode import NO_ROW, Shape
 from ninefold.runtime.messages.message import Request, Response, joined
 from ninefold.runtime.messages.parameters import NOTHING, Chooser, Page, PageReader
 from ninefold.runtime.messages.problems import Failure
-from ninefold.runtime.messages.seals import Seal
 from ninefold.runtime.operations.constraints import Judge, Refusal
+from ninefold.runtime.operations.cursors import Cursors, Seals, once_more
 from ninefold.runtime.operations.events import Form
 from ninefold.runtime.operations.flow import Next, Select, Wait
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Row, Stored
-from ninefold.runtime.store.statements import NO_SWITCHES, Prepared
+from ninefold.runtime.store.statements import NO_SWITCHES, Chosen, Prepared
 from ninefold.values import GREATEST_INTEGER, sqlite_reader
 
 Values: TypeAlias = dict[str, Any]
@@ -181,61 +174,123 @@ class List:
         page = call.page
         assert page is not None
         call.env[environment.FILTER] = page.filters
-        listing = {**call.env.get(environment.LIST, {}), "offset": page.start}
-        if page.size is not None:
-            listing["limit"] = min(page.size + 1, GREATEST_INTEGER)
-        call.env[environment.LIST] = listing
+        call.env[environment.LIST] = {**call.env.get(environment.LIST, {}), **_listing(page)}
 
     def perform(self, call: Call) -> Next:
         page = call.page
         assert page is not None
-        switches = {f"filter {name}" for name in page.filters}
-        switches.add(f"sort {page.sort.name}")
+        ready = self._ready(page, chosen_of(call.env), call.cursors.of(call.route, call.who, page.sort.name))
+        return Wait(_selected(ready.rows, call.env), partial(self._found, call, ready))
+
+    def _ready(self, page: Page, chosen: frozenset[str], seal: Seals) -> Ready:
+        """`chosen`: the switches of what is chosen of the response."""
+        filters = frozenset(f"filter {name}" for name in page.filters)
+        switches = {*filters, f"sort {page.sort.name}"}
         if page.cursor is not None:
             switches.add(f"after {page.sort.name}")
-        switches |= chosen_of(call.env) & self._select.switches
-        return Wait(Select(*self._select.bound(call.env, frozenset(switches))), partial(self._found, call))
+        switches |= chosen & self._select.switches
+        return Ready(
+            self._select.chosen(frozenset(switches)),
+            None if self._count is None else self._count.chosen(filters),
+            None if self._head is None else self._head.chosen(chosen & self._head.switches),
+            page.size,
+            teller(page, self._by),
+            tuple(index for index, _ in self._keys[page.sort.name]) if self._by == "cursor" else (),
+            seal,
+        )
 
-    def _found(self, call: Call, rows: list[Row]) -> Next:
+    def _found(self, call: Call, ready: Ready, rows: list[Row]) -> Next:
         if not rows and self.judge is not None:
-            return Wait(Select(*self.judge.bound(call.env, False)), partial(self._empty, call))
-        return self._counted(call, rows)
+            return Wait(Select(*self.judge.bound(call.env, False)), partial(self._empty, call, ready))
+        return self._counted(call, ready, rows)
 
-    def _empty(self, call: Call, judged: Sequence[Row]) -> Next:
+    def _empty(self, call: Call, ready: Ready, judged: Sequence[Row]) -> Next:
         assert self.judge is not None
         refusal = self.judge.refusal(judged, call.env)
         if refusal is not None:
             raise refusal
-        return self._counted(call, [])
+        return self._counted(call, ready, [])
 
-    def _counted(self, call: Call, rows: list[Row]) -> Next:
-        if self._count is None:
-            return self._headed(call, rows, None)
-        switches = frozenset(f"filter {name}" for name in call.page.filters) if call.page else NO_SWITCHES
-        return Wait(
-            Select(*self._count.bound(call.env, switches)), lambda counted: self._headed(call, rows, counted[0][0])
-        )
+    def _counted(self, call: Call, ready: Ready, rows: list[Row]) -> Next:
+        if ready.count is None:
+            return self._headed(call, ready, rows, None)
+        return Wait(_selected(ready.count, call.env), lambda counted: self._headed(call, ready, rows, counted[0][0]))
 
-    def _headed(self, call: Call, rows: list[Row], total: Stored) -> Next:
+    def _headed(self, call: Call, ready: Ready, rows: list[Row], total: Stored) -> Next:
         """With what is shown beside the rows."""
-        page = call.page
-        assert page is not None
-        # Behind a page of no rows there is no next one: it would be the same.
-        more = page.size is not None and 0 < page.size < len(rows)
-        rows = rows[: page.size]
-        cursor = None
-        if more and self._by == "cursor":
-            keys = [rows[-1][index] for index, _ in self._keys[page.sort.name]]
-            cursor = call.cursors.seal(keys, call.route, call.who, page.sort.name)
-        # What is shown beside them may read both the page and a row of the path: a link to the next page.
-        call.env["page"] = page_told(page, self._by, len(rows), total, more, cursor)
-        if self._head is None:
+        rows = ready.turned(call.env, rows, total)
+        if ready.head is None:
             return self._shown(call, rows, NO_ROW)
-        switches = chosen_of(call.env) & self._head.switches
-        return Wait(Select(*self._head.bound(call.env, switches)), lambda head: self._shown(call, rows, head[0]))
+        return Wait(_selected(ready.head, call.env), lambda head: self._shown(call, rows, head[0]))
 
     def _shown(self, call: Call, rows: list[Row], head: Row) -> Next:
         return _answer(call.request, call.env, self._shape, self.resource, self._heeds, head, rows)
+
+    def likewise(
+        self,
+        noted: Mapping[str, Any],
+        at_once: Callable[[Select], list[Row]],
+        page: Page | None,
+        seals: Callable[[str], Seals],
+    ) -> Callable[[Request, Environment], Response | None]:
+        """What performs it for requests of this page, without a cursor, that choose of the response as these roots of
+        the environment say; it gives None where it is refused. `seals`: what seals, in an order."""
+        assert page is not None
+        ready, listing = self._ready(page, chosen_of(noted), once_more(seals(page.sort.name))), _listing(page)
+        shape, resource, heeds, judge = self._shape, self.resource, self._heeds, self.judge
+        (text, binds), count, head = ready.rows, ready.count, ready.head
+
+        def performed(request: Request, env: Environment) -> Response | None:
+            env[environment.FILTER], env[environment.LIST] = page.filters, listing
+            rows = at_once(Select(text, [each(env) for each in binds]))
+            if not rows and judge is not None:
+                if judge.refusal(at_once(Select(*judge.bound(env, False))), env) is not None:
+                    return None
+            total = None if count is None else at_once(_selected(count, env))[0][0]
+            rows = ready.turned(env, rows, total)
+            row = NO_ROW if head is None else at_once(_selected(head, env))[0]
+            return _answer(request, env, shape, resource, heeds, row, rows)
+
+        return performed
+
+
+def _listing(page: Page) -> dict[str, int]:
+    """Where the page begins, and how many rows are read for it."""
+    # One more than it has, to know whether there is a next one.
+    return {"offset": page.start} | ({} if page.size is None else {"limit": min(page.size + 1, GREATEST_INTEGER)})
+
+
+class Ready(msgspec.Struct, eq=False):
+    """What a request asks of a list, made ready: the statements that read its rows, that count them, and of what is
+    shown beside them; how many rows a page has, None: all; what tells of it; and the columns of the keys of a row, in
+    its order, where pages are reached by cursors, with what seals them."""
+
+    rows: Chosen
+    count: Chosen | None
+    head: Chosen | None
+    size: int | None
+    told: Callable[[int, object, bool, str | None], dict[str, object]]
+    keys: tuple[int, ...]
+    seal: Seals
+
+    def turned(self, env: Environment, rows: list[Row], total: Stored) -> list[Row]:
+        """The rows of the page, of which the environment tells. `rows`: one more, where there is a next page."""
+        size, cursor = self.size, None
+        # Behind a page of no rows there is no next one: it would be the same.
+        more = size is not None and 0 < size < len(rows)
+        if size is not None and size < len(rows):
+            rows = rows[:size]
+        if more and self.keys:
+            last = rows[-1]
+            cursor = self.seal([last[index] for index in self.keys])
+        # What is shown beside them may read both the page and a row of the path: a link to the next page.
+        env["page"] = self.told(len(rows), total, more, cursor)
+        return rows
+
+
+def _selected(chosen: Chosen, env: Environment) -> Select:
+    text, binds = chosen
+    return Select(text, [each(env) for each in binds])
 
 
 class Compute:
@@ -270,45 +325,21 @@ class Compute:
         return _answer(call.request, call.env, self._shape, self.resource, self._heeds, row)
 
 
-class Cursors:
-    def __init__(self, key: bytes) -> None:
-        """`key`: secret bytes of the database, at least 32, and the same at every start."""
-        self._seal = Seal(sha512(b"ninefold cursor" + key).digest())
+def teller(page: Page, by: str) -> Callable[[int, object, bool, str | None], dict[str, object]]:
+    """What tells of a page: of how many rows it has; of how many the list has, where that was asked; whether rows come
+    after the page; and of the cursor that asks for them, where pages are reached so."""
+    same: dict[str, object] = {COUNT: 0, "total": None, "next": None, "previous": None}
+    onward: int | None = None
+    if page.size is not None:
+        same |= {"size": page.size, "start": page.start}
+        if page.around is not None:
+            same |= dict(zip((BEFORE_IT, AFTER_IT), page.around, strict=True))
+        if by in ("page", "offset") and page.size:
+            step, before = (1, 1) if by == "page" else (page.size, min(page.size, page.start))
+            onward = page.at + step
+            same["previous"] = page.at - before if page.start > 0 else None
 
-    def seal(self, keys: Sequence[Stored], *bound_to: str) -> str:
-        """The cursor of a row with these sort keys, in their stored form."""
-        sealed = self._seal.sealed(msgspec.msgpack.encode(keys), [text.encode() for text in bound_to])
-        return _spelled(sealed)
+    def told(count: int, total: object, more: bool, cursor: str | None) -> dict[str, object]:
+        return {**same, COUNT: count, "total": total, "next": onward if more and onward is not None else cursor}
 
-    def open(self, cursor: str, *bound_to: str) -> list[Stored] | None:
-        """The sort keys in a cursor; None: the service did not make it, or made it for another list or order."""
-        try:
-            sealed = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-            if _spelled(sealed) != cursor:
-                return None
-            opened = self._seal.opened(sealed, [text.encode() for text in bound_to])
-        except (NotBase64, ValueError):
-            return None
-        keys: list[Stored] = msgspec.msgpack.decode(opened)
-        return keys
-
-
-def _spelled(sealed: bytes) -> str:
-    """The one way to write a sealed cursor (RFC 4648 5, without padding)."""
-    return urlsafe_b64encode(sealed).rstrip(b"=").decode("ascii")
-
-
-def page_told(page: Page, by: str, count: int, total: object, more: bool, cursor: str | None) -> dict[str, object]:
-    """`count`: how many rows the page has. `total`: how many the list has, where that was asked. `more`: whether rows
-    come after the page. `cursor`: what asks for them, where pages are reached so."""
-    told: dict[str, object] = {COUNT: count, "total": total, "next": cursor, "previous": None}
-    if page.size is None:
-        return told
-    told |= {"size": page.size, "start": page.start}
-    if page.around is not None:
-        told |= dict(zip((BEFORE_IT, AFTER_IT), page.around, strict=True))
-    if by in ("page", "offset") and page.size:
-        step, before = (1, 1) if by == "page" else (page.size, min(page.size, page.start))
-        told["next"] = page.at + step if more else None
-        told["previous"] = page.at - before if page.start > 0 else None
     return told

@@ -23,8 +23,9 @@ from ninefold.plan import environment, jobs
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.operations.constraints import NOT_MADE, NothingFound, Refusal
+from ninefold.runtime.operations.cursors import Cursors
 from ninefold.runtime.operations.flow import Next, Select, Sweep, Wait, at_once
-from ninefold.runtime.operations.read import Call, Cursors
+from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.sources import EVER, Sources, moved
 from ninefold.runtime.store.protocol import Row, Session

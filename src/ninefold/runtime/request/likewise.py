@@ -257,20 +257,6 @@ def _read(
 
     def of(precedent: Precedent) -> Asks:
         page = precedent.page
-        if isinstance(operation, Read) and not service.together:
-            performed = operation.likewise(precedent.env, at_once)
-
-            def read(
-                request: Request,
-                content: bytes,
-                version: Version,
-                values: Sequence[str],
-                caller: Caller,
-                env: Environment,
-            ) -> Given | Handed | None:
-                return None if content else answered(performed(request, env), request, version, values, caller, env)
-
-            return read
 
         def called(
             request: Request, content: bytes, version: Version, values: Sequence[str], caller: Caller, env: Environment
@@ -288,7 +274,20 @@ def _read(
                 step = step.resume(at_once(step.work))
             return answered(step, request, version, values, caller, env)
 
-        return called
+        if isinstance(operation, Compute) or service.together:
+            return called
+        if isinstance(operation, Read):
+            performed = operation.likewise(precedent.env, at_once)
+        else:
+            seals = partial(service.cursors.of, endpoint.scope, precedent.caller.who)
+            performed = operation.likewise(precedent.env, at_once, page, seals)
+
+        def read(
+            request: Request, content: bytes, version: Version, values: Sequence[str], caller: Caller, env: Environment
+        ) -> Given | Handed | None:
+            return None if content else answered(performed(request, env), request, version, values, caller, env)
+
+        return read
 
     return of
 

@@ -19,9 +19,10 @@ from ninefold.plan.routes import Blocked, Route
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.problems import Problems
 from ninefold.runtime.operations.call import Function
+from ninefold.runtime.operations.cursors import Cursors
 from ninefold.runtime.operations.events import Form
 from ninefold.runtime.operations.flow import Ask, Share
-from ninefold.runtime.operations.read import Cursors, Log
+from ninefold.runtime.operations.read import Log
 from ninefold.runtime.operations.signing import signing_key
 from ninefold.runtime.operations.timers import Timer, Timers
 from ninefold.runtime.request import endpoints, rates

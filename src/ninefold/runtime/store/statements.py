@@ -16,6 +16,9 @@ from ninefold.values import Value, sqlite_reader
 
 Bind: TypeAlias = Callable[[Env], Stored]
 
+Chosen: TypeAlias = tuple[str, tuple[Bind, ...]]
+"""A text, and what gives its binds."""
+
 NO_SWITCHES: frozenset[str] = frozenset()
 
 _KEPT = 512
@@ -38,18 +41,18 @@ class Prepared:
         binds = (bind for piece in statement.pieces for bind in piece.binds)
         self.reads = frozenset[str]().union(*map(free_variables, binds))
         """The roots that its binds read."""
-        self._chosen: Cache[frozenset[str], tuple[str, tuple[Bind, ...]]] = Cache(_KEPT)
+        self._chosen: Cache[frozenset[str], Chosen] = Cache(_KEPT)
 
     def bound(self, env: Env, switches: frozenset[str] = NO_SWITCHES) -> tuple[str, list[Stored]]:
         """The text with these switches on, and its binds for one request."""
         text, binds = self.chosen(switches)
         return text, [each(env) for each in binds]
 
-    def chosen(self, switches: frozenset[str] = NO_SWITCHES) -> tuple[str, tuple[Bind, ...]]:
-        """The text with these switches on, and what gives its binds."""
+    def chosen(self, switches: frozenset[str] = NO_SWITCHES) -> Chosen:
+        """The text with these switches on."""
         return self._chosen.get(switches) or self._choose(switches)
 
-    def _choose(self, switches: frozenset[str]) -> tuple[str, tuple[Bind, ...]]:
+    def _choose(self, switches: frozenset[str]) -> Chosen:
         taking_part = [
             (text, binds)
             for when, unless, text, binds in self._pieces
