@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import nats
 from nats.js import JetStreamContext
-from tests.ports import free_port
-from tests.waiting import begun, until
+from tests.started import Program, started
+from tests.waiting import until
 
 T = TypeVar("T")
 
@@ -27,29 +26,16 @@ class Message:
     data: bytes
 
 
-@dataclass
-class Broker:
+class Broker(Program):
     """`address` is where it listens, while it runs."""
-
-    port: int
-    folder: Path
-    process: subprocess.Popen[bytes] | None = None
 
     @property
     def address(self) -> str:
         return f"nats://127.0.0.1:{self.port}"
 
-    def start(self) -> None:
+    def command(self) -> Sequence[str]:
         program = shutil.which("nats-server", path=str(Path(sys.executable).parent)) or "nats-server"
-        arguments = [program, "-js", "-sd", str(self.folder), "-a", "127.0.0.1", "-p", str(self.port)]
-        self.process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        begun(self.process, "127.0.0.1", self.port)
-
-    def kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            self.process = None
+        return [program, "-js", "-sd", str(self.folder), "-a", "127.0.0.1", "-p", str(self.port)]
 
     def keep(self, *subjects: str) -> None:
         """Have the broker keep what is sent to these subjects."""
@@ -83,12 +69,6 @@ class Broker:
         return asyncio.run(connected())
 
 
-@contextmanager
-def broker(folder: Path) -> Iterator[Broker]:
+def broker(folder: Path) -> AbstractContextManager[Broker]:
     """One that has been started, and that ends with the test."""
-    found = Broker(free_port(), folder)
-    found.start()
-    try:
-        yield found
-    finally:
-        found.kill()
+    return started(Broker(folder))

@@ -32,6 +32,7 @@ SURVIVORS: Final = Path(__file__).with_name("survivors.txt")
 
 STAGES: Final[tuple[Sequence[str], ...]] = (
     ("tests/test_cases.py", "-k", "compiler or plan"),
+    ("tests/fix", "tests/language"),
     ("tests/resolve", "tests/diagnostics", "tests/gaps", "tests/questions", "tests/explain", "tests/permissions"),
     ("tests/laws", "tests/versions", "tests/openapi", "-m", "not slow"),
     ("tests/test_cases.py", "tests/server", "tests/events", "-m", "serves"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -290,6 +291,19 @@ def test_a_replica_that_is_away_costs_nobody_an_answer_and_its_lag_is_told(pair:
         pair.standby.begin(**pair.standby.settings)
         before = told(reads)
         until(lambda: seats(node.client, bob) == [first] and told(reads) > before)
+
+
+def test_why_a_replica_could_not_be_read_is_told_once(pair: Pair, caplog: pytest.LogCaptureFixture) -> None:
+    with two_nodes(pair, pair.lasting) as (_, _, database):
+        replica = database.replica
+        assert isinstance(replica, postgresql_replica.Replica) and replica._readers is not None
+        for _ in range(2):
+            read = replica.read(
+                [("SELECT 1", (), [(1,)])], "SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(60)", ()
+            )
+            assert asyncio.run_coroutine_threadsafe(read, replica._readers.loop).result() is None
+    told = [each.message for each in caplog.records if "could not be read from" in each.message]
+    assert len(told) == 1 and "QueryCanceledError" in told[0], told
 
 
 def test_what_a_standby_lags_behind_follows_from_where_the_primary_was() -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import count
 from math import inf
 from typing import Any
 
 import pytest
 from tests.postgresql import server
-from tests.postgresql.test_upgrade import beside, catalogue, held, of_base, plan, served, upgraded
+from tests.postgresql.test_upgrade import beside, catalogue, cut_off, held, of_base, plan, served, upgraded
 from tests.slices import LONG, some
 from tests.upgrade.test_a_strangers_way import is_served
 from tests.upgrade.test_matrix import CHANGES, DATA, answered, databases, loaded, path
@@ -22,11 +20,9 @@ from tests.waiting import until
 
 from ninefold.cli.going_over import BEFORE
 from ninefold.operator.audit import Audit, Kept
-from ninefold.runtime.store import postgresql_opening, postgresql_running
+from ninefold.runtime.store import postgresql_running
 from ninefold.runtime.store.changing import NotUpgraded, Over
 from ninefold.runtime.store.opening import come_to_its_end, go_over, open_database, take_back
-from ninefold.runtime.store.postgresql_link import Link
-from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.protocol import Conflicting, NoValue, Opened, Store, Unavailable
 
 __all__ = ["beside", "databases", "path"]
@@ -187,17 +183,7 @@ def test_cut_off_both_are_served_or_the_one_before(
 ) -> None:
     """At some of its statements the connection ends, as where a process is killed; asked for again, it goes on."""
     assert is_served(beside, "")
-    other, first, counted = of_base(rows), held(beside), count(1)
-
-    def asking(link: Link, loop: AbstractEventLoop) -> Ask:
-        ask = postgresql_opening.asking(link, loop)
-
-        def ended(text: str, *binds: object) -> list[object]:
-            if next(counted) == at:
-                link.drop()
-            return ask(text, *binds)
-
-        return ended
+    other, first, asking = of_base(rows), held(beside), cut_off(at)
 
     def done(stage: Callable[[str, str], Over]) -> bool:
         """Whether it came to its end before it was cut off."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shlex
 from asyncio import AbstractEventLoop
+from collections.abc import Callable
 from itertools import count
 from math import inf
 from pathlib import Path
@@ -221,24 +222,30 @@ def test_it_leads_from_refused_to_served(
     assert "PGPASSWORD" in led[0] and not any("hush" in each for each in led)
 
 
-@pytest.mark.parametrize("rows", [3])
-@pytest.mark.parametrize("at", range(1, 30, 4))
-def test_cut_off_it_is_as_it_was(beside: str, at: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At some of its statements the connection ends, as where a process is killed."""
-    name = "another primary key"
-    before, asked = (held(beside), catalogue(beside)), count(1)
+def cut_off(at: int) -> Callable[[Link, AbstractEventLoop], Ask]:
+    """`postgresql_opening.asking`, of which the connection ends before a statement, counted from 1 over all links."""
+    counted = count(1)
 
     def asking(link: Link, loop: AbstractEventLoop) -> Ask:
         ask = postgresql_opening.asking(link, loop)
 
         def ended(text: str, *binds: object) -> list[object]:
-            if next(asked) == at:
+            if next(counted) == at:
                 link.drop()
             return ask(text, *binds)
 
         return ended
 
-    monkeypatch.setattr(postgresql_upgrade, "asking", asking)
+    return asking
+
+
+@pytest.mark.parametrize("rows", [3])
+@pytest.mark.parametrize("at", range(1, 30, 4))
+def test_cut_off_it_is_as_it_was(beside: str, at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At some of its statements the connection ends, as where a process is killed."""
+    name = "another primary key"
+    before = held(beside), catalogue(beside)
+    monkeypatch.setattr(postgresql_upgrade, "asking", cut_off(at))
     with pytest.raises(NotUpgraded):
         upgraded(beside, name, *CHANGES[name].get("decisions", ()))
     assert (held(beside), catalogue(beside)) == before

@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from tests.ports import free_port
-from tests.waiting import begun
+from tests.started import Program, started
 
 PASSWORD = "only-ours"
 
 
-@dataclass
-class Server:
-    port: int
-    folder: Path
-    process: subprocess.Popen[bytes] | None = None
-
+class Server(Program):
     @property
     def url(self) -> str:
         return f"valkey://:{PASSWORD}@127.0.0.1:{self.port}"
 
-    def start(self) -> None:
+    def command(self) -> Sequence[str]:
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--requirepass", PASSWORD]
-        self.process = subprocess.Popen(
-            [str(program()), *options, "--dir", str(self.folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        begun(self.process, "127.0.0.1", self.port)
-
-    def kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            self.process = None
+        return [str(program()), *options, "--dir", str(self.folder)]
 
 
 def program() -> Path:
@@ -48,12 +31,5 @@ def program() -> Path:
     return path
 
 
-@contextmanager
-def valkey(folder: Path) -> Iterator[Server]:
-    folder.mkdir(exist_ok=True)
-    server = Server(free_port(), folder)
-    server.start()
-    try:
-        yield server
-    finally:
-        server.kill()
+def valkey(folder: Path) -> AbstractContextManager[Server]:
+    return started(Server(folder))

@@ -88,20 +88,29 @@ class Replica:
         self._readers: Readers | None = None
         self._asked: set[Future[Any]] = set()
         self._reads = self._others = 0
+        self._told: set[str] = set()
 
     # ── Reading ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def read(self, known: Sequence[Known], text: str, binds: Sequence[Stored]) -> list[Row] | None:
         try:
             found = await self._read(known, text, binds)
-        except Exception:
+        except Exception as error:
             # Whatever is wrong with it, such as a conflict with what it replays, the primary is asked.
+            self._tell(error)
             found = None
         if found is None:
             self._others += 1
         else:
             self._reads += 1
         return found
+
+    def _tell(self, error: Exception) -> None:
+        """Logs why the primary is asked, the first time of each reason: there may be as many as there are reads."""
+        why = words(error) if isinstance(meaning(error), Unavailable) else type(error).__name__
+        if why not in self._told:
+            self._told.add(why)
+            log.warning("the replica could not be read from, and the primary was asked: %s", why)
 
     async def _read(self, known: Sequence[Known], text: str, binds: Sequence[Stored]) -> list[Row] | None:
         readers = self._readers
