@@ -80,7 +80,7 @@ class Askers:
 
     def _media_types(self, request: Request, versions: Versions, name: str) -> dict[str, str]:
         """Headers that name a version: what is accepted, what is sent, or both, which may not agree."""
-        other = self._beside.choice([each for each in self.of if each != name])
+        other = self._beside.choice([each for each in self.of if each != name] or [name])
         accepted = self._beside.choice(
             [
                 *(["application/json; v=N"] * 3),

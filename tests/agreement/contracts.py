@@ -85,7 +85,7 @@ def _stated(maker: Maker) -> dict[str, Any]:
         },
         "versioning": NONE,
     }
-    return Versioned(maker.versions, stated, maker.made).stated() if older else stated
+    return Versioned(maker.versions, stated, maker.made, maker.more).stated() if older else stated
 
 
 def contract(seed: int | str, to_all: bool = False, more: bool = False) -> dict[str, Any]:

@@ -61,8 +61,8 @@ PINNED: Final = "Pinned-Version"
 class Versioned:
     """A contract under way to one of several versions. What is changed once is not changed again."""
 
-    def __init__(self, random: Random, contract: dict[str, Any], made: Mapping[str, Made]) -> None:
-        self.random, self.made = random, made
+    def __init__(self, random: Random, contract: dict[str, Any], made: Mapping[str, Made], more: bool = False) -> None:
+        self.random, self.made, self.more = random, made, more
         self.named = Random(f"named {random.getstate()}")
         self.contract: dict[str, Any] = _apart(contract)
         self.touched: set[str] = {*CODE}  # a function knows its code by its newest name
@@ -73,6 +73,7 @@ class Versioned:
 
     def stated(self) -> dict[str, Any]:
         names = ["three", "two", "one"][: self.random.choice([2, 2, 3])]
+        names = names[:1] if self.more and self.named.random() < 0.2 else names
         versions: dict[str, Any] = {names[0]: {}}
         for name in names[1:]:
             changes = [change for _ in range(self.random.randint(1, 5)) if (change := self._change()) is not None]
@@ -88,7 +89,7 @@ class Versioned:
         self.contract["versioning"] = {
             "in": by,
             **({} if by == "path" else {"name": {"header": "Api-Version", "query": "v", "media type": "v"}[by]}),
-            "default": self._pinned(names) if by != "path" and self.named.random() < 0.4 else default,
+            "default": self._pinned(names) if (by != "path" or self.more) and self.named.random() < 0.4 else default,
             "versions": versions,
             "compatible": ["deprecate"],
         }
@@ -103,7 +104,7 @@ class Versioned:
         by_header = f"request.headers['{PINNED}']"
         if self.contract["authentication"]["schemes"] is NONE or self.named.random() < 0.3:
             return by_header
-        first, last = self.named.sample(names, 2)
+        first, last = self.named.sample(names, 2) if len(names) > 1 else names * 2
         by_caller = f"has(caller.user) && caller.user.level > 2 ? '{first}' : '{last}'"
         return self.named.choice([by_caller, f"has(caller.user) ? '{first}' : {by_header}"])
 

@@ -175,8 +175,10 @@ class Service:
             allowed = self._allowed(request)
             if allowed is not None:
                 return self._told_apart(versions, Response(204, {"allow": allowed}))
+            if versions.by == "path":
+                name, within = self._placed(name, request, self._behind(request)[1])
         if name is None:
-            of = newest if versions.by != "path" else self._with_path(within)
+            of = newest if within is request else self._with_path(within)
             response = of.answer(within, now, chance, request.target, Failure("unknown version"))
             return self._told_apart(versions, response)
         version = next(each for each in versions.versions if each.name == name)
@@ -201,19 +203,10 @@ class Service:
         given: str | None
         match versions.by:
             case "path":
-                base = self.checked.base.rstrip("/")
-                path, mark, query = request.target.partition("?")
-                first, slash, rest = path.removeprefix(base).removeprefix("/").partition("/")
-                behind = replace(request, target=f"{base}{slash}{rest}{mark}{query}" if slash else f"{base}/")
-                if path.startswith(base + "/") and first in names:
-                    return first, behind
-                if _has(self.of[versions.default], request) or not path.startswith(base + "/"):
-                    return versions.default, request
-                return (
-                    (None, behind)
-                    if any(_has(each, behind) for each in self.of.values())
-                    else (versions.default, request)
-                )
+                first, behind = self._behind(request)
+                if first is None or first in names:
+                    return (versions.default, request) if first is None else (first, behind)
+                return (UNNAMED, request) if versions.pinned else self._placed(versions.default, request, behind)
             case "header":
                 given = request.headers.get(versions.name.lower())
             case "media type":
@@ -224,6 +217,21 @@ class Service:
         if given is None:
             return versions.default if versions.pinned is None else UNNAMED, request
         return given if given in names else None, request
+
+    def _behind(self, request: Request) -> tuple[str | None, Request]:
+        """The segment behind the base, if the path is under it, and the request without it."""
+        base = self.checked.base.rstrip("/")
+        path, mark, query = request.target.partition("?")
+        first, slash, rest = path.removeprefix(base).removeprefix("/").partition("/")
+        behind = replace(request, target=f"{base}{slash}{rest}{mark}{query}" if slash else f"{base}/")
+        return first if path.startswith(base + "/") else None, behind
+
+    def _placed(self, default: str | None, request: Request, behind: Request) -> tuple[str | None, Request]:
+        """Where no segment names a version: the one that counts then, if it has the path or no version has what comes
+        behind the segment."""
+        of = self.newest if default is None else self.of[default]
+        leads_on = not _has(of, request) and any(_has(each, behind) for each in self.of.values())
+        return (None, behind) if leads_on else (default, request)
 
     def _in_media_types(self, versions: Versions, request: Request) -> str | None:
         """What Accept prefers of what there is, which has to be what Content-Type says."""
@@ -262,6 +270,8 @@ class Service:
         return next((each for each in having if _has(each, request, routes.Found)), having[0])
 
     def _told_apart(self, versions: Versions, response: Response) -> Response:
+        if len(versions.versions) < 2:
+            return response
         told = {"header": [versions.name], "media type": ["Accept"]}.get(versions.by, [])
         if versions.pinned is not None:
             told += callers.headers_of(self.checked.schemes) if reads(versions.pinned, "caller") else []
