@@ -9,6 +9,7 @@ from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
 
 from ninefold.pipeline import compile_document
+from ninefold.runtime.http.cycle import begun_head, response_head
 
 pytestmark = pytest.mark.serves
 
@@ -113,3 +114,12 @@ def test_what_a_header_cannot_show_is_said(expression: str) -> None:
     loaded = compile_document("contract.md", _contract(("w.n",), (expression,)).encode())
     assert loaded.plan is None
     assert len([each for each in loaded.diagnostics if each.code.id == "NF0511"]) == 2  # in the body and in the header
+
+
+@pytest.mark.parametrize("value", [b"a\r\nset-cookie: b=c", b"a\r\n", b"\r\nb: c", b"a\nb: c", b"a\rb"])
+def test_no_value_ends_its_line(value: bytes) -> None:
+    for fields in (((b"x-a", value),), ((b"x-a", value), (b"x-b", b"b")), ((b"x-b", b"b"), (b"x-a", value))):
+        with pytest.raises(ValueError, match="a header of the response is none"):
+            begun_head(200, b"", fields)
+        with pytest.raises(ValueError, match="a header of the response is none"):
+            response_head("GET", "1.1", 200, fields, keeps=True)

@@ -263,10 +263,8 @@ def response_head(
         closes = True
     if closes and not told:
         lines.append(b"connection: close\r\n")
-    block = b"".join(lines)
-    if not fields_are_sound(block):
-        raise ValueError("a header of the response is none")
-    return ResponseHead(_STATUS_LINES[status] + block + b"\r\n", length if content_follows else 0, chunked, closes)
+    content = _STATUS_LINES[status] + _block(lines) + b"\r\n"
+    return ResponseHead(content, length if content_follows else 0, chunked, closes)
 
 
 def begun_head(status: int, common: bytes | None, own: HeaderFields) -> bytes | None:
@@ -286,8 +284,14 @@ def lines_of(fields: HeaderFields) -> bytes | None:
         if name in _OF_CONNECTION:
             return None
         lines.append(b"%b: %b\r\n" % (name, value))
+    return _block(lines)
+
+
+def _block(lines: Sequence[bytes]) -> bytes:
+    """Raises ValueError where one of them is no field: also where its value ends the line, and what follows would be
+    another one (RFC 9110 5.5)."""
     block = b"".join(lines)
-    if not fields_are_sound(block):
+    if block.count(b"\n") != len(lines) or not fields_are_sound(block):
         raise ValueError("a header of the response is none")
     return block
 
