@@ -21,8 +21,9 @@ from tests.reference.rows import Row
 from tests.reference.streams import MEDIA_TYPE
 from tests.reference.values import broken_rules
 
+from ninefold.checked.bodies import BodyLeaf
 from ninefold.checked.endpoints import Endpoint
-from ninefold.checked.operations import BodyLeaf, Expansion, PathName, PathValue, Projection
+from ninefold.checked.operations import Expansion, PathName, PathValue, Projection
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked, Issued, LookedUp, Password
 from ninefold.language.verbs import GRANT, kind_of

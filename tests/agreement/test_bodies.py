@@ -74,3 +74,59 @@ def test_members_of_a_type_are_known_whoever_reads_them(unknown: str) -> None:
     told = answers(said, [], *asked)
     assert [each.status for each in told] == [201, 422, 422, 422, 422, 422, 409, 409, 422, 422, 201]
     assert rules(told[2].body) == [("/parts/0/n", "required"), ("/parts/0/id", "maxLength")]
+
+
+def test_members_are_told_in_the_order_of_the_body_whatever_they_are() -> None:
+    """Fields, members that are none, and those that are always the same."""
+    order = {"type": "object", "properties": {name: {"type": "string"} for name in ("id", "extra", "a")}}
+    enveloped = {"data": {"a": "item.a", "type": "'items'", "id": "item.id"}, "version": "1"}
+    responses = {201: {"of": "item", "extra": "request.body.extra"}}
+    posts = {
+        "POST /items": {"does": "create item", "body": {"$ref": "#/types/order"}, "responses": responses},
+        "POST /envelopes": {"does": "create item", "body": enveloped, "responses": {201: "item"}},
+        "POST /computed": {
+            "does": "compute",
+            "body": {"$ref": "#/types/order"},
+            "responses": {200: "[request.body.extra, request.body.a, request.body.id]"},
+        },
+    }
+    said = contract({"item": {"fields": ITEM}}, posts, errors=TOLD)
+    said["resources"]["types"] = {"order": order}
+    wrong: dict[str, Any] = {"z": 1, "a": 1, "extra": 2, "id": 3}
+    several = (
+        ("/items", wrong),
+        ("/envelopes", {"version": 2, "data": {"id": 1, "type": "x", "a": 2}}),
+        ("/envelopes", {"version": 1, "data": {"a": 2}}),
+        ("/computed", wrong),
+        ("/computed", {"extra": "e", "a": "f", "id": "g"}),
+        ("/items", {"extra": "e", "id": "g"}),
+    )
+    told = [each.body for each in answers(said, [], *(give("POST", path, body) for path, body in several))]
+    assert [[pointer for pointer, _ in rules(body)] for body in told[:4]] == [
+        ["/id", "/extra", "/a", "/z"],
+        ["/data/a", "/data/type", "/data/id", "/version"],
+        ["/data/a", "/data/type", "/data/id"],
+        ["/id", "/extra", "/a", "/z"],
+    ]
+    assert told[4:] == [["e", "f", "g"], {"of": {"id": "g"}, "extra": "e"}]
+
+
+def test_of_an_object_both_a_field_and_a_type_speak_member_by_member() -> None:
+    def of(**rules: Any) -> dict[str, Any]:
+        members = {name: {"type": "array", "items": {"type": "string", **rules}} for name in ("v", "w")}
+        return {"type": "object", "properties": members, "minProperties": 2 + len(rules)}
+
+    said = contract(
+        {"item": {"fields": {**ITEM, "b": of()}}},
+        {"POST /items": {"does": "create item", "body": {"$ref": "#/types/whole"}, "responses": {201: "item"}}},
+        errors=TOLD,
+    )
+    said["resources"]["types"] = {
+        "whole": {"type": "object", "properties": {"id": {"type": "string"}, "b": of(pattern="x")}}
+    }
+    asked = give("POST", "/items", {"id": "i", "b": {"w": [1, "a"], "v": ["a", 1]}})
+    (response,) = answers(said, [], asked)
+    assert rules(response.body) == [
+        *[("/b", "minProperties"), ("/b/v/0", "pattern"), ("/b/v/1", "type")],
+        *[("/b/w/0", "type"), ("/b/w/1", "pattern")],
+    ]

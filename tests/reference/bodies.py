@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import Any
@@ -16,8 +16,8 @@ from tests.reference.messages import Request
 from tests.reference.values import Broken as BrokenValue
 from tests.reference.values import Path, broken_rules, from_text, of_whole, only_named, parsed, read, unnamed
 
+from ninefold.checked.bodies import BodyLeaf, BodyMember
 from ninefold.checked.endpoints import Endpoint
-from ninefold.checked.operations import BodyLeaf, BodyMember
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.values import Anything, Array, Boolean, Integer, Number, Object, Text
@@ -140,17 +140,17 @@ def given(
     """What a document gives. `was`: the row as it is, for merge patches of objects; None: there is none to be had.
     `by_form`: it is what a form stands for. `becomes`: of fields that are stored otherwise, what is shown of a
     value."""
-    assert endpoint.takes.body is not None
     document = copy.deepcopy(document)
-    fields = {} if resource is None else {leaf.field: resource.fields[leaf.field] for leaf in endpoint.takes.body}
-    for leaf in endpoint.takes.body:
+    leaves = endpoint.takes.body or ()
+    fields = {} if resource is None else {leaf.field: resource.fields[leaf.field] for leaf in leaves}
+    for leaf in leaves:
         if endpoint.verb == "update" and isinstance(fields[leaf.field].type, Object | Anything):
             _merge(document, leaf, was)
-    unmade = [leaf for leaf in endpoint.takes.body if not _normalise(document, leaf, fields[leaf.field])]
+    unmade = [leaf for leaf in leaves if not _normalise(document, leaf, fields[leaf.field])]
     broken = [Broken("body", leaf.pointer, "stored") for leaf in unmade]
     result = Given()
     asked = () if endpoint.takes.whole is None else tuple(of_whole(endpoint.takes.whole.schema, document))
-    for leaf in endpoint.takes.body:
+    for leaf in leaves:
         field_ = fields[leaf.field]
         value = at(document, leaf.pointer)
         if value is ABSENT:
@@ -166,7 +166,9 @@ def given(
         rules += () if leaf.beside is None else broken_rules(leaf.beside.schema, value, leaf.pointer)
         if by_form and isinstance(value, list) and not isinstance(_given_type(field_), Array):
             rules = [(leaf.pointer, "immutable" if rule == "immutable" else "repeated") for _, rule in rules]
-        rules = [*dict.fromkeys(rules)]
+        rules = _one_by_one(
+            rules, leaf.pointer, [field_.schema, *([] if leaf.beside is None else [leaf.beside.schema])]
+        )
         if not rules and checked.requests_of(endpoint).unknown_members == "ignored":
             value = only_named(field_.schema, value)
             rules += broken_rules(field_.schema, value, leaf.pointer)
@@ -212,8 +214,7 @@ def _member(document: Any, member: BodyMember, endpoint: Endpoint, checked: Chec
     if (path, "maxItems") not in rules:  # one that is too large is not looked into
         rules += _of_items(value, member, endpoint, checked)
         rules += [] if ignores else [(each, "unknown") for each in unnamed(member.schema, value, path)]
-    order = [*member.schema.get("items", {}).get("properties", ())]
-    rules = sorted(dict.fromkeys(rules), key=lambda each: _along(each[0][1:], order))
+    rules = _one_by_one(rules, path, [member.schema])
     if not rules:
         try:
             result.others[member.name] = read(member.type, only_named(member.schema, value) if ignores else value, path)
@@ -222,11 +223,24 @@ def _member(document: Any, member: BodyMember, endpoint: Endpoint, checked: Chec
     yield from (Broken("body", each, rule) for each, rule in rules)
 
 
-def _along(path: Path, order: list[str]) -> tuple[int, int]:
-    """Where a rule of an array stands: by item, and there by member."""
-    index = path[0] if path and isinstance(path[0], int) else -1
-    names = [order.index(each) if each in order else len(order) for each in path[1:2]]
-    return index, names[0] if names else -1
+def _one_by_one(
+    rules: list[tuple[Path, str]], at_: Path, schemas: Sequence[Mapping[str, Any]]
+) -> list[tuple[Path, str]]:
+    """Meaning "precedence": those of a value come before those of its items and members, one after another, whichever
+    of the schemas has them."""
+    return sorted(dict.fromkeys(rules), key=lambda each: [*_along(each[0][len(at_) :], schemas)])
+
+
+def _along(path: Path, schemas: Sequence[Mapping[str, Any]]) -> Iterator[int]:
+    """The number of each item and member on the way."""
+    for step in path:
+        if isinstance(step, int):
+            yield step
+            schemas = [each.get("items", {}) for each in schemas]
+        else:
+            names = [*dict.fromkeys(name for each in schemas for name in each.get("properties", ()))]
+            yield names.index(step) if step in names else len(names)
+            schemas = [each.get("properties", {}).get(step, {}) for each in schemas]
 
 
 def _of_items(value: Any, member: BodyMember, endpoint: Endpoint, checked: Checked) -> Iterator[tuple[Path, str]]:
@@ -287,11 +301,10 @@ def _is_needed(field_: Field, endpoint: Endpoint) -> bool:
 
 def _containers(document: Any, endpoint: Endpoint, fields: Mapping[str, Field]) -> list[Broken]:
     """What is wrong with the objects around the fields: none where one is needed, or no object."""
-    assert endpoint.takes.body is not None
     if not isinstance(document, dict):
         return [Broken("body", (), "type")]
     broken: dict[Broken, None] = {}
-    for leaf in endpoint.takes.body:
+    for leaf in endpoint.takes.body or ():
         for depth in range(len(leaf.pointer)):
             path = leaf.pointer[:depth]
             value = at(document, path)

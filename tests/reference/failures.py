@@ -176,20 +176,22 @@ class Refusal:
     fields: tuple[Broken, ...]
 
 
-def number_of(endpoint: Endpoint) -> Callable[[Broken], int]:
-    """Which of the members that a contract writes a rule of the body is about, beginning with 0."""
-    takes = endpoint.takes
-    leaves = [(leaf.pointer, None if leaf.beside is None else leaf.beside.place) for leaf in takes.body or ()]
-    written = [*leaves, *(((each.name,), each.place) for each in takes.members)]
-    if takes.members:  # of a type, all of which are written in one place
-        written.sort(key=lambda each: (0, 0) if each[1] is None else (each[1].line, each[1].column))
-    pointers = [*(each.pointer for each in takes.constants), *(pointer for pointer, _ in written)]
+def number_of(endpoint: Endpoint) -> Callable[[Broken], tuple[int, int]]:
+    """Which of the members that a contract writes a rule of the body is about, beginning with 0, and how deep it is
+    told: what is around a member comes before it."""
+    pointers = endpoint.takes.written
 
-    def number(broken: Broken) -> int:
+    def number(broken: Broken) -> tuple[int, int]:
         names = tuple(str(step) for step in broken.path)
-        return next((at for at, each in enumerate(pointers) if names[: len(each)] == each), len(pointers))
+        met = ((at, min(len(names), len(each))) for at, each in enumerate(pointers) if _meet(names, each))
+        return next(met, (len(pointers), 0))
 
     return number
+
+
+def _meet(names: tuple[str, ...], pointer: tuple[str, ...]) -> bool:
+    """Whether one of the two leads to the other."""
+    return names[: len(pointer)] == pointer[: len(names)]
 
 
 def in_written_order(failures: Sequence[Failure], endpoint: Endpoint | None) -> list[Failure]:

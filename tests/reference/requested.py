@@ -200,7 +200,8 @@ def cursor(asking: Asking, endpoint: Endpoint, page: Page) -> None:
 
 def body(asking: Asking, endpoint: Endpoint, work: writes.Work) -> bodies.Given:
     """What the body gives. Objects are merged into the row only for whoever may change it."""
-    if endpoint.takes.body is None or (endpoint.resource is None and not endpoint.takes.members):
+    takes = endpoint.takes
+    if not takes.members and takes.whole is None if endpoint.resource is None else takes.body is None:
         return bodies.Given()
     if bodies.is_none(endpoint) and asking.checked.requests_of(endpoint).unknown_members == "ignored":
         return bodies.Given()

@@ -261,6 +261,8 @@ def keeps(keyword: str, said: Any, value: Any) -> bool:
             return not isinstance(value, list) or len(value) >= said
         case "maxItems":
             return not isinstance(value, list) or len(value) <= said
+        case "minProperties":
+            return not isinstance(value, dict) or len(value) >= said
         case "maxProperties":
             return not isinstance(value, dict) or len(value) <= said
         case "uniqueItems":

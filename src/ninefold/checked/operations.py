@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
+from ninefold.checked.bodies import BodyConstant, BodyLeaf, BodyMember, WholeBody
 from ninefold.checked.contents import Response
 from ninefold.checked.resources import Effect, Guard, Rule, Transition
 from ninefold.diagnostics.frozen import dataclass
@@ -48,50 +49,6 @@ Segment: TypeAlias = str | PathName | PathValue
 def fixed_path(segments: tuple[Segment, ...]) -> tuple[str | None, ...]:
     """What of a path is the same in every request; None where there is a value."""
     return tuple(each if isinstance(each, str) else None for each in segments)
-
-
-@dataclass(frozen=True)
-class BodyMember:
-    """A member of a shared type that is the body; of what is no field, `request.body.NAME` is the value."""
-
-    name: str
-    type: Type
-    schema: Mapping[str, Any]
-    required: bool
-    place: Place
-    rules: tuple[Rule, ...] = ()
-    at_times: bool = False
-    """Whether it is a member of some bodies alone, those of which `WholeBody` says so."""
-
-
-@dataclass(frozen=True)
-class WholeBody:
-    """What the type that is a body asks of the object as a whole. `others`: what members are that have no name of their
-    own; None: there are none."""
-
-    schema: Mapping[str, Any]
-    others: Type | None
-    place: Place
-    rules: tuple[Rule, ...] = ()
-
-
-@dataclass(frozen=True)
-class BodyLeaf:
-    """The value at `pointer` (member names from the root) is the field's. `beside`: what the type that is the body says
-    of it, beside its field."""
-
-    pointer: tuple[str, ...]
-    field: str
-    beside: BodyMember | None = None
-
-
-@dataclass(frozen=True)
-class BodyConstant:
-    """A member of the body that is this and nothing else, and is there wherever the object around it is."""
-
-    pointer: tuple[str, ...]
-    value: object
-    place: Place
 
 
 @dataclass(frozen=True)
@@ -175,6 +132,14 @@ class Takes:
     members: tuple[BodyMember, ...] = ()
     whole: WholeBody | None = None
     constants: tuple[BodyConstant, ...] = ()
+
+    @property
+    def written(self) -> tuple[tuple[str, ...], ...]:
+        """The pointers of all that a body has, in the order in which the contract writes it."""
+        found = [(each.turn, each.pointer) for each in self.constants]
+        found += [(each.turn, each.pointer) for each in self.body or ()]
+        found += [(each.turn, (each.name,)) for each in self.members]
+        return tuple(pointer for _, pointer in sorted(found, key=lambda each: each[0]))
 
 
 @dataclass(frozen=True)

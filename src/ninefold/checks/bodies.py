@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Final
 
-from ninefold.checked.operations import BodyConstant, BodyLeaf, BodyMember, PathName, Segment
+from ninefold.checked.bodies import BodyConstant, BodyLeaf, BodyMember
+from ninefold.checked.operations import PathName, Segment
 from ninefold.checked.resources import Resource
 from ninefold.checks.body_types import body_members, every_member, other_members
 from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
@@ -35,6 +36,7 @@ class _Named:
     pointer: tuple[str, ...]
     field: str
     span: Span
+    turn: int
 
 
 def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings) -> tuple[BodyLeaf, ...] | None:
@@ -76,7 +78,7 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
         elif field.name in leaves:
             findings.say(NOT_A_BODY, f"the body gives `{field.name}` twice", Label(each.span, "again"))
         else:
-            leaves[field.name] = BodyLeaf(each.pointer, field.name, said.get(each.field))
+            leaves[field.name] = BodyLeaf(each.pointer, field.name, said.get(each.field), each.turn)
             _lost(each, resource, findings)
     if named and not leaves and all(_is_hidden(each, resource) for each in named):
         message = f"the body of `{endpoint.key}` names no field that is there"
@@ -122,12 +124,12 @@ def _constants(template: Template, pointer: tuple[str, ...], findings: Findings)
                 if isinstance(item, Members):
                     yield from _constants(item, pointer, findings)
         case Leaf(Expression(ast=Const(value=value), span=span)) if pointer:
-            yield BodyConstant(pointer, value, findings.place(span)), span
+            yield BodyConstant(pointer, value, findings.place(span), span.start), span
         case Leaf(Expression(ast=Const(value=dict() as whole), span=span)):
             for name, value in whole.items():
-                yield BodyConstant((name,), value, findings.place(span)), span
+                yield BodyConstant((name,), value, findings.place(span), span.start), span
         case Leaf(Expression(ast=Literal(value=value), span=span)) if pointer and value is not None:
-            yield BodyConstant(pointer, value, findings.place(span)), span
+            yield BodyConstant(pointer, value, findings.place(span), span.start), span
         case _:
             return
 
@@ -197,9 +199,9 @@ def _called(name: str, resource: Resource) -> str:
 def _referred(body: requests.Body, resource: Resource, contract: Contract) -> Iterator[_Named]:
     """`$ref: "#/types/NAME"`: the fields of the shared type, by their names."""
     assert body.reference is not None
-    for each in contract.shared_types.members(body.reference.text):
+    for turn, each in enumerate(contract.shared_types.members(body.reference.text)):
         name = each.name.text
-        yield _Named((_called(name, resource),), name, body.reference.span)
+        yield _Named((_called(name, resource),), name, body.reference.span, turn)
 
 
 def _named(template: Template, resource: Resource, pointer: tuple[str, ...], findings: Findings) -> Iterator[_Named]:
@@ -216,7 +218,7 @@ def _named(template: Template, resource: Resource, pointer: tuple[str, ...], fin
             for item in items:
                 match item:
                     case Leaf(Expression(ast=Name(name=name), span=span)):
-                        yield _Named((*pointer, _called(name, resource)), name, span)
+                        yield _Named((*pointer, _called(name, resource)), name, span, span.start)
                     case Members():
                         yield from _named(item, resource, pointer, findings)
                     case _:
@@ -224,9 +226,9 @@ def _named(template: Template, resource: Resource, pointer: tuple[str, ...], fin
         case Leaf(expression):
             match expression.ast:
                 case Member(operand=Name(name=root), name=name) if root in (resource.name, "subscription"):
-                    yield _Named(pointer, name, expression.span)
+                    yield _Named(pointer, name, expression.span, expression.span.start)
                 case Name(name=name) if pointer:
-                    yield _Named(pointer, name, expression.span)
+                    yield _Named(pointer, name, expression.span, expression.span.start)
                 case Literal(value=value) if pointer and value is not None:
                     return  # it gives nothing: see `body_constants`
                 case Const(value=value) if pointer or isinstance(value, dict):

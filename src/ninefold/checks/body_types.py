@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ninefold.checked.operations import BodyMember, WholeBody
+from ninefold.checked.bodies import BodyMember, WholeBody
 from ninefold.checked.resources import Resource, Rule
 from ninefold.checks.assignments import Rules
 from ninefold.checks.codes import ASKS_FOR_THE_UNSAID, NOT_A_BODYS_TYPE
@@ -36,13 +36,13 @@ def every_member(endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyMem
     schemas, is_edited = _schemas(endpoint, findings), _is_edited(endpoint)
     needed, rules = {each.text for each in types.needed(name)}, _rules(name, findings)
     found = []
-    for key, said in types.described(name).items():
+    for turn, (key, said) in enumerate(types.described(name).items()):
         always = [each.schema.json for each in said if each.always]
         # What a member is that is one at times alone, is asked with the whole.
         schema = schemas.inlined(always[0] if len(always) == 1 else {"allOf": always} if always else {})
         type_ = from_schema(schema) if always else _type_at_times(said, name, schemas)
         is_needed, place = key in needed and not is_edited, findings.place(said[0].name.span)
-        found.append(BodyMember(key, type_, schema, is_needed, place, rules.get(key, ()), not always))
+        found.append(BodyMember(key, type_, schema, is_needed, place, rules.get(key, ()), not always, turn))
     return tuple(found)
 
 

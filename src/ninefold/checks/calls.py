@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ninefold.checked.bodies import BodyLeaf, BodyMember
 from ninefold.checked.endpoints import Argument, Call, Case
-from ninefold.checked.operations import BodyLeaf, BodyMember
 from ninefold.checked.resources import Resource
 from ninefold.checks.assignments import broken_by_constant
 from ninefold.checks.codes import CALLED_WITH, CHOSEN_BY, SAYS_NOTHING

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+from ninefold.checked.bodies import BodyLeaf
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.lists import Rules, asked, growing
-from ninefold.checked.operations import BodyLeaf, Filter, Pages, SortKeys, Sorts
+from ninefold.checked.operations import Filter, Pages, SortKeys, Sorts
 from ninefold.checked.resources import Resource
 from ninefold.checks.codes import (
     GROWS,

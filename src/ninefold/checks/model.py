@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from ninefold.checked.operations import BodyMember
+from ninefold.checked.bodies import BodyMember
 from ninefold.checks.codes import COMPUTED_CYCLE
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.schemas import SharedSchemas, admits_null, schema_of

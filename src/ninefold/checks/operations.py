@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict
 
+from ninefold.checked.bodies import BodyLeaf, BodyMember
 from ninefold.checked.contents import Response
 from ninefold.checked.endpoints import Call
 from ninefold.checked.lists import title
 from ninefold.checked.operations import (
-    BodyLeaf,
-    BodyMember,
     Compute,
     Create,
     Delete,

@@ -10,8 +10,9 @@ from typing import Any, Literal, TypeAlias
 
 import jsonschema_rs
 
+from ninefold.checked.bodies import BodyLeaf, BodyMember
 from ninefold.checked.endpoints import Cors, Requests
-from ninefold.checked.operations import BodyLeaf, BodyMember, Parameter
+from ninefold.checked.operations import Parameter
 from ninefold.checked.resources import Resource, Rule
 from ninefold.checks.assignments import Rules
 from ninefold.checks.codes import ANY_ORIGIN_WITH_CREDENTIALS, NEVER_SENT, NOT_A_DEFAULT, NOT_IN_A_FORM, SEVERAL_VALUES

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ninefold.checked.operations import BodyLeaf, PathName, PathValue, Segment
+from ninefold.checked.bodies import BodyLeaf
+from ninefold.checked.operations import PathName, PathValue, Segment
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.codes import NO_ROW, NOT_THE_CLIENTS, ONE_ROW, PATH_NAME, PATH_OF_CREATE
 from ninefold.checks.findings import Findings

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from ninefold.checked.operations import BodyLeaf, PathName, Segment
+from ninefold.checked.bodies import BodyLeaf
+from ninefold.checked.operations import PathName, Segment
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Password
 from ninefold.checks.callers import issued_scheme

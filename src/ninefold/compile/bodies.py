@@ -7,8 +7,9 @@ from typing import Any
 
 from msgspec import structs
 
+from ninefold.checked.bodies import BodyLeaf, BodyMember
 from ninefold.checked.endpoints import Case, Endpoint, Requests
-from ninefold.checked.operations import BodyLeaf, BodyMember, Mutation, Operation, Update
+from ninefold.checked.operations import Mutation, Operation, Update
 from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.compile import granting
@@ -67,14 +68,18 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
     )
     return Body(
         media_types=(*media_types, MERGE_PATCH) if merge else (*media_types, JSON_PATCH) if edits else media_types,
-        schema=_with_constants(
-            _with_members(
-                _schema(takes.body, resource, operation.kind, unknown) | _naming(operation, case, resource, unknown),
+        schema=_as_written(
+            _with_constants(
+                _with_members(
+                    _schema(takes.body, resource, operation.kind, unknown)
+                    | _naming(operation, case, resource, unknown),
+                    operation,
+                    checked,
+                    unknown,
+                ),
                 operation,
-                checked,
-                unknown,
             ),
-            operation,
+            takes.written,
         ),
         fields=fields,
         unknown=unknown,
@@ -171,6 +176,15 @@ def _with_constant(schema: dict[str, Any], pointer: tuple[str, ...], value: obje
     needed = [*dict.fromkeys((*schema.get("required", ()), *(() if within else (name,))))]
     properties = {**schema.get("properties", {}), name: member}
     return {**schema, "properties": properties} | ({"required": needed} if needed else {})
+
+
+def _as_written(schema: dict[str, Any], pointers: Sequence[tuple[str, ...]]) -> dict[str, Any]:
+    """With its members in the order in which the contract writes them, in which is told what is wrong with them."""
+    own, within = schema["properties"], dict[str, list[tuple[str, ...]]]()
+    for pointer in pointers:
+        within.setdefault(pointer[0], []).append(pointer[1:])
+    ordered = {name: _as_written(own[name], inner) if inner[0] else own[name] for name, inner in within.items()}
+    return {**schema, "properties": ordered | {name: each for name, each in own.items() if name not in ordered}}
 
 
 def _of_items(effect: Effect, resource: Resource, unknown: str) -> dict[str, Any]:

@@ -9,9 +9,10 @@ from typing import TypedDict
 
 from msgspec import structs
 
+from ninefold.checked.bodies import BodyLeaf
 from ninefold.checked.contents import Response
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.operations import BodyLeaf, Create, Delete, Mutation, Remove, Takes, Update
+from ninefold.checked.operations import Create, Delete, Mutation, Remove, Takes, Update
 from ninefold.checked.resources import Effect, Resource
 from ninefold.checked.service import Checked
 from ninefold.compile.endpoints.create import create

@@ -9,10 +9,11 @@ from typing import Any
 
 from msgspec import structs
 
+from ninefold.checked.bodies import BodyLeaf
 from ninefold.checked.contents import Content, Leaf, Object, Response, Rows
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.lists import Asked
-from ninefold.checked.operations import BodyLeaf, Create, Filter, List, Pages, Sorts, Takes, Update
+from ninefold.checked.operations import Create, Filter, List, Pages, Sorts, Takes, Update
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.compile.bodies import body_of

@@ -26,6 +26,7 @@ from ninefold.runtime.messages.violations import (
     Broken,
     Order,
     Path,
+    as_written,
     broken,
     known_members,
     leading_names,
@@ -84,11 +85,11 @@ class Body:
         asked = [body.schema] if body.whole is None else [body.schema, body.whole.schema]
         self.per_byte = sum(per_byte(each, body.unknown == "ignored") for each in asked)
         self._given = tuple((each, _schema_at(each.pointer, body.schema)) for each in self._fields)
-        written = (*body.constants, *(each.pointer for each in body.fields))
+        known = [*(each.pointer for each in body.fields), *((name,) for name in body.members), *body.constants]
+        written = tuple(as_written(body.schema, frozenset(known)))
         self._order = Order(body.schema, written)
         self._members_at = tuple(map(json_pointer, written))
         self._members = {name: json_reader(type_) for name, type_ in body.members.items()}
-        known = [*(each.pointer for each in body.fields), *((name,) for name in body.members), *body.constants]
         if body.chosen_by is not None and all(each[0] != body.chosen_by for each in known):
             known.append((body.chosen_by,))
         # Where something is asked of the whole, it says itself which members there are; but edits are of fields alone.
@@ -329,8 +330,12 @@ class Body:
         return found
 
     def _number(self, failure: FieldFailure) -> int:
-        at = failure.pointer
-        found = (number for number, given in enumerate(self._members_at) if at == given or at.startswith(given + "/"))
+        at = failure.pointer + "/"
+        found = (
+            number
+            for number, given in enumerate(self._members_at)
+            if f"{given}/".startswith(at) or at.startswith(f"{given}/")
+        )
         return next(found, len(self._members_at))
 
     def _subject(self, failure: FieldFailure, resource: str) -> str:

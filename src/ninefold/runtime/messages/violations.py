@@ -6,7 +6,7 @@ admits is told to be so, and not looked into.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from ninefold.runtime.messages.json_text import DEEPEST
@@ -188,9 +188,18 @@ def unknown(document: Any, known: Mapping[str, Any], path: Path) -> Iterator[tup
             yield from unknown(value, known[name], (*path, name))
 
 
+def as_written(
+    schema: Any, known: Collection[tuple[str, ...]], around: tuple[str, ...] = ()
+) -> Iterator[tuple[str, ...]]:
+    """Where the members are that are known, in the order in which the schema writes them."""
+    for name, member in schema.get("properties", {}).items():
+        pointer = (*around, name)
+        yield from (pointer,) if pointer in known else as_written(member, known, pointer)
+
+
 class Order:
-    """The order of the contract: by field, then along the value by item and by member as its schema writes them,
-    then by keyword as the schema writes them."""
+    """The order of the contract: by field, behind the rules of what is around it, then along the value by item and by
+    member as its schema writes them, then by keyword as the schema writes them."""
 
     def __init__(self, schema: dict[str, Any], pointers: tuple[tuple[str, ...], ...]) -> None:
         self._schema = schema
@@ -199,7 +208,7 @@ class Order:
     def __call__(self, path: Path, rule: str) -> tuple[int, tuple[int, ...], int]:
         names = leading_names(path)
         field = next(
-            (index for index, pointer in enumerate(self._pointers) if names[: len(pointer)] == pointer),
+            (index for index, pointer in enumerate(self._pointers) if names[: len(pointer)] == pointer[: len(names)]),
             len(self._pointers),
         )
         schemas = self._parts(self._schema)
