@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.parts import contract
 
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.pipeline import compile_document
@@ -27,7 +28,7 @@ def changed(old: str, new: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("contract", "told"),
+    ("text", "told"),
     [
         *(
             (renamed(resource, name), f"NF0311: `{name}` is {OF_THE_LANGUAGE}, and cannot be the name of a resource")
@@ -49,19 +50,38 @@ def changed(old: str, new: str) -> str:
         (changed("matches: customer.api_key", "matches: customer.key"), "NF0312: `key` is not a field of `customer`"),
     ],
 )  # fmt: skip
-def test_one_mistake_is_told_once(contract: str, told: str) -> None:
-    said = compile_document("contract.md", contract.encode()).diagnostics
+def test_one_mistake_is_told_once(text: str, told: str) -> None:
+    said = compile_document("contract.md", text.encode()).diagnostics
     assert [f"{each.code.id}: {each.message}" for each in said if each.code.severity is not Severity.NOTE] == [told]
 
 
 def test_the_places_where_a_name_is_used_are_labels() -> None:
-    contract = changed("\norder:\n  primary key", "\nodrer:\n  primary key")
-    (said,) = (each for each in compile_document("contract.md", contract.encode()).diagnostics if each.of)
+    text = changed("\norder:\n  primary key", "\nodrer:\n  primary key")
+    (said,) = (each for each in compile_document("contract.md", text.encode()).diagnostics if each.of)
     assert len(said.labels) > 10
-    assert {contract[each.span.start : each.span.end] for each in said.labels} == {"order"}
+    assert {text[each.span.start : each.span.end] for each in said.labels} == {"order"}
 
 
 def test_what_does_not_depend_on_it_is_told_beside_it() -> None:
-    contract = renamed("note", "no-te").replace("l.quantity *", "l.quantiy *").replace("to: shipped}", "to: shiped}")
-    codes = [each.code.id for each in compile_document("contract.md", contract.encode()).diagnostics]
+    text = renamed("note", "no-te").replace("l.quantity *", "l.quantiy *").replace("to: shipped}", "to: shiped}")
+    codes = [each.code.id for each in compile_document("contract.md", text.encode()).diagnostics]
     assert {"NF0310", "NF0403", "NF0312"} <= set(codes)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ('{$ref: "#/types/sum"}', ["NF0312"]),
+        ("{type: object, properties: {v: {type: integer}}}", ["NF0303"]),
+        ("not shown", []),
+    ],
+)
+def test_of_a_body_that_is_not_known_any_member_may_be_read(body: str, told: list[str]) -> None:
+    """By a check, and by what is stored."""
+    text = contract(
+        "thing: {primary key: id, fields: {id: {type: integer, on create: serial()}, n: {type: integer}}}",
+        f"POST /t: {{does: create thing, body: {body}, check: {{that: request.body.v > 1, else: invalid}},"
+        " sets: {n: request.body.v + 1}, responses: {201: thing}}",
+    )
+    said = compile_document("contract.md", text.encode()).diagnostics
+    assert [each.code.id for each in said if each.code.severity is not Severity.NOTE] == told

@@ -13,7 +13,7 @@ from ninefold.checks.schemas import SharedSchemas, admits_others, renamed
 from ninefold.contract.shared_types import PREFIX, Member
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import endpoints as stated
-from ninefold.language.fact import value_of
+from ninefold.language.fact import Gap, value_of
 from ninefold.values import Anything, Object, Type, from_schema
 
 
@@ -29,10 +29,12 @@ def body_members(
 
 
 def every_member(endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyMember, ...] | None:
-    """All members of a shared type that is the body; None: some part of the type is a gap."""
+    """All members of a shared type that is the body; None: some part of it is a gap, or it is not declared."""
     name, types = _described(endpoint, findings), findings.contract.shared_types
     if name is None:
-        return None if _type_of(endpoint) in types.open else ()
+        # Of a body that is not shown, or of a type that there is not, nobody knows the members.
+        unknown = _type_of(endpoint) is not None or isinstance(endpoint.body, Gap)
+        return None if unknown else ()
     schemas, is_edited = _schemas(endpoint, findings), _is_edited(endpoint)
     needed, rules = {each.text for each in types.needed(name)}, _rules(name, findings)
     found = []
