@@ -108,6 +108,22 @@ def by_path_values(maker: Maker, found: dict[str, Any]) -> None:
         found[f"GET /{made.name}s/near/{{near}}"] = {**endpoint, "path": {"near": near}}
 
 
+def by_parameters(maker: Maker, found: dict[str, Any]) -> None:
+    """What is asked by parameters that have to be there, are JSON, or are headers."""
+    throws = maker.asks
+    if not maker.more or throws.random() < 0.3:
+        return
+    needed = {"required": True} if throws.random() < 0.6 else {}
+    number = {"type": "integer", "minimum": 0, "maximum": 9}
+    listed = {"type": "array", "items": throws.choice([number, {"type": "string"}])}
+    found["GET /asked"] = {
+        "does": "compute",
+        "query": {"n": {**number, **needed}, "json": {"content": "application/json", **listed}},
+        "request headers": {"Times": number | ({"required": True} if throws.random() < 0.4 else {})},
+        "responses": {200: {"n": "request.query.n", "json": "request.query.json", "times": "request.headers.Times"}},
+    }
+
+
 def if_there(maker: Maker, made: Made, found: dict[str, Any], one: str) -> None:
     """What deletes a row if there is one."""
     throws, name = maker.removes, made.name

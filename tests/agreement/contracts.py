@@ -59,6 +59,7 @@ def _stated(maker: Maker) -> dict[str, Any]:
     effects.by_effects(maker, of_all)
     effects.by_transitions(maker)
     beside.by_path_values(maker, of_all)
+    beside.by_parameters(maker, of_all)
     beside.by_cases(maker, of_all)
     beside.by_forms(maker, of_all)
     if wholes := beside.by_wholes(maker, of_all):

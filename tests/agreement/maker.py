@@ -39,6 +39,7 @@ class Maker:
         self.rates = Random(f"rates {random.getstate()}")
         self.basic = Random(f"basic {random.getstate()}")
         self.removes = Random(f"removes {random.getstate()}")
+        self.asks = Random(f"asks {random.getstate()}")
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}
         self.codes: dict[str, dict[str, Any]] = {}

@@ -38,6 +38,7 @@ TIMES: Final = (
 )
 WRITTEN_TIMES: Final = ("2026-01-01T00:00:00Z", "2025-12-31T23:59:59.1234567+00:00", "2026-01-02T05:04:05+02:00")
 WHOLE: Final = (-5, 0, 1, 2, 3, 4, 7, 10, 11)
+NUMBERS: Final = ("0", "1", "3", "-1", "x", "1.0")
 BROKEN: Final[tuple[Any, ...]] = (
     *(None, True, 5, "5", 1.5, -7, 2**63, "abcdefgh", "\0", "blue"),
     *([], ["a", "a", "toolong"], {}, {"w": -1}),
@@ -151,7 +152,7 @@ class Asker:
         values |= {each.key for each in checked.endpoints if each.case is not None}
         values |= {each.key for each in checked.endpoints if each.call is not None}
         values |= {each.key for each in checked.endpoints if FORM in checked.requests_of(each).media_types}
-        values |= {each.key for each in checked.endpoints if each.key.endswith("/seen")}
+        values |= {each.key for each in checked.endpoints if each.key.endswith(("/seen", "/asked"))}
         values |= {each.key for each in checked.endpoints if each.verb == STREAM}
         self.by_name = [each for each in checked.endpoints if each.key not in values]
         self.by_value = [each for each in checked.endpoints if each.key in values]
@@ -254,6 +255,9 @@ class Asker:
             if self._kept and self._often(0.4):
                 self._last = self.random.choice(self._kept)
                 return self._last[1]
+        for declared in endpoint.takes.headers:
+            if self._beside.random() < 0.7:
+                headers[declared.name.lower()] = self._beside.choice(NUMBERS)
         body = self._body(endpoint, row, headers)
         target = path + ("?" + "&".join(pairs) if pairs else "")
         request = Request(method, target, headers, body)
@@ -347,7 +351,8 @@ class Asker:
         for declared in endpoint.takes.query:
             if declared.name not in doing and self._often(0.5):
                 count = 2 if self._often(0.05) else 1
-                pairs += [(declared.name, self.random.choice(["0", "1", "3", "-1", "x", "1.0"]))] * count
+                texts = ["[]", "[1, 2]", '["a"]', "[-1]", "[", "7", "null"] if declared.is_json else NUMBERS
+                pairs += [(declared.name, self.random.choice(texts))] * count
         exploding = {each.name: each.explode for each in endpoint.takes.query}
         for each in filters_of(endpoint):
             if self._often(0.4):

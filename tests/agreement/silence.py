@@ -117,9 +117,9 @@ SILENT: Final[Mapping[str, str]] = {
     GIVEN: "of a value that is still to come the interpreter does not know that nobody can judge it",
     "4 ENDPOINT.pages.by: none": "it is said as `pages: none`",
     "4 ENDPOINT.patch: json-patch": _NOT_YET,
-    "4 ENDPOINT.query.PARAMETER.content": _NOT_YET,
-    "4 ENDPOINT.query.PARAMETER.required": _NOT_YET,
-    "4 ENDPOINT.request headers": _NOT_YET,
+    **dict.fromkeys(
+        (f"4 ENDPOINT.request headers.PARAMETER.{each}" for each in ("content", "default", "explode")), _NOT_YET
+    ),
     "4 ENDPOINT.requests.texts": _NOT_YET,
     "4 ENDPOINT.requests.unknown members: refused": _NOT_YET,
     "4 ENDPOINT.requests.unknown parameters": _NOT_YET,
