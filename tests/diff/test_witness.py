@@ -32,12 +32,12 @@ def found(pair: dict[str, Any]) -> Difference:
 def test_a_difference_has_a_request_that_shows_it(pair: dict[str, Any]) -> None:
     difference = found(pair)
     first = next(each for each in difference.findings if each.verdict != "words")
-    assert first.told
+    assert first.told != 0
     if "unseen" in pair:
         assert first.witness is None, "its line in pairs.yaml can lose `unseen`"
     else:
         assert first.witness is not None
-        assert first.witness.was != first.witness.now
+        assert first.told and first.witness.was != first.witness.now
         (told,) = results(difference, [first])
         assert f"shown by: {first.witness.request}" in told.message
 
@@ -60,6 +60,8 @@ def test_a_request_for_which_there_is_no_time_is_not_told() -> None:
         ({"type": ["string", "null"]}, {"type": "string"}, None),
         ({"type": "array", "items": {"enum": [1]}}, {"type": "array", "items": {"enum": [1, 2]}}, [2]),
         ({"type": "array", "maxItems": 2}, {"type": "array", "uniqueItems": True, "maxItems": 2}, ["text", "text"]),
+        ({"type": "string", "pattern": "^[A-Z]{2,20}$"}, {"type": "string", "pattern": "^[A-Z]{2,30}$"}, "A" * 30),
+        ({"properties": {"a": {"maximum": 5}}}, {"properties": {"a": {"maximum": 7}}}, {"a": 6}),
         ({"type": "string", "pattern": "^[A-Z]{2}$"}, {"type": "string", "pattern": "^[A-Z]{3}$"}, "AA"),
     ],
 )  # fmt: skip

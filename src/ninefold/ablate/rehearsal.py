@@ -68,7 +68,7 @@ Fetching: TypeAlias = Callable[[str], Fetched | Unreachable]
 @dataclass(frozen=True, slots=True)
 class Told:
     """A request as it goes over the wire. `headers` have names in lower case. `happening`: what befalls it; "again" is
-    that the same one was answered just before."""
+    that the same one was answered before, by so many microseconds (`since`)."""
 
     method: str
     path: bytes
@@ -76,6 +76,7 @@ class Told:
     headers: Mapping[str, str]
     body: bytes
     happening: str | None = None
+    since: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +203,8 @@ class Rehearsal:
         """Put a request at a moment, as which everything already is (`put`). `notes`: what was noted of requests with
         the same head (`ninefold.runtime.request.precedents`)."""
         if told.happening == "again":
-            self.ask(replace(told, happening=None), replace(moment, number=-moment.number))
+            earlier = replace(moment, number=-moment.number, passed=moment.passed - told.since)
+            self.ask(replace(told, happening=None), earlier)
         self._sources.at(moment.number, moment.passed)
         if self.service.timers is not None:
             self.service.timers.wake()

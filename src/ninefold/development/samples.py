@@ -120,17 +120,18 @@ def varied(text: str, schema: Any, turn: int) -> str:
     return text
 
 
-def of_pattern(pattern: str, number: int) -> Iterator[str]:
-    """Texts that a pattern matches, if it is a plain one: what varies has the digit or the letter of the number."""
+def of_pattern(pattern: str, number: int, times: int = 2) -> Iterator[str]:
+    """Texts that a pattern matches, if it is a plain one: what varies has the digit or the letter of the number.
+    `times`: how often at most what may be repeated is, where it need not be more often."""
     try:
         parsed = _parser.parse(pattern)
     except re.error:
         return
     for turn in range(number, number + 3):
-        yield "".join(_of_part(operator, argument, turn) for operator, argument in parsed)
+        yield "".join(_of_part(operator, argument, turn, times) for operator, argument in parsed)
 
 
-def _of_part(operator: Any, argument: Any, number: int) -> str:
+def _of_part(operator: Any, argument: Any, number: int, times: int = 2) -> str:
     match str(operator):
         case "LITERAL":
             return chr(argument)
@@ -138,7 +139,7 @@ def _of_part(operator: Any, argument: Any, number: int) -> str:
             return _of_set(argument, number)
         case "MAX_REPEAT" | "MIN_REPEAT":
             least, most, part = argument
-            count = max(least, min(int(most), 2))
+            count = max(least, min(int(most), times))
             return "".join(_of_part(each[0], each[1], number) for _ in range(count) for each in part)
         case "SUBPATTERN":
             return "".join(_of_part(each[0], each[1], number) for each in argument[3])

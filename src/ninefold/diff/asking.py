@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from datetime import UTC, datetime, time, timedelta
 from itertools import islice
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from ninefold.ablate.fixed import Asked
-from ninefold.ablate.rehearsal import BETWEEN, Moment, Rehearsal, Seen, Told
+from ninefold.ablate.rehearsal import BEGINNING, BETWEEN, Moment, Rehearsal, Seen, Told
 from ninefold.development.samples import sample, varied
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.bounds import telling
@@ -33,8 +34,10 @@ from ninefold.diff.making import (
 )
 from ninefold.diff.people import NOBODY, Person, rows_of
 from ninefold.diff.said import Said
+from ninefold.plan.events import RESUME
 from ninefold.plan.routes import Body, BodyField, PathParameter, Served, bodies
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.operations.stream import FIRST
 from ninefold.runtime.store.memory import State
 from ninefold.runtime.store.protocol import Stored
 from ninefold.trace.nodes import query_parameters
@@ -54,6 +57,9 @@ MOST: Final = 3_000
 OFTEN: Final = 200
 """How often one comes at most, where a rate is another one."""
 
+FARTHEST: Final = timedelta(days=3653)
+"""From the first request, a day on which something is said to be otherwise."""
+
 LARGEST: Final = 2 * 1024 * 1024
 """Bytes of a body."""
 
@@ -68,6 +74,8 @@ KEPT: Final = 3
 
 _MOVES: Final = 3
 
+_FROM_THE_FIRST: Final = {RESUME.lower(): FIRST}
+
 
 class Enough(Exception):
     """No more requests are made: there are so many, or time is up."""
@@ -75,7 +83,8 @@ class Enough(Exception):
 
 @dataclass
 class Asking:
-    """The old contract as it is asked. `until`: whether there is time left. `of`: the endpoint that a request was made
+    """The old contract as it is asked. `is_over`: whether time is up. `again`: those whose tokens
+    end, with tokens that are made now. `of`: the endpoint that a request was made
     for, by its number."""
 
     rehearsal: Rehearsal
@@ -85,9 +94,11 @@ class Asking:
     people: Sequence[Person] = (NOBODY,)
     asked: list[Asked] = field(default_factory=list)
     passed: int = 0
+    again: Callable[[], Iterable[Person]] = tuple
     _state: tuple[int, State] | None = None
     _count: int = 0
     _made: int = 0
+    _renewed: Mapping[str, Person] = field(default_factory=dict)
     _good: dict[str, dict[str, tuple[Person, str, dict[str, Stored] | None]]] = field(default_factory=dict)
     _tables: tuple[int, dict[str, list[dict[str, Stored]]]] | None = None
 
@@ -101,10 +112,11 @@ class Asking:
             self._anew(routes[-1])
             self._otherwise(key, routes)
         for seconds in self.said.seconds:
-            self.passed += (seconds + 1) * 1_000_000
-            for key, routes in self._routes():
-                if routes[0].method == "GET":
-                    self._plainly(key, routes[-1])
+            self._later((seconds + 1) * 1_000_000)
+        for day in self.said.dates:
+            passed = datetime.combine(day, time(), UTC) - BEGINNING
+            if timedelta(microseconds=self.passed) < passed < FARTHEST:
+                self._later(passed // timedelta(microseconds=1) - self.passed)
         for times in self.said.times:
             for key, routes in self._routes():
                 self._often(key, routes[0], min(times + 1, OFTEN))
@@ -117,6 +129,19 @@ class Asking:
                 if isinstance(route, Served):
                     found.setdefault(route.key, []).append(route)
         yield from sorted(((key, tuple(each)) for key, each in found.items()), key=lambda each: rank(each[1][0]))
+
+    def _later(self, waited: int) -> None:
+        """What is shown then, and in which versions, and what is sent again. Who has a token has a new one."""
+        self.passed += waited
+        self._renewed = {each.who: each for each in self.again()}
+        repeated = {"idempotency-key": f"of-{self.passed}"}
+        for key, routes in self._routes():
+            if routes[0].method == "GET":
+                self._plainly(key, routes[-1])
+                self._again(key, routes[-1], headers=_FROM_THE_FIRST)
+                self._in_versions(key, routes[-1])
+            if any(each.idempotency_key for each in routes):
+                self._again(key, routes[-1], headers=repeated, happening="again", since=waited)
 
     # ── One request after another ─────────────────────────────────────────────────────────────────────────────
 
@@ -154,11 +179,12 @@ class Asking:
         route = routes[-1]
         for headers in ({"if-match": '"another"'}, {"if-none-match": "*"}, {"accept": "text/x-none"},
                         {"content-type": "text/x-none"}, {"idempotency-key": "the-same"},
-                        {"idempotency-key": "the-same"}):  # fmt: skip
+                        {"idempotency-key": "the-same"}, _FROM_THE_FIRST):  # fmt: skip
             self._again(key, route, headers=headers)
         if any(each.idempotency_key for each in routes):
             self._again(key, route, keyed=False)
             self._again(key, route, headers={"idempotency-key": "a-second-time"}, happening="again")
+        self._again(key, route, happening="timed out")
         for number, body in enumerate(bodies(route)):
             others = [found[number] if len(found) > number else body for each in routes if (found := bodies(each))]
             for document in self._documents(body, others):
@@ -229,6 +255,7 @@ class Asking:
         row: dict[str, Stored] | None = None, document: Any = None, padded: int = 0,
         headers: Mapping[str, str] | None = None, query: Mapping[str, str] | None = None,
         counted: Mapping[str, Any] | None = None, keyed: bool = True, happening: str | None = None,
+        since: int = 0,
     ) -> Seen:  # fmt: skip
         """`padded`: how many bytes the body has; `keyed`: with an idempotency key where one has to be. Raises
         Enough."""
@@ -236,6 +263,7 @@ class Asking:
             raise Enough
         self._count += 1
         self.passed += BETWEEN
+        person = self._renewed.get(person.who, person)
         sent, content = dict(person.headers), b""
         if body is not None and not body.optional:
             content = content_of(body, self._document(body) if document is None else document)
@@ -245,7 +273,7 @@ class Asking:
             sent["idempotency-key"] = f"key-{self._count}"
         asked = urlencode({**self._naming("query"), **person.query, **(query or {})})
         sent |= {**self._naming("header"), **(headers or {})}
-        told = Told(route.method, path.encode(), asked.encode(), sent, content, happening)
+        told = Told(route.method, path.encode(), asked.encode(), sent, content, happening, since)
         moment = Moment(1 + len(self.asked), self.passed, self._now(), self._plan.schema, counted or {})
         self.rehearsal.put(moment)
         seen = self.rehearsal.ask(told, moment)

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from ninefold.development.samples import CANDIDATES, admits, of_pattern, resolved, sample, whole
+
+REPEATED: Final = 100
+"""How often at most a part of a text that a pattern matches is repeated."""
+
+ELEMENTS: Final = 32
+"""Elements with which a list is tried, of which the two schemas tell which are taken."""
 
 OF_EACH_TYPE: Final[tuple[Any, ...]] = ("text", 1, 1.5, True, None, [], {})
 
@@ -47,6 +54,7 @@ def _bounds(schema: Any, root: Any, depth: int) -> Iterator[Any]:
     yield from _numbers(schema)
     yield from _texts(schema)
     yield from _lists(schema, root)
+    yield from _objects(schema, root, depth)
 
 
 def _numbers(schema: Mapping[str, Any]) -> Iterator[float]:
@@ -60,6 +68,7 @@ def _numbers(schema: Mapping[str, Any]) -> Iterator[float]:
 def _texts(schema: Mapping[str, Any]) -> Iterator[str]:
     if isinstance(pattern := schema.get("pattern"), str):
         yield from of_pattern(pattern, 0)
+        yield from islice(of_pattern(pattern, 0, REPEATED), 1)
     if "format" in schema:
         yield from CANDIDATES
     for key in ("minLength", "maxLength"):
@@ -78,5 +87,12 @@ def _lists(schema: Mapping[str, Any], root: Any) -> Iterator[list[Any]]:
         yield [one, one]
 
 
+def _objects(schema: Mapping[str, Any], root: Any, depth: int) -> Iterator[dict[str, Any]]:
+    """What the schema admits, with one member at its bounds."""
+    usual = sample(whole(schema, root))
+    for name, own in schema.get("properties", {}).items() if isinstance(usual, dict) else ():
+        yield from ({**usual, name: value} for value in _bounds(own, root, depth + 1))
+
+
 def _of_items(schema: Any) -> tuple[Any, ...]:
-    return tuple(bounds(schema))[:MOST]
+    return tuple(islice(bounds(schema), ELEMENTS))

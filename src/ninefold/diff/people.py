@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, Final, TypeVar
 
@@ -72,12 +72,19 @@ def people(
                 headers, query = carried(schemes[known.scheme], known.credential)
                 who = f"{known.scheme} {known.who.partition(', for ')[0]}"
                 found.setdefault(known.credential, Person(who, known.scheme, headers, query))
+    for token, person in with_tokens(plan, new, identity):
+        found.setdefault(token, person)
+    return [NOBODY, *found.values()]
+
+
+def with_tokens(plan: ServicePlan, new: ServicePlan, identity: Identity) -> Iterator[tuple[str, Person]]:
+    """Tokens that are made now, of each kind that a contract tells apart, and who carries them."""
+    schemes = {each.scheme: each for each in plan.schemes}
     for each in new.schemes:
         for kind in kinds(new, each) if each.scheme in identity.audiences and each.scheme in schemes else ():
             token = identity.token(each.scheme, kind.claims)
             headers, query = carried(schemes[each.scheme], token)
-            found.setdefault(token, Person(f"{each.scheme} {kind.words}", each.scheme, headers, query))
-    return [NOBODY, *found.values()]
+            yield token, Person(f"{each.scheme} {kind.words}", each.scheme, headers, query)
 
 
 def carried(scheme: Scheme, credential: str) -> tuple[dict[str, str], dict[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import date
 from typing import Final
 
 from ninefold.diagnostics.frozen import dataclass
@@ -18,6 +19,7 @@ _NUMBER = re.compile(r"(?<![\w.'])-?\d+(?:\.\d+)?(?![\w.'-])")
 _QUOTED = re.compile(r"'([^'\\]*)'")
 _TIME = re.compile(r"\bP(?:\d+[DW])?(?:T(?:\d+[HMS])+)?\b")
 _SIZE = re.compile(r"\b(\d+) (B|KiB|MiB)\b")
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _UNITS: Final = {"B": 1, "KiB": 1024, "MiB": 1024 * 1024}
 
 
@@ -30,11 +32,13 @@ class Said:
     seconds: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
     times: tuple[int, ...] = ()
+    dates: tuple[date, ...] = ()
 
 
 def said(found: Iterable[Change]) -> Said:
     """What the changed values of either contract say."""
     numbers, texts, seconds, sizes, times = dict[float, None](), dict[str, None](), set[int](), set[int](), set[int]()
+    dates = set[date]()
     for change in found:
         for place in (change.old, change.new):
             for each in scalars(None if place is None else place.node):
@@ -47,11 +51,19 @@ def said(found: Iterable[Change]) -> Said:
                 if re.fullmatch(r"[\w -]{1,40}", each.text) and not _NUMBER.fullmatch(each.text):
                     texts[each.text] = None
                 seconds |= {length for one in _TIME.findall(each.text) if (length := _seconds(one))}
+                dates |= {day for one in _DATE.findall(each.text) if (day := _date(one))}
                 sizes |= {int(count) * _UNITS[unit] for count, unit in _SIZE.findall(each.text)}
     return Said(
         tuple(numbers)[:MOST], tuple(texts)[:MOST], tuple(sorted(seconds))[:MOST], tuple(sorted(sizes))[:MOST],
-        tuple(sorted(times))[-2:],
+        tuple(sorted(times))[-2:], tuple(sorted(dates))[:MOST],
     )  # fmt: skip
+
+
+def _date(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _seconds(text: str) -> int:

@@ -20,7 +20,7 @@ from ninefold.diff.changes import changes
 from ninefold.diff.compare import Showing
 from ninefold.diff.finding import Finding, Witness
 from ninefold.diff.normal import words_of
-from ninefold.diff.people import furnish, people
+from ninefold.diff.people import furnish, people, with_tokens
 from ninefold.diff.said import said
 from ninefold.pipeline import Loaded
 from ninefold.plan.routes import Blocked
@@ -53,6 +53,8 @@ def made(old: Loaded, new: Loaded, operator: Mapping[str, str], is_over: Callabl
     furnish(old.plan, rehearsal, given)
     asking = Asking(rehearsal, (old.plan, new.plan), said(found), is_over)
     asking.people = people(old.plan, new.plan, rehearsal, given, identity)
+    plans = old.plan, new.plan
+    asking.again = lambda: [person for _, person in with_tokens(*plans, identity)]
     try:
         asking.all()
     except Enough:
@@ -86,7 +88,7 @@ def showing(
                 best = seeking.best(confirming(is_own))
                 told += seeking.told
                 if best is not None:
-                    return _witness(best, is_own), told
+                    return _witness(best, whole if is_own else None), told
         return None, told
 
     return shown
@@ -154,19 +156,29 @@ def _is_otherwise(asked: Asked, confirming: Rehearsal) -> bool:
     return confirming.ask(asked.told, asked.moment) != asked.seen
 
 
-def _witness(found: Change, is_made: bool) -> Witness:
+def _witness(found: Change, made_of: Whole | None) -> Witness:
     was, now = _answers(found.old, found.new)
-    if not is_made:
+    if made_of is None:
         return Witness(f"{found.asked.where}: {_request(found.asked.told)}", was, now)
     _, who, state = found.asked.where.split("\0")
     body = _short(found.asked.told.body.decode("utf-8", "replace"), 0)
-    more = [f"{name}: {value}" for name, value in found.asked.told.headers.items() if name in _TELLING]
-    more += ["a second time"] if found.asked.told.happening else []
+    told, versions = found.asked.told, made_of.plan.versions
+    telling = (*_TELLING, versions.name.lower()) if versions is not None and versions.by == "header" else _TELLING
+    more = [f"{name}: {value}" for name, value in told.headers.items() if name in telling]
+    more += [HAPPENINGS[told.happening]] if told.happening is not None else []
+    more += [f"{timedelta(microseconds=told.since)} after the first"] if told.since else []
+    more += [f"after {timedelta(microseconds=each)}" for each in (found.asked.moment.passed,) if each >= SOON]
     by = who + (f", the {state.replace(' ', ' is ', 1)}" if state else "") + "".join(f", {each}" for each in more)
     return Witness(f"{_request(found.asked.told)} {body}".strip(), was, now, by)
 
 
-_TELLING: Final = ("if-match", "if-none-match", "accept", "idempotency-key")
+HAPPENINGS: Final = {"again": "a second time", "timed out": "when its time is up"}
+"""What befalls a request, as it is told."""
+
+SOON: Final = 60_000_000
+"""Microseconds from the first request on after which it is told when a request comes."""
+
+_TELLING: Final = ("if-match", "if-none-match", "accept", "idempotency-key", "last-event-id")
 
 
 def _request(told: Told) -> str:

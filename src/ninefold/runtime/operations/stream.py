@@ -45,7 +45,7 @@ _RESUME = RESUME.lower()
 BEFORE_ALL = ""
 """What stands before every time, as a text."""
 
-_FIRST = "0"
+FIRST = "0"
 """The position before all, which anybody may name."""
 
 
@@ -118,7 +118,7 @@ class Stream:
         if text is None:
             return last
         text = text.strip(" \t")
-        position = 0 if text == _FIRST else _opened(call, text)
+        position = 0 if text == FIRST else _opened(call, text)
         if position is None or position > last:
             raise Refusal((wrong("format"),))
         if position < first:
