@@ -23,7 +23,7 @@ from tests.slices import LONG, some
 from tests.waiting import until
 
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.store import postgresql_writer
+from ninefold.runtime.store import postgresql_leases, postgresql_writer
 from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.opening import drop_from, open_database
 from ninefold.runtime.store.protocol import Opened, Refused
@@ -141,6 +141,24 @@ def test_who_has_lost_its_lease_writes_nothing_until_it_has_one_again() -> None:
         # As after a crash.
         server.run(url, 'TRUNCATE "$node"')
         until(lambda: client.post("/halls", json={"most": 1}).status_code == 201)
+
+
+def test_who_may_not_have_its_lease_again_leaves_no_transaction_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgresql_leases, "RENEWING_SECONDS", 0.05)
+    url = server.database()
+    with pooled("pooler", url) as behind:
+        opened = open_database(behind, planned(CONTRACT), pooled=True)
+        assert isinstance(opened, Opened)
+        lease = vars(opened.database)["_lease"]
+        server.run(
+            url,
+            "UPDATE \"$ninefold\" SET value = 'x' WHERE name = 'shape'",
+            "UPDATE \"$node\" SET until = clock_timestamp() - interval '1 s'",
+        )
+        until(lambda: lease.failing)
+        begun = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        until(lambda: not server.run(url, f"{begun} AND xact_start IS NOT NULL"))
+        opened.database.close()
 
 
 @pytest.mark.long

@@ -142,22 +142,29 @@ class Lease:
         if await link.value(_RENEW, self.node):
             return None
         # It was forgotten in a crash, or has lapsed, and who served something else meanwhile may have ended.
+        node = _number()
         await link.execute(f"BEGIN; {writing(self._serves)}")
         try:
-            if not await may_serve(link, self._serves, again=True):
-                return "another process serves the database, of another contract"
-            if bytes(await link.value(_SHAPE) or b"") != self._shape:
-                return "the database was made for another contract meanwhile"
-            node = _number()
-            for statement in _CLEAN:
-                await link.execute(statement)
-            await link.execute(_TAKE, node, self._serves)
+            refused = await self._refused(link)
+            if refused is None:
+                for statement in _CLEAN:
+                    await link.execute(statement)
+                await link.execute(_TAKE, node, self._serves)
         except BaseException:
             if not link.is_lost:
                 await link.execute("ROLLBACK")
             raise
-        await link.execute("COMMIT")
-        self.node = node
+        await link.execute("COMMIT" if refused is None else "ROLLBACK")
+        if refused is None:
+            self.node = node
+        return refused
+
+    async def _refused(self, link: Link) -> str | None:
+        """Why there is no lease to be had; None: there is."""
+        if not await may_serve(link, self._serves, again=True):
+            return "another process serves the database, of another contract"
+        if bytes(await link.value(_SHAPE) or b"") != self._shape:
+            return "the database was made for another contract meanwhile"
         return None
 
 
