@@ -189,7 +189,7 @@ def planned(contract: str) -> ServicePlan:
     return loaded.plan
 
 
-@pytest.mark.parametrize("count", [30, LETTERS + 1])
+@pytest.mark.parametrize("count", [10, LETTERS + 1])
 def test_records_are_made_again_and_refused_in_words(tmp_path: Path, count: int) -> None:
     plan = planned(alone(count))
     opened = open_sqlite(str(tmp_path / "ones.db"), plan.schema, stated_rows(plan, Caller({})))
@@ -202,7 +202,7 @@ def test_records_are_made_again_and_refused_in_words(tmp_path: Path, count: int)
         assert "conflict" in opened.message
 
 
-@pytest.mark.parametrize("count", [30, LETTERS + 1])
+@pytest.mark.parametrize("count", [10, LETTERS + 1])
 def test_rows_that_are_added_are_made_again_and_refused_in_words(
     tmp_path: Path, count: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
