@@ -18,8 +18,8 @@ from tests.upgrade.test_decided import DECISIONS, decided
 from tests.upgrade.test_shapes import FIRST, GOES, dump, path, with_schema
 
 from ninefold.runtime.store import undo, upgrade
-from ninefold.runtime.store.aside import aside
 from ninefold.runtime.store.changing import NotUpgraded
+from ninefold.runtime.store.preview import folder_beside
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 __all__ = ["path"]
@@ -230,13 +230,13 @@ def test_what_a_killed_preview_leaves_is_taken_away_by_the_next(path: Path) -> N
         return {each.name for each in path.parent.iterdir() if each.name.startswith(f".{path.name}.")}
 
     def killed() -> None:
-        with aside(path) as folder:
+        with folder_beside(path) as folder:
             shutil.copy2(path, folder / path.name)
             os.kill(os.getpid(), signal.SIGKILL)
 
     assert in_a_child(killed) == signal.SIGKILL
     [left] = hidden()
-    with aside(path) as used:
+    with folder_beside(path) as used:
         shutil.copy2(path, used / path.name)
         assert hidden() == {used.name}
         upgrade.preview(str(path), SCHEMA, ANSWERED)

@@ -127,9 +127,7 @@ class Connection(Protocol):
 def is_direct(head: Head, came: int) -> bool:
     """Whether all of a request has come, and it asks for nothing but its response. `came`: bytes behind the head."""
     length = head.length
-    if length:
-        return length <= came and length <= WHOLE_BYTES and head.key is None and not head.expects
-    return length == 0 and head.key is None and not head.expects
+    return length is not None and length <= min(came, WHOLE_BYTES) and head.key is None and not head.expects
 
 
 def begin(connection: Connection, head: Head, content: bytes, core: Core) -> Direct | None:

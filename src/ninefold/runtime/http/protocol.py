@@ -271,9 +271,9 @@ class Protocol(asyncio.Protocol):
         return True
 
     def _begin(self, head: Head) -> None:
-        core, length = self._door.core, head.length
-        if core is not None and length is not None and is_direct(head, self.requests.waiting) and core.takes(head):
-            self._begin_at_once(head, self.requests.content(length) if length else b"", core)
+        core = self._door.core
+        if core is not None and is_direct(head, self.requests.waiting) and core.takes(head):
+            self._begin_at_once(head, self.requests.content(head.length) if head.length else b"", core)
             return
         self._deadline.at = None
         self._in_head = False

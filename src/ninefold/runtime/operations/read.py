@@ -125,11 +125,11 @@ class Read:
     ) -> Callable[[Request, Environment], Response | None]:
         """What performs it for requests that choose of the response as these roots of the environment say; it gives
         None where there is no such row."""
-        text, binds = self._select.chosen(chosen_of(noted) & self._select.switches)
+        select = self._select.chosen(chosen_of(noted) & self._select.switches)
         shape, resource, heeds = self._shape, self.resource, self._heeds
 
         def performed(request: Request, env: Environment) -> Response | None:
-            rows = at_once(Select(text, [each(env) for each in binds]))
+            rows = at_once(_selected(select, env))
             return _answer(request, env, shape, resource, heeds, rows[0]) if rows else None
 
         return performed
@@ -238,11 +238,11 @@ class List:
         assert page is not None
         ready, listing = self._ready(page, chosen_of(noted), once_more(seals(page.sort.name))), _listing(page)
         shape, resource, heeds, judge = self._shape, self.resource, self._heeds, self.judge
-        (text, binds), count, head = ready.rows, ready.count, ready.head
+        count, head = ready.count, ready.head
 
         def performed(request: Request, env: Environment) -> Response | None:
             env[environment.FILTER], env[environment.LIST] = page.filters, listing
-            rows = at_once(Select(text, [each(env) for each in binds]))
+            rows = at_once(_selected(ready.rows, env))
             if not rows and judge is not None:
                 if judge.refusal(at_once(Select(*judge.bound(env, False))), env) is not None:
                     return None

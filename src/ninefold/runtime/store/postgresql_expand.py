@@ -17,9 +17,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import postgresql_tables as tables
 from ninefold.runtime.store.changing import Before, Decide, NotUpgraded, Over
 from ninefold.runtime.store.postgresql_between import note_anew, note_between
-from ninefold.runtime.store.postgresql_opening import (
-    prepared,
-)
+from ninefold.runtime.store.postgresql_opening import prepared
 from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.postgresql_running import (
     Side,

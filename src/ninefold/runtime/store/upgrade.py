@@ -13,10 +13,10 @@ import apsw
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record, steps
-from ninefold.runtime.store.aside import aside
 from ninefold.runtime.store.changing import Broken, Decide, NotUpgraded, Rehearsed, all_fit, judged, upgraded
 from ninefold.runtime.store.connections import words
 from ninefold.runtime.store.premises import broken
+from ninefold.runtime.store.preview import folder_beside
 from ninefold.runtime.store.protocol import Judge, Row
 from ninefold.runtime.store.whole import alone, beside, check_sound, connected, copy_of, flush, shape_of, there
 from ninefold.runtime.store.writer import Transaction
@@ -67,7 +67,7 @@ def preview(url: str, wanted: Schema, decide: Decide = nothing_decided, judge: J
     NotUpgraded."""
     path = there(url)
     try:
-        with aside(path) as folder:
+        with folder_beside(path) as folder:
             copy = folder / path.name
             copy_of(path, copy)
             with connected(copy) as connection:

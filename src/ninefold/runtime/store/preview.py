@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 @contextmanager
-def aside(path: Path) -> Iterator[Path]:
+def folder_beside(path: Path) -> Iterator[Path]:
     """A folder in that of the database, and none that others have left there. Raises OSError."""
     prefix = f".{path.name}.preview-"
     for left in path.parent.iterdir():
