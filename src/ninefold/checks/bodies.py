@@ -13,6 +13,7 @@ from ninefold.checks.body_types import body_members, every_member, other_members
 from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
 from ninefold.contract.service import Contract
+from ninefold.contract.writes import constants
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -50,9 +51,9 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
         named = list(_referred(body, resource, findings.contract))
     else:
         named = [] if body.template is None else list(_named(body.template, resource, (), findings))
-    constants = [] if body.template is None else list(_constants(body.template, (), findings))
+    same = [] if body.template is None else list(constants(body.template))
     members_given = [(each.pointer, each.span) for each in named]
-    _one_of_a_name([*members_given, *((each.pointer, span) for each, span in constants)], findings)
+    _one_of_a_name([*members_given, *((each.pointer, each.span) for each in same)], findings)
     leaves: dict[str, BodyLeaf] = {}
     changing = not any(kind_of(action.verb).is_given_once for action in value_of(endpoint.does) or ())
     members = body_members(endpoint, resource, findings)
@@ -106,32 +107,13 @@ def body_constants(endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyC
     body, patch = value_of(endpoint.body), value_of(endpoint.patch)
     if body is None or body.template is None:
         return ()
-    found = tuple(_constants(body.template, (), findings))
+    found = tuple(constants(body.template))
     if patch is not None and patch.text == "json-patch":
-        for _, span in found:
-            findings.say(NOT_A_BODY, "a JSON Patch edits fields, and this is none", Label(span, "is always the same"))
+        for each in found:
+            message = "a JSON Patch edits fields, and this is none"
+            findings.say(NOT_A_BODY, message, Label(each.span, "is always the same"))
         return ()
-    return tuple(each for each, _ in found)
-
-
-def _constants(template: Template, pointer: tuple[str, ...], findings: Findings) -> Iterator[tuple[BodyConstant, Span]]:
-    match template:
-        case Members(members):
-            for member in members:
-                yield from _constants(member.value, (*pointer, member.name), findings)
-        case Items(items):
-            for item in items:
-                if isinstance(item, Members):
-                    yield from _constants(item, pointer, findings)
-        case Leaf(Expression(ast=Const(value=value), span=span)) if pointer:
-            yield BodyConstant(pointer, value, findings.place(span), span.start), span
-        case Leaf(Expression(ast=Const(value=dict() as whole), span=span)):
-            for name, value in whole.items():
-                yield BodyConstant((name,), value, findings.place(span), span.start), span
-        case Leaf(Expression(ast=Literal(value=value), span=span)) if pointer and value is not None:
-            yield BodyConstant(pointer, value, findings.place(span), span.start), span
-        case _:
-            return
+    return tuple(BodyConstant(each.pointer, each.value, findings.place(each.span), each.span.start) for each in found)
 
 
 def check_members(

@@ -11,7 +11,7 @@ from ninefold.contract.reach import names_in
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.ast import Ast, Invocation, Literal, Member, Name
+from ninefold.expressions.ast import Ast, Const, Invocation, Literal, Member, Name
 from ninefold.expressions.functions import NEVER_TWICE
 from ninefold.expressions.terms import is_another_each_time
 from ninefold.language.effects import Effect
@@ -322,6 +322,37 @@ def given(survey: Survey, endpoint: Endpoint) -> tuple[Given, ...]:
         found = (Given((each.name.text,), own, each.name.text, stated.reference.span, True) for each in members)
         return tuple(_as_called(survey, found))
     return () if stated.template is None else tuple(_as_called(survey, _leaves_given(stated.template, own, ())))
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A member of a body that has to be `value`, and gives nothing."""
+
+    pointer: tuple[str, ...]
+    value: object
+    span: Span
+
+
+def constants(template: Template, pointer: tuple[str, ...] = ()) -> Iterator[Constant]:
+    """The members that a template says the value of: `{data: {type: "'articles'", …}}`. A constant object around the
+    whole says it of each of its members."""
+    match template:
+        case Members(members):
+            for member in members:
+                yield from constants(member.value, (*pointer, member.name))
+        case Items(items):
+            for item in items:
+                if isinstance(item, Members):
+                    yield from constants(item, pointer)
+        case Leaf(Expression(ast=Const(value=value), span=span)) if pointer:
+            yield Constant(pointer, value, span)
+        case Leaf(Expression(ast=Const(value=dict() as whole), span=span)):
+            for name, value in whole.items():
+                yield Constant((name,), value, span)
+        case Leaf(Expression(ast=Literal(value=value), span=span)) if pointer and value is not None:
+            yield Constant(pointer, value, span)
+        case _:
+            return
 
 
 def _as_called(survey: Survey, found: Iterable[Given]) -> Iterator[Given]:

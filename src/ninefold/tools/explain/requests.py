@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 
 from ninefold.contract.survey import actions, signs_out_caller
-from ninefold.contract.writes import Given, given, known_by
-from ninefold.expressions.ast import Literal
+from ninefold.contract.writes import Constant, Given, constants, given, known_by
 from ninefold.language.actions import Action
 from ninefold.language.endpoints import Endpoint
-from ninefold.language.expressions import Expression, Leaf, Members, Template
 from ninefold.language.fact import Fact, StatedNone, is_open, value_of
 from ninefold.language.parameters import BESIDE, Parameter, SortKey
 from ninefold.language.resources import Field
@@ -151,7 +150,8 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
         ("merge patches", "no value"),
     )
     items += [_member(g, each) for each in given(g.survey, endpoint)]
-    items += _constants(g, stated.template, ()) if stated is not None and stated.template is not None else []
+    if stated is not None and stated.template is not None:
+        items += [_constant(g, each) for each in constants(stated.template)]
     if any(action.verb == GRANT for action in actions(endpoint)):
         words = "`/grant_type` and `/scope` say what is asked for"
         items.append(g.item(words, endpoint.span, meanings=("granted tokens", "granted scopes")))
@@ -164,17 +164,9 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
     return items
 
 
-def _constants(g: Grounds, template: Template, pointer: tuple[str, ...]) -> Iterator[Item]:
-    """The members that are always the same."""
-    match template:
-        case Members(members):
-            for member in members:
-                yield from _constants(g, member.value, (*pointer, member.name))
-        case Leaf(Expression(ast=Literal(value=value)) as expression) if pointer and value is not None:
-            words = f"`{'/'.join(('', *pointer))}` has to be `{expression.text}`, and gives nothing"
-            yield g.item(words, expression.span)
-        case _:
-            return
+def _constant(g: Grounds, each: Constant) -> Item:
+    written = json.dumps(each.value, ensure_ascii=False)
+    return g.item(f"`{'/'.join(('', *each.pointer))}` has to be `{written}`, and gives nothing", each.span)
 
 
 PATCHES = {"merge": "7396", "json-patch": "6902"}
