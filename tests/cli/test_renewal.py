@@ -214,6 +214,7 @@ def test_what_requests_put_off_is_tried_again(tmp_path: Path) -> None:
         service.end()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [3])
 def test_it_takes_what_a_start_takes(path: Path, tmp_path: Path) -> None:
     """Each ordinary change of a contract that nobody has upgraded for, one after another, and back again."""

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.contracts import contract_of, operator_of
+from tests.slices import some
 
 from ninefold.ablate.ablate import asked_of
 from ninefold.ablate.compare import Change, body_is_less, is_less, refuses, says_the_same
@@ -76,11 +77,12 @@ def pairs(of: Whole, facts: list[Written]) -> Iterator[Pair]:
         yield Pair(f"with {fact.address}", less, of.loaded, [_turned(each) for each in found])
 
 
-def changed(of: Whole, every: int = 1, part: int = 0, only: str = "") -> Iterator[Pair]:
+def changed(of: Whole, one_of: int | None = None, only: str = "") -> Iterator[Pair]:
     """The contract and what it is with one value changed: a number, a time, a size, a word of an expression, a member
     of `enum`, the name of a code or a state. Both ways round."""
     document = of.loaded.document
-    for what, other in [each for each in _otherwise(document) if only in each[0]][part::every]:
+    others = [each for each in _otherwise(document) if only in each[0]]
+    for what, other in others if one_of is None else some(others, one_of):
         new = compile_tree(other)
         if new.plan is None:
             continue
@@ -89,12 +91,13 @@ def changed(of: Whole, every: int = 1, part: int = 0, only: str = "") -> Iterato
         yield Pair(f"{what} changed back", new, of.loaded, [_turned(each) for each in found])
 
 
-def turned_round(of: Whole, every: int = 1, part: int = 0, only: str = "") -> Iterator[Pair]:
+def turned_round(of: Whole, one_of: int | None = None, only: str = "") -> Iterator[Pair]:
     """The contract and what it is with one of its lists the other way round. In which order JSON has its members, and
     an error what is wrong, is promised to nobody: answers that differ in that alone are one."""
     document = of.loaded.document
     lists = [each for number in document.parts[1:8] for each in _lists(number.facts)]
-    for each in [each for each in lists if only in document.source.cut(each.span)][part::every]:
+    lists = [each for each in lists if only in document.source.cut(each.span)]
+    for each in lists if one_of is None else some(lists, one_of):
         new = compile_tree(_with_list(document, each))
         if new.plan is not None:
             found = [_answered(one) for one in asked_of(of, new.plan) if not one.turns_on_a_tag]

@@ -59,6 +59,7 @@ def test_a_relation_is_proved(old: str, new: str, expected: Relation) -> None:
     assert relation(read(new), read(old)) == TURNED.get(expected, expected)
 
 
+@pytest.mark.long
 def test_any_two_conditions_can_be_compared() -> None:
     random = Random(5)
     conditions = Conditions(random, {"user": MADE})

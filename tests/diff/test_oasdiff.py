@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.diff.test_pairs import edited, loaded
-from tests.slices import LONG, some
+from tests.slices import some
 
 from ninefold.diff.compare import diff
 
@@ -162,7 +162,8 @@ def test_nothing_is_weaker_without_a_reason() -> None:
             assert each["verdict"] in ("breaking", "look") or "because" in each, each
 
 
-@pytest.mark.parametrize(("name", "place", "old", "new", "verdict"), of_schemas() if LONG else some(of_schemas(), 8))
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "place", "old", "new", "verdict"), some(of_schemas(), 8))
 def test_a_schema_that_is_another_has_its_verdict(name: str, place: str, old: str, new: str, verdict: str) -> None:
     explode = ", explode: true" if place == "asked" and "array" in old else ""
     was, now = (
@@ -175,9 +176,8 @@ def test_a_schema_that_is_another_has_its_verdict(name: str, place: str, old: st
     ]
 
 
-@pytest.mark.parametrize(
-    "change", SAID["changes"] if LONG else some(SAID["changes"], 4), ids=lambda each: each["checks"][0]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("change", some(SAID["changes"], 4), ids=lambda each: each["checks"][0])
 def test_a_change_has_its_verdict(change: dict[str, Any]) -> None:
     old = edited(CONTRACT, change.get("old", []))
     found = diff(loaded("old.md", old), loaded("new.md", edited(old, change["edit"])))

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from tests.contracts import ROOT
 from tests.sarif import VALIDATOR
-from tests.slices import LONG
+from tests.slices import some
 
 from ninefold.diagnostics.sarif import Tool, to_sarif
 from ninefold.diff.compare import diff
@@ -22,7 +22,7 @@ from ninefold.pipeline import Loaded, compile_document
 TEXT = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8")
 PAIRS: list[dict[str, Any]] = msgspec.yaml.decode(Path(__file__).with_name("pairs.yaml").read_bytes())
 TOOL = Tool("ninefold", "1.2.3")
-TAKEN = PAIRS if LONG else PAIRS[::4]
+TAKEN = some(PAIRS, 4)
 
 
 def edited(text: str, edits: list[list[str]]) -> str:
@@ -40,6 +40,7 @@ def loaded(name: str, text: str) -> Loaded:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pair", TAKEN, ids=lambda pair: pair["why"])
 def test_a_change_has_its_verdict(pair: dict[str, Any]) -> None:
     old = edited(TEXT, pair.get("old", []))

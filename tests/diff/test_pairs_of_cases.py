@@ -10,15 +10,16 @@ import pytest
 from tests.contracts import DIRECTORIES
 from tests.diff.soundness import both_ways, unsound, whole
 from tests.diff.test_pairs import edited, loaded
-from tests.slices import LONG
+from tests.slices import some
 
 from ninefold.diff.compare import diff
 from ninefold.diff.verdicts import Audience, Effect, Verdict, gravest
 
 PAIRS: list[dict[str, Any]] = msgspec.yaml.decode(Path(__file__).with_name("pairs_of_cases.yaml").read_bytes())
-TAKEN = PAIRS if LONG else PAIRS[::5]
+TAKEN = some(PAIRS, 5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pair", TAKEN, ids=lambda pair: f"{pair['of']}: {pair['edit'][0][1]}")
 def test_each_audience_is_told_what_concerns_it(pair: dict[str, Any]) -> None:
     [directory] = [each for each in DIRECTORIES if each.name == pair["of"]]

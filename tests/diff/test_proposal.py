@@ -23,9 +23,10 @@ VERSIONS = [
     if "\nversions:" in path.read_text(encoding="utf-8")
     for version in compiled(path).older
 ]
-OLDER = VERSIONS if LONG else some(VERSIONS, 4)
+OLDER = some(VERSIONS, 4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("path", "version"), OLDER, ids=[f"{path.parent.name}-{name}" for path, name in OLDER])
 def test_the_changes_of_a_version_are_found_again(path: Path, version: str) -> None:
     found = again(compiled(path), version)
@@ -38,6 +39,7 @@ def loaded(text: str) -> Loaded:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pair", ["shelf", "accounts", "notes"] if LONG else ["notes"])
 def test_what_is_proposed_is_derived_and_compared(pair: str) -> None:
     """By a way of its own: the proposal as a version of the document's text, beside the older document."""
@@ -86,7 +88,8 @@ EDITS: dict[str, tuple[list[tuple[str, str]], list[str], list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("why", EDITS if LONG else some(list(EDITS), 3))
+@pytest.mark.long
+@pytest.mark.parametrize("why", some(list(EDITS), 3))
 def test_an_ordinary_change_is_kept_as_far_as_part_9_can(why: str) -> None:
     edits, changes, unkept = EDITS[why]
     text = ORDERS

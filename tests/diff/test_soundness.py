@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 from tests.contracts import SERVED, compiled, contract_of
 from tests.diff.soundness import Pair, changed, facts_of, judged, pairs, turned_round, whole
-from tests.slices import LONG, SLICES, TAKEN, some
+from tests.slices import LONG, some
 
 from ninefold.diff.compare import diff
 
 SMALL = ("bookings-with-a-unique-pair", "a-log-that-is-read", "three-versions-of-a-shelf")
 CASES = SERVED if LONG else [each for each in SERVED if each.name in SMALL]
-STRIDE = SLICES if LONG else 40
 
 
 def is_complete(directory: Path) -> bool:
@@ -29,26 +28,26 @@ def are_sound(found: Iterable[Pair]) -> None:
         assert breaches == []
 
 
-@pytest.mark.parametrize("part", TAKEN if LONG else [0])
+@pytest.mark.long
 @pytest.mark.parametrize("directory", CASES, ids=lambda path: path.name)
-def test_what_is_answered_otherwise_is_found(directory: Path, part: int) -> None:
+def test_what_is_answered_otherwise_is_found(directory: Path) -> None:
     if is_complete(directory):
         of = whole(directory)
-        are_sound(pairs(of, facts_of(of)[part::STRIDE]))
+        are_sound(pairs(of, some(facts_of(of), 40)))
 
 
-@pytest.mark.parametrize("part", TAKEN if LONG else [0])
+@pytest.mark.long
 @pytest.mark.parametrize("directory", CASES, ids=lambda path: path.name)
-def test_what_is_answered_otherwise_for_another_value_is_found(directory: Path, part: int) -> None:
+def test_what_is_answered_otherwise_for_another_value_is_found(directory: Path) -> None:
     if is_complete(directory):
-        are_sound(changed(whole(directory), STRIDE if LONG else 20, part))
+        are_sound(changed(whole(directory), 20))
 
 
-@pytest.mark.parametrize("part", TAKEN if LONG else [0])
+@pytest.mark.long
 @pytest.mark.parametrize("directory", CASES, ids=lambda path: path.name)
-def test_what_is_answered_otherwise_for_another_order_is_found(directory: Path, part: int) -> None:
+def test_what_is_answered_otherwise_for_another_order_is_found(directory: Path) -> None:
     if is_complete(directory):
-        are_sound(turned_round(whole(directory), STRIDE if LONG else 8, part))
+        are_sound(turned_round(whole(directory), 8))
 
 
 @pytest.mark.parametrize(
@@ -109,14 +108,16 @@ def test_what_was_once_not_found_is(name: str, what: str) -> None:
     are_sound(found)
 
 
-@pytest.mark.parametrize("directory", SERVED if LONG else [each for each in SERVED if each.name == "orders"])
+@pytest.mark.long
+@pytest.mark.parametrize("directory", some(SERVED, len(SERVED)))
 def test_the_requests_of_a_case_are_told_as_they_are_written(directory: Path) -> None:
     """What no operator gives to a case stays open here as well: a long run stopped at the first 501 that was none."""
     if is_complete(directory):
         assert whole(directory).asked
 
 
-@pytest.mark.parametrize("directory", SERVED if LONG else some(SERVED, 20), ids=lambda path: path.name)
+@pytest.mark.long
+@pytest.mark.parametrize("directory", some(SERVED, 20), ids=lambda path: path.name)
 def test_a_contract_is_as_it_is(directory: Path) -> None:
     loaded = compiled(contract_of(directory))
     if loaded.plan is not None:

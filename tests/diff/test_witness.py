@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.diff.test_pairs import PAIRS, TEXT, edited, loaded
-from tests.slices import LONG
+from tests.slices import some
 
 from ninefold.diff.bounds import telling
 from ninefold.diff.compare import diff
@@ -16,7 +16,7 @@ from ninefold.diff.report import results
 from ninefold.diff.witness import made, showing
 
 SEEN = [each for each in PAIRS if each["verdict"] not in ("none", "words")]
-TAKEN = SEEN if LONG else SEEN[::20]
+TAKEN = some(SEEN, 20)
 
 
 def found(pair: dict[str, Any]) -> Difference:
@@ -27,6 +27,7 @@ def found(pair: dict[str, Any]) -> Difference:
     return diff(old, new, shown)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", TAKEN, ids=lambda pair: pair["why"])
 def test_a_difference_has_a_request_that_shows_it(pair: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.explain.test_pages import HALF_WRITTEN
 from tests.parts import contract
+from tests.slices import some
 
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document, load
@@ -15,13 +16,15 @@ from ninefold.tools.explain.render import WIDTH
 from ninefold.tools.explain.screen import FEWEST, LINES, to_screen
 
 ROOT = Path(__file__).parents[2]
-CONTRACTS = [*sorted((ROOT / "examples").glob("*.md")), *sorted((ROOT / "tests" / "cases").glob("*/contract.md"))[::9]]
+CASES = some(sorted((ROOT / "tests" / "cases").glob("*/contract.md")), 9)
+CONTRACTS = [*sorted((ROOT / "examples").glob("*.md")), *CASES]
 
 
 def screens(loaded: Loaded) -> list[str]:
     return [to_screen(explain_endpoint(loaded, each)) for each in value_of(loaded.contract.endpoints.endpoints) or ()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", CONTRACTS, ids=lambda path: path.parent.name + "/" + path.stem)
 def test_an_endpoint_is_told_on_one_screen(path: Path) -> None:
     for text in screens(load(str(path))):

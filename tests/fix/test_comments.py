@@ -67,6 +67,7 @@ def commented(name: str, text: str) -> str:
     return with_comments(grown(numbers, "behind", grown(numbers, "above", {})))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", some(OLD, 4), ids=lambda path: path.parent.name)
 def test_each_comment_stays(path: Path) -> None:
     text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n")

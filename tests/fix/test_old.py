@@ -59,6 +59,7 @@ def test_every_contract_that_was_served_is_served() -> None:
     assert not offenders, "\n".join(offenders)
 
 
+@pytest.mark.long
 @pytest.mark.serves
 @pytest.mark.parametrize("directory", some(ASKED, 4), ids=lambda path: path.name)
 def test_its_service_answers_as_it_did(directory: Path, tmp_path: Path) -> None:

@@ -224,6 +224,7 @@ KINDS: Final = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_request_that_is_cut_anywhere_is_done_or_not(tmp_path: Path, kind: str) -> None:
     """What the answer said is so; and the service goes on at once."""
@@ -269,6 +270,7 @@ def test_a_request_that_is_cut_anywhere_is_done_or_not(tmp_path: Path, kind: str
         assert len(log) == len(rows) and [each[0] for each in rows] == list(range(1, len(rows) + 1))
 
 
+@pytest.mark.long
 def test_what_goes_together_is_cut_together() -> None:
     """Reads and writes that go as one: each is answered with what is so, or as what was not done."""
     name, _, host = (url := server.database()).rpartition("?host=")

@@ -46,6 +46,7 @@ def moved(contract: Path, source: str, target: str) -> int:
     return main(["move", str(contract), source, target])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("directory", some(SERVED, 6), ids=lambda path: path.name)
 def test_all_that_a_database_holds_goes_there_and_back(directory: Path, tmp_path: Path) -> None:
     """Of each case, after the most of its requests."""
@@ -110,6 +111,7 @@ def test_who_asks_next_cannot_tell(tmp_path: Path) -> None:
     assert moved(CONTRACT, url, str(tmp_path / "back.db")) == 0
 
 
+@pytest.mark.long
 def test_a_move_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     """Both ways, at some moments: what is half there is not served, and is whole at last."""
     plan = compiled(CONTRACT).plan

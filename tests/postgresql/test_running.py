@@ -69,6 +69,7 @@ def all_there(was: dict[str, list[dict[str, Any]]], url: str) -> bool:
     return all(any(row.items() <= each.items() for each in now[table]) for table, rows in was.items() for row in rows)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [3])
 @pytest.mark.parametrize("name", GOING if LONG else [SEVERAL])
 def test_it_becomes_what_it_becomes_where_nobody_serves(name: str, beside: str, rows: int) -> None:
@@ -112,6 +113,7 @@ def asked(database: Store, text: str) -> None:
     asyncio.run(work())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [3])
 @pytest.mark.parametrize("name", HELD if LONG else some([*HELD], 2))
 def test_what_the_contract_before_does_not_know_is_unavailable(name: str, beside: str, rows: int) -> None:
@@ -176,6 +178,7 @@ def test_it_is_taken_back(beside: str, begun: bool, rows: int) -> None:
         take_back(beside)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [3])
 @pytest.mark.parametrize("at", range(1, 110) if LONG else [30, 58])
 def test_cut_off_both_are_served_or_the_one_before(

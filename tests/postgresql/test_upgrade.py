@@ -119,6 +119,7 @@ def served(database: str, name: str) -> tuple[str, ...] | None:
     return opening.details or (opening.message,)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [3, *([0] if LONG else [])])
 @pytest.mark.parametrize("name", CHANGES)
 def test_it_is_done_as_in_sqlite(name: str, path: Path, beside: str, rows: int) -> None:
@@ -156,6 +157,7 @@ def catalogue(url: str) -> list[list[str]]:
     return [sorted(map(repr, server.run(url, each))) for each in (COLUMNS, CONSTRAINTS, INDEXES)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("directory", some(SERVED, 6), ids=lambda path: path.name)
 def test_what_is_added_is_as_if_it_had_been_there(directory: Path) -> None:
     """A database of nothing, to which everything is added, and one that was made so."""
@@ -210,6 +212,7 @@ def test_the_command(beside: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["upgrade", renamed, "--database", beside]) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [3])
 @pytest.mark.parametrize("name", REFUSED if LONG else some(REFUSED, 8))
 def test_it_leads_from_refused_to_served(

@@ -57,6 +57,7 @@ COMES_LATER = ("transfer-encoding", "expect")
 CASES = COMPLETE if LONG else some(COMPLETE, 16)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("directory", CASES, ids=lambda path: path.name)
 def test_what_is_answered_likewise_is_what_the_steps_answer(directory: Path) -> None:
     _asked_both_ways(contract_of(directory), sorted((directory / "http").glob("*.http")), operator_of(directory))

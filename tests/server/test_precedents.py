@@ -32,6 +32,7 @@ COMPLETE = [each for each in SERVED if each.name != "orders"]
 CASES = COMPLETE if LONG else [each for each in some(COMPLETE, 12) if _is_quick(each)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("directory", CASES, ids=lambda path: path.name)
 def test_a_precedent_changes_no_answer(directory: Path) -> None:
     _told_twice(contract_of(directory), sorted((directory / "http").glob("*.http")), operator_of(directory))

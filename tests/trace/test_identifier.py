@@ -148,6 +148,7 @@ def test_every_plan_has_a_digest() -> None:
         assert len({digest(plan) for plan in plans if plan is not None}) <= 1, path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("directory", some(SERVED, 8), ids=lambda each: each.name)
 def test_another_process_knows_a_plan_by_the_same_digest(directory: Path) -> None:
     plan = compiled(contract_of(directory)).plan

@@ -199,6 +199,7 @@ def goes(when: str, rows: int) -> bool:
     return when == "always" or (when == "empty" and not rows)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", SIZES)
 @pytest.mark.parametrize("name", CHANGES)
 def test_what_needs_no_decision_is_made_without_one(path: Path, rows: int, name: str) -> None:
@@ -221,6 +222,7 @@ def test_what_needs_no_decision_is_made_without_one(path: Path, rows: int, name:
     assert opened(path, "") or (change["back"] == "asked" and rows)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", SIZES[1:])
 @pytest.mark.parametrize("name", CHANGES)
 def test_what_is_decided_is_done_and_undone(path: Path, rows: int, name: str) -> None:
