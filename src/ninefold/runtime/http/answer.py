@@ -96,7 +96,7 @@ class Works:
             done(value, error)
 
         if isinstance(work, Sweep):
-            self._database.write(work.work, written)
+            self._database.write(work.work, written, again=True)
         else:
             timers = self.service.timers
             due = None if timers is None else timers.written(now)

@@ -63,7 +63,8 @@ class Asked(msgspec.Struct, eq=False):
     """What a request asks of its endpoint. `key`: the idempotency key that came, and `held` the request under it;
     `holds`: the key is in progress by this request, and `let_go` tells other nodes that it is no more; `repeated`: the
     answer is that of an earlier one with the key. `called`: the function that comes before the operation has been
-    called. `attempts`: how often a row was looked at that others changed meanwhile."""
+    called. `attempts`: how often a row was looked at that others changed meanwhile; `yields`: how often it was undone
+    for the sake of others."""
 
     call: Call
     key: str | None
@@ -74,6 +75,7 @@ class Asked(msgspec.Struct, eq=False):
     repeated: bool = False
     called: bool = False
     attempts: int = 0
+    yields: int = 0
 
     def repeats(self) -> None:
         self.repeated = True

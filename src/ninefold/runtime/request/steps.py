@@ -32,9 +32,12 @@ from ninefold.runtime.request.perform import perform, refused
 from ninefold.runtime.request.precedents import Precedent
 from ninefold.runtime.request.routes import Found, Match, NotAllowed, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
-from ninefold.runtime.store.protocol import TooLong, Unavailable
+from ninefold.runtime.store.protocol import TooLong, Unavailable, Yielded
 
 log = logging.getLogger("ninefold.server")
+
+MOST_YIELDS = 20
+"""How often a request is undone for the sake of others, before it is given up."""
 
 MOST_LOOKS = 1_000
 """How often a request looks at a row that others change all the while, before it is given up."""
@@ -170,6 +173,9 @@ def _failed(x: Exchange, error: Exception) -> Next:
             # Of those that look and then write, one succeeds each time: the others look again.
             asked.attempts += 1
             return look(x, asked) if asked.call.on_current else perform(x, asked)
+        case Yielded() if asked is not None and asked.yields < MOST_YIELDS:
+            asked.yields += 1
+            return perform(x, asked)
         case Unavailable():
             return unavailable(x)
         case TooMuch() | TooLong():

@@ -25,6 +25,7 @@ from ninefold.runtime.store.postgresql_running import (
     alike,
     beside,
     found_over,
+    insisted,
     is_to,
     patiently,
     plan_of,
@@ -60,7 +61,7 @@ def expand(url: str, plan: ServicePlan, decide: Decide, before: Before) -> Over:
         if noted is None:
             noted = _expanded(side, plan, over, number, alike(served, plan, number))
         for index in over.indexes:
-            _indexed(side, index, plan.schema)
+            insisted(lambda: _indexed(side, index, plan.schema))  # noqa: B023
         validate(side)
         moved = tuple((f"{each.table}.{each.column}", _moved(side, each, plan.schema)) for each in over.move)
         if not noted.moved:

@@ -20,7 +20,7 @@ import asyncpg
 from asyncpg import exceptions
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.runtime.store.protocol import Conflicting, NoValue, Row, Stored, TooLong, Unavailable
+from ninefold.runtime.store.protocol import Conflicting, NoValue, Row, Stored, TooLong, Unavailable, Yielded
 from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.postgresql import fitted, numbered
 from ninefold.sql.postgresql_events import FORMS
@@ -42,6 +42,13 @@ _PASSING = (
 """What PostgreSQL says of itself and not of the work: the same work may succeed later."""
 
 
+YIELDED: Final = (exceptions.SerializationError, exceptions.DeadlockDetectedError)
+"""What PostgreSQL says of a transaction that it has ended for the sake of another."""
+
+YIELDS: Final = 10
+"""How often what yields is asked again."""
+
+
 class Lost(Unavailable):
     """There is no connection any more, or none could be made. Nobody knows whether what was asked last was done."""
 
@@ -51,7 +58,12 @@ FAILED = (exceptions.PostgresError, Unavailable)
 
 
 class Broken(Exception):
-    """A statement failed in a transaction that cannot go on: all of it is to be done again, with a savepoint each."""
+    """A statement failed in a transaction that cannot go on: all of it is to be done again, with a savepoint each, but
+    for the work that is `unavailable`; None: it is to be done as well."""
+
+    def __init__(self, unavailable: Unavailable | None = None) -> None:
+        super().__init__()
+        self.unavailable: Final = unavailable
 
 
 def meaning(error: Exception) -> Exception:
@@ -71,6 +83,11 @@ def meaning(error: Exception) -> Exception:
             return error
 
 
+def meaning_to_a_work(error: Exception) -> Exception:
+    """The same of a transaction, which may have Yielded."""
+    return Yielded(words(error)) if isinstance(error, YIELDED) else meaning(error)
+
+
 def words(error: Exception) -> str:
     """What happened, for the operator. Texts of PostgreSQL that may hold values stay inside."""
     match error:
@@ -84,6 +101,8 @@ def words(error: Exception) -> str:
             return "PostgreSQL takes no writes: it is a standby"
         case Unavailable():
             return str(error)
+        case exceptions.TransactionRollbackError():
+            return f"PostgreSQL has undone it for another transaction ({type(error).__name__})"
         case _ if _is_answer(error) and not isinstance(error, _PASSING):
             return f"PostgreSQL reports {type(error).__name__}"
         case _:
@@ -195,6 +214,16 @@ class Link:
         self.drop()
         raise Lost(words(found)) from found
 
+    async def _insisted(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """The same of one statement; outside of a transaction it is asked again where it yields."""
+        for _ in range(YIELDS):
+            try:
+                return await self._told(ask)
+            except YIELDED:
+                if self._connection.is_in_transaction():
+                    raise
+        return await self._told(ask)
+
     async def _answers(self) -> bool:
         if self.is_lost:
             return False
@@ -254,12 +283,12 @@ class Link:
             rows = await prepared.statement.fetch(*fit)
             return [tuple(row) for row in rows], _has_changed(prepared.statement.get_statusmsg())
 
-        return await self._told(ask)
+        return await self._insisted(ask)
 
     async def records(self, text: str, *binds: Any) -> list[Any]:
         """The same of a statement whose binds have their forms already, with the names of columns."""
         prepared = await self.prepare(text)
-        return list(await self._told(lambda: prepared.statement.fetch(*binds)))
+        return list(await self._insisted(lambda: prepared.statement.fetch(*binds)))
 
     async def fetch(self, text: str, *binds: Any) -> list[Any]:
         """The same of a statement that is not kept."""
@@ -272,11 +301,12 @@ class Link:
         """The first of the first row."""
         if self.pooled:
             statement = await self._plain(text)
-            return await self._told(lambda: statement.fetchval(*binds))
-        return await self._told(lambda: self._connection.fetchval(text, *binds))
+            return await self._insisted(lambda: statement.fetchval(*binds))
+        return await self._insisted(lambda: self._connection.fetchval(text, *binds))
 
-    async def execute(self, text: str, *binds: Any) -> None:
-        await self._told(lambda: self._connection.execute(text, *binds))
+    async def execute(self, text: str, *binds: Any) -> str:
+        """What the last of its commands says of itself."""
+        return str(await self._told(lambda: self._connection.execute(text, *binds)))
 
     async def copy(self, table: str, columns: Sequence[str], records: Sequence[Any]) -> None:
         copy = self._connection.copy_records_to_table
@@ -341,11 +371,12 @@ class Transaction:
         try:
             rows, changed = self._loop.run_until_complete(self._run(text, binds))
         except Exception as error:
-            held = _is_held(error, self._link.held)
-            found = Unavailable("nodes of the contract before do not know of it yet") if held else meaning(error)
-            if not self._guarded and (held or not isinstance(found, Unavailable)):
-                raise Broken from error
-            raise found from error
+            found = meaning_to_a_work(error)
+            if _is_held(error, self._link.held):
+                found = Unavailable("nodes of the contract before do not know of it yet")
+            if self._guarded or isinstance(found, Lost):
+                raise found from error
+            raise Broken(found if isinstance(found, Unavailable) else None) from error
         self.changed = self.changed or changed
         return rows
 

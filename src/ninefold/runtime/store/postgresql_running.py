@@ -19,7 +19,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import record
 from ninefold.runtime.store.changing import Before, Decide, NotUpgraded
 from ninefold.runtime.store.postgresql_between import LEAVE, NotServed, on_its_way
-from ninefold.runtime.store.postgresql_link import FAILED, Link, Transaction
+from ninefold.runtime.store.postgresql_link import YIELDED, Link, Transaction
 from ninefold.runtime.store.postgresql_opening import (
     Known,
     asking,
@@ -32,7 +32,7 @@ from ninefold.runtime.store.postgresql_opening import (
 from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.postgresql_serving import nobody_serves, serving
 from ninefold.runtime.store.postgresql_writer import WRITE
-from ninefold.runtime.store.protocol import Command
+from ninefold.runtime.store.protocol import Command, Unavailable
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.changes import Changes, changes
 from ninefold.upgrade.running import Between, Running, running
@@ -94,9 +94,23 @@ def beside(url: str) -> Iterator[Side]:
         raise NotUpgraded(why.message, why.details, why.help, why.then) from None
 
 
-def patiently(side: Side, work: Callable[[], T], looks: Callable[[], None] = lambda: None) -> T:
-    """In a transaction in which nobody else writes, but while it `looks` before; again where it waited too long."""
+def insisted(work: Callable[[], T]) -> T:
+    """What waits too long for others, or yields to them, is done again."""
     for attempt in range(ATTEMPTS):
+        time.sleep(PAUSE_SECONDS if attempt else 0)
+        try:
+            return work()
+        except Exception as error:
+            said = error.__cause__ if isinstance(error, Unavailable) else error
+            if not isinstance(said, (exceptions.LockNotAvailableError, *YIELDED)):
+                raise
+    raise NotUpgraded("others hold what has to be changed", help=("ask for it again",))
+
+
+def patiently(side: Side, work: Callable[[], T], looks: Callable[[], None] = lambda: None) -> T:
+    """In a transaction in which nobody else writes, but while it `looks` before."""
+
+    def transacted() -> T:
         side.ask(BEGIN)
         try:
             looks()
@@ -104,20 +118,13 @@ def patiently(side: Side, work: Callable[[], T], looks: Callable[[], None] = lam
             side.ask(WRITE)
             made = work()
             side.ask("COMMIT")
-        except (exceptions.LockNotAvailableError, exceptions.DeadlockDetectedError):
-            side.ask("ROLLBACK")
-            if attempt == ATTEMPTS - 1:
-                raise NotUpgraded("others hold what has to be changed", help=("ask for it again",)) from None
-            time.sleep(PAUSE_SECONDS)
-        except FAILED:
-            raise
         except BaseException:
             if not side.link.is_lost:
                 side.ask("ROLLBACK")
             raise
-        else:
-            return made
-    raise AssertionError("the last attempt ends it")
+        return made
+
+    return insisted(transacted)
 
 
 def served_now(side: Side, before: Before) -> tuple[int, ServicePlan]:
@@ -174,7 +181,8 @@ def found_over(
 def validate(side: Side) -> None:
     """Have what is demanded be looked at in all rows, beside those who write."""
     for table, constraint in side.ask(_NOT_VALID):
-        side.ask(f"ALTER TABLE {table} VALIDATE CONSTRAINT {identifier(constraint)}")
+        demand = f"ALTER TABLE {table} VALIDATE CONSTRAINT {identifier(constraint)}"
+        insisted(lambda: side.ask(demand))  # noqa: B023
 
 
 def added(noted: Between) -> Iterator[str]:

@@ -21,11 +21,11 @@ from typing import Any, Final, TypeVar
 from ninefold.runtime.store import postgresql_series as series
 from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_leases import Lease, writing
-from ninefold.runtime.store.postgresql_link import Broken, Link, Lost, Transaction, meaning, words
+from ninefold.runtime.store.postgresql_link import Broken, Link, Lost, Transaction, meaning, meaning_to_a_work, words
 from ninefold.runtime.store.postgresql_nodes import CHANNEL
 from ninefold.runtime.store.postgresql_servers import TIMELINE, Servers
 from ninefold.runtime.store.postgresql_serving import may_serve, served
-from ninefold.runtime.store.protocol import Unavailable
+from ninefold.runtime.store.protocol import Unavailable, Yielded
 from ninefold.runtime.store.writer import Queue, Result, Waiting, answer
 from ninefold.sql import nodes
 from ninefold.values import LONGEST_SUM
@@ -144,13 +144,30 @@ class Writer:
             self._thread.join()
 
     def _live(self) -> None:
-        while not self.queue.ended:
-            batch = self.queue.batch()
+        yielding: list[Waiting] = []
+        until = 0.0
+        while yielding or not self.queue.ended:
+            batch = yielding or self.queue.batch()
             if batch is None:
                 self._look()
             elif batch:
-                answer(batch, self._committed(batch))
+                until = until if yielding else monotonic() + PATIENCE_SECONDS
+                yielding = self._answered(batch, monotonic() < until)
         self._end()
+
+    def _answered(self, batch: list[Waiting], may_yield: bool) -> list[Waiting]:
+        """Those that have yielded to another transaction, and are to be done once more; the rest is answered."""
+        settled: list[tuple[Waiting, Result]] = []
+        yielding: list[Waiting] = []
+        for waiting, (value, error) in zip(batch, self._committed(batch), strict=True):
+            if not waiting.again or not isinstance(error, Yielded):
+                settled.append((waiting, (value, error)))
+            elif may_yield:
+                yielding.append(waiting)
+            else:
+                settled.append((waiting, (None, Unavailable(str(error)))))
+        answer([waiting for waiting, _ in settled], [result for _, result in settled])
+        return yielding
 
     def _end(self) -> None:
         if self._link is not None:
@@ -250,11 +267,12 @@ class Writer:
                 self._await(series.made(self._connected(), works))
             link = self.begun(batch)
             try:
-                results = self._done(link, batch, works)
+                known: dict[int, Result] = {}
+                results = self._done(link, batch, works, known)
                 if results is None:
                     self._await(link.execute("ROLLBACK"))
                     link = self.begun(batch)
-                    results = [self._alone(link, each) for each in batch]
+                    results = [known.get(number) or self._alone(link, each) for number, each in enumerate(batch)]
                 if all(error is not None for _, error in results):
                     self._await(link.execute("ROLLBACK"))
                 else:
@@ -268,7 +286,7 @@ class Writer:
             self.failing = "another process serves the database, of another contract"
             return [(None, Unavailable(self.failing))] * len(batch)
         except Exception as error:
-            found = meaning(error)
+            found = meaning_to_a_work(error)
             self.failing = str(found)
             return [(None, found)] * len(batch)
         self.batches += 1
@@ -280,10 +298,14 @@ class Writer:
     def _end_of(self, link: Link) -> None:
         """Commit. Where the connection is lost meanwhile, what the transaction has left says whether it was."""
         try:
-            self._await(link.execute(self._commit))
+            ended = self._await(link.execute(self._commit))
         except Lost:
             if not self._was_committed():
                 raise
+        else:
+            if ended != "COMMIT":
+                # That is all that PostgreSQL says where a statement of it had failed.
+                raise RuntimeError("a transaction that could not go on was to be committed")
 
     def _was_committed(self) -> bool:
         """Whether the last transaction was, as far as it can be found out."""
@@ -302,19 +324,28 @@ class Writer:
         log.error("it is not known whether what was written last was committed")
         return False
 
-    def _done(self, link: Link, batch: list[Waiting], works: series.Alike) -> list[Result] | None:
+    def _done(
+        self, link: Link, batch: list[Waiting], works: series.Alike, known: dict[int, Result]
+    ) -> list[Result] | None:
         """The results, in the order of the works, which nobody else has: those that are alike are done first, then what
-        else can be done once more, without savepoints. None: what they did has to be undone."""
+        else can be done once more, without savepoints. None: what they did has to be undone; of those that are not to
+        be done again for it, the results are `known` then, by their numbers."""
         if len(batch) == 1 and batch[0].again:
             return self._by_itself(link, batch[0])
         done = self._await(series.done(link, works)) if works else {}
         if done is None:
             return None
         left = [number for number, each in enumerate(batch) if each.again and number not in done]
-        together = self._together(link, [batch[number] for number in left])
-        if together is None:
-            return None
-        done |= zip(left, together, strict=True)
+        for number in left:
+            session = Transaction(link, self._loop, self.longest, guarded=False)
+            result = self._tried(link, batch[number], session)
+            if isinstance(result, Broken):
+                if result.unavailable is not None and not isinstance(result.unavailable, Yielded):
+                    known[number] = None, result.unavailable
+                return None
+            if result[1] is not None and session.changed:
+                return None
+            done[number] = result
         return [done[number] if number in done else self._alone(link, each) for number, each in enumerate(batch)]
 
     def _note_due(self, link: Link, batch: list[Waiting], results: list[Result]) -> None:
@@ -323,29 +354,19 @@ class Writer:
         if due:
             self._await(link.run(nodes.WRITTEN, (min(due),)))
 
-    def _together(self, link: Link, batch: list[Waiting]) -> list[Result] | None:
-        """The results of works without savepoints. None: one that failed had changed something already, or left a
-        transaction that cannot go on."""
-        results: list[Result] = []
-        for waiting in batch:
-            session = Transaction(link, self._loop, self.longest, guarded=False)
-            result = self._tried(link, waiting, session)
-            if result is None or (result[1] is not None and session.changed):
-                return None
-            results.append(result)
-        return results
-
     def _by_itself(self, link: Link, waiting: Waiting) -> list[Result] | None:
         """The same of one that has the transaction alone: where it is refused, that is undone."""
         result = self._tried(link, waiting, Transaction(link, self._loop, self.longest, guarded=False))
-        return None if result is None else [result]
+        if isinstance(result, Broken):
+            return None if result.unavailable is None else [(None, result.unavailable)]
+        return [result]
 
-    def _tried(self, link: Link, waiting: Waiting, session: Transaction) -> Result | None:
-        """None: it left a transaction that cannot go on."""
+    def _tried(self, link: Link, waiting: Waiting, session: Transaction) -> Result | Broken:
+        """Broken: it left a transaction that cannot go on."""
         try:
             return waiting.work(session), None
-        except Broken:
-            return None
+        except Broken as error:
+            return error
         except BaseException as error:
             if link.is_lost:
                 raise Lost("the connection was lost") from error
@@ -363,8 +384,11 @@ class Writer:
                 if link.is_lost:
                     raise Lost("the connection was lost") from error
                 self._await(link.execute("ROLLBACK TO work"))
-                result = None, error
                 if not isinstance(error, Broken):
+                    result = None, error
+                    break
+                if error.unavailable is not None:
+                    result = None, error.unavailable
                     break
         self._await(link.execute("RELEASE work"))
         return result

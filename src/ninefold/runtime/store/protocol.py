@@ -37,6 +37,10 @@ class Unavailable(Exception):
     service is stopping. Nothing of the work was done."""
 
 
+class Yielded(Unavailable):
+    """The database has undone the work for the sake of another's: the same may succeed at once."""
+
+
 class Session(Protocol):
     """A transaction in progress."""
 
@@ -192,7 +196,8 @@ class Database(Protocol):
 
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         """Run `work` in a transaction of its own: if it raises, nothing of it remains, and the exception is the
-        future's. The future is done once the commit is durable. Must be called on the event loop's thread."""
+        future's. Where it was undone it is done once more. The future is done once the commit is durable. Must be
+        called on the event loop's thread."""
 
     def write(
         self,
@@ -203,9 +208,9 @@ class Database(Protocol):
         places: tuple[int, ...] = (),
     ) -> None:
         """The same, where `done` is told once the commit is durable, on the event loop's thread. `again`: where it was
-        undone together with others it can be done once more, and what it does is then the same. `due`: the time before
-        which nothing of what it writes is due, where the processes that serve a database have to tell each other.
-        `places`: where those who write are found in a replica (`ninefold.sql.nodes`). Raises Unavailable."""
+        undone it can be done once more, and what it does is then the same; else Yielded may come. `due`: the time
+        before which nothing of what it writes is due, where the processes that serve a database have to tell each
+        other. `places`: where those who write are found in a replica (`ninefold.sql.nodes`). Raises Unavailable."""
 
     def admit(self, size: int) -> None:
         """A value or a row of so many bytes can be written, if that is more than usual."""

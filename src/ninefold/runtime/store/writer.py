@@ -116,7 +116,7 @@ def transacted(database: Database, work: Callable[[Session], T]) -> Future[T]:
     """`Database.transact`, by its `write`."""
     future: Future[T] = asyncio.get_running_loop().create_future()
     try:
-        database.write(work, settling(future))
+        database.write(work, settling(future), again=True)
     except Unavailable as error:
         future.set_exception(error)
     return future
