@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.contracts import SERVED, contract_of
 
+from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import Loaded, compile_document
 
@@ -78,3 +79,25 @@ def test_what_is_said_not_to_be_shown_is_asked_for() -> None:
 
 def test_a_schema_beside_it_narrows_the_type_of_the_expression() -> None:
     assert asked("a: {computed: note.text.size(), minimum: 0}") == []
+
+
+@pytest.mark.parametrize(
+    ("computed", "why"),
+    [
+        ("note.text + 1", "NF0407"),
+        ("note.text in ['a'] && note.text", "NF0407"),
+        ("note.other", "NF0403"),
+        ("note in ['a']", "NF0407"),
+        ("note.text > note.a", "NF0407"),
+    ],
+)
+def test_what_is_wrong_with_an_expression_is_told_and_no_type_is_asked_for(computed: str, why: str) -> None:
+    found = loaded(NOTES.replace("FIELDS", f'a: {{computed: "note.text.size()"}}\n      b: {{computed: "{computed}"}}'))
+    assert [each.code.id for each in found.diagnostics if each.code.severity is Severity.ERROR] == [why]
+    assert [each for each in found.open_questions if each.question.id == "type"] == []
+
+
+def test_what_is_wrong_is_told_only_of_what_is_shown() -> None:
+    fields = "tag: not shown\n      a: {computed: note.tag.size()}\n      b: {computed: all(other).size() + note.a}"
+    found = loaded(NOTES.replace("FIELDS", fields) + "  other: not shown\n")
+    assert [each.code.id for each in found.diagnostics if each.code.severity is Severity.ERROR] == []

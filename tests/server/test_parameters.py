@@ -119,6 +119,18 @@ endpoints:
       phase: {type: array, items: {enum: [draft, final, nothing]}, explode: false, where: file.phase in value}
       size:  {explode: true, where: file.size in value}
     responses: {200: "page.items.map(f, f.name)"}
+  GET /owned:
+    does: list file
+    sort: [id]
+    pages: none
+    query:
+      owner: file.owner == value
+      of:    {explode: false, where: file.owner in value}
+      by:    {explode: true, where: file.owner in value && file.owner.id in value}
+      not:   {explode: true, where: "!(file.owner in value)"}
+      file:  {explode: false, where: file in value}
+      from:  "value in file.owner.files"
+    responses: {200: "page.items.map(f, f.name)"}
   GET /shown:
     does: list file
     sort: [id]
@@ -388,6 +400,31 @@ def test_several_values_narrow_rows(http: httpx.Client) -> None:
     assert wrong(http, "/phases?phase=draft,other&size=10,20") == [("/phase/1", "enum"), ("/size/0", "type")]
     assert wrong(http, "/phases?phase=&size=10&size=x") == [("/phase/0", "enum"), ("/size/1", "type")]
     assert wrong(http, "/phases?phase=draft&phase=final") == [("/phase", "repeated")]
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("owner=1", "abcd"),
+        ("of=1", "abcd"),
+        ("of=2,1", "abcd"),
+        ("of=2", ""),
+        ("by=2&by=1", "abcd"),
+        ("by=3", ""),
+        ("not=1", ""),
+        ("not=2&not=3", "abcd"),
+        ("file=1,4", "ad"),
+        ("from=2", "abcd"),
+        ("from=7", ""),
+    ],
+)
+def test_rows_are_found_by_the_rows_that_they_refer_to(http: httpx.Client, query: str, names: str) -> None:
+    assert shown(http, f"/owned?{query}") == list(names)
+
+
+@pytest.mark.parametrize("query", ["owner=x", "of=1,x", "by=1&by=x", "not=x", "file=x", "from=x"])
+def test_what_is_no_primary_key_finds_no_rows(http: httpx.Client, query: str) -> None:
+    assert [rule for _, rule in wrong(http, f"/owned?{query}")] == ["type"]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from ninefold.checks.events import check_events, has_subscriptions, subscription
 from ninefold.checks.findings import Findings
 from ninefold.checks.limits import check_limits
 from ninefold.checks.lists import growth
-from ninefold.checks.model import Vocabulary, known_resources, model
+from ninefold.checks.model import Vocabulary, known_to, model
 from ninefold.checks.numbers import before_their_numbers, of_their_numbers
 from ninefold.checks.parameters import check_cors
 from ninefold.checks.records import check_records
@@ -36,7 +36,7 @@ from ninefold.diagnostics.source import Span, Spans
 from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
 from ninefold.language.expressions import expressions_in
-from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, is_open, value_of
+from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.plan.events import EVENT, SUBSCRIPTION
 from ninefold.questions.ask import accepted_proposals
 from ninefold.questions.question import OpenQuestion
@@ -73,12 +73,7 @@ def check(contract: Contract, open_questions: tuple[OpenQuestion, ...]) -> Outco
 def _resources(open_questions: tuple[OpenQuestion, ...], findings: Findings) -> tuple[dict[str, Resource], Vocabulary]:
     """The resources of which all is known, with those that the language has itself, and what expressions may name."""
     contract = findings.contract
-    known = known_resources(contract)
-    findings.all_unknown = is_open(contract.resources.resources)
-    findings.unknown = frozenset(each.name for each in findings.resources) - known.keys()
-    findings.more_back_references = any(
-        isinstance(field.inverse, Gap | Proposal) for each in known.values() for field in value_of(each.fields) or ()
-    )
+    known = known_to(findings)
     vocabulary = model(known, caller_type(contract, known), findings)
     resources = check_resources(known, vocabulary, findings)
     read = has_log(contract)

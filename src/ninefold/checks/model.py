@@ -72,6 +72,17 @@ class Vocabulary:
         return self.scope(resource, **{BEFORE: before(resource, maybe=True)}, **more)
 
 
+def known_to(findings: Findings) -> dict[str, stated.Resource]:
+    """The resources of which all is known, and what findings say of the others."""
+    known = known_resources(findings.contract)
+    findings.all_unknown = is_open(findings.contract.resources.resources)
+    findings.unknown = frozenset(each.name for each in findings.resources) - known.keys()
+    findings.more_back_references = any(
+        isinstance(field.inverse, Gap | Proposal) for each in known.values() for field in value_of(each.fields) or ()
+    )
+    return known
+
+
 def known_resources(contract: Contract) -> dict[str, stated.Resource]:
     """The resources whose primary key and fields are stated and whose references lead to such resources: the
     others cannot be stored, and their endpoints are blocked by the gap."""

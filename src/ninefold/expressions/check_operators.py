@@ -76,7 +76,11 @@ class Parts(ABC):
         return typed
 
     def _inferrable(self, hint: Type | None) -> Type | None:
-        """The type that a hint gives to an inferred variable: a row's is that of its primary key."""
+        """The type that a hint gives to an inferred variable: a row's is that of its primary key, by itself and in an
+        array of rows."""
+        if isinstance(hint, Array) and isinstance(hint.items, Row):
+            items = self._inferrable(hint.items)
+            return None if items is None else Array(items=items)
         if isinstance(hint, Row):
             shape = self.scope.model.get(hint.resource)
             hint = None if shape is None else shape.identifier_type
@@ -261,7 +265,7 @@ class Operators(Parts):
         same = same_row(left, right, self.scope.model)
         if same is not None:
             return same if ast.operator == "==" else Call(function="!", arguments=[same], type=Boolean())
-        named = self._names(ast.left, left, right.type) or self._names(ast.right, right, left.type)
+        named = self._names(ast.left, left.type, right.type) or self._names(ast.right, right.type, left.type)
         if join(left.type, right.type) is None and not named:
             self._mismatch(ast, ast.operator, (ast.left, ast.right), (left, right))
             return None
@@ -281,8 +285,9 @@ class Operators(Parts):
             case _:
                 return self._narrowed(typed, other)
 
-    def _names(self, ast: Ast, value: Typed, row: Type) -> bool:
-        """Whether this is an inferred variable that holds the primary key of such a row: `film.director == value`."""
+    def _names(self, ast: Ast, type_: Type, row: Type) -> bool:
+        """Whether this is an inferred variable that holds the primary key of such a row, of this type, or several:
+        `film.director == value`, `film.director in value`."""
         if not isinstance(row, Row) or not isinstance(ast, Name) or ast.name not in self.inferred:
             return False
         shape = self.scope.model.get(row.resource)
@@ -290,7 +295,7 @@ class Operators(Parts):
             ast.name not in self._locals
             and shape is not None
             and shape.identifier_type is not None
-            and join(value.type, shape.identifier_type) is not None
+            and join(type_, shape.identifier_type) is not None
         )
 
     def _membership(self, ast: Binary) -> Typed | None:
@@ -314,7 +319,9 @@ class Operators(Parts):
         if isinstance(right.type, Anything) and not isinstance(left.type, Text | Anything):
             right = narrowed(right, _ANY_ARRAY)  # only a text can be the name of a member
         suits = isinstance(right.type, Array | Object | Anything) and (
-            join(left.type, wanted) is not None or self._names(ast.left, left, wanted)
+            join(left.type, wanted) is not None
+            or self._names(ast.left, left.type, wanted)
+            or self._names(ast.right, wanted, left.type)
         )
         if not suits:
             help: tuple[str, ...] = ()

@@ -339,8 +339,8 @@ def _new() -> Iterable[Overload]:
         True, "at random",
     )  # fmt: skip
     yield Overload(
-        "serial", "serial", "function", (), INTEGER, by_the_database, "the next number, made by the database",
-        True, "by counting", False,
+        "serial", "serial", "function", (), INTEGER, by_the_database,
+        "the next number, made by the database: none comes twice, some may be left out", True, "by counting", False,
     )  # fmt: skip
 
 
