@@ -14,6 +14,7 @@ import pytest
 
 from ninefold.pipeline import compile_document
 from ninefold.runtime.http import streams as streams_of
+from ninefold.runtime.http.capacity import Capacity
 from ninefold.runtime.http.streams import Streams
 from ninefold.runtime.http.wire import End
 from ninefold.runtime.http.work import Fetcher
@@ -107,7 +108,7 @@ def following(standing: Callable[[], Standing]) -> Follow:
 async def both(database: Database, standing: Callable[[], Standing]) -> tuple[End | None, End | None]:
     """How it ends for two who see the same: the first is asked about before the second."""
     bell = Bell(database)
-    streams = Streams(database, bell, Fetcher())
+    streams = Streams(database, bell, Fetcher(), Capacity())
     follow = following(standing)
     wires = Wire(), Wire()
     try:
@@ -158,7 +159,9 @@ def test_a_sign_of_life_wakes_nobody_unless_it_has_to_be_waited_for(
 
     async def beaten(database: Database) -> tuple[Beaten, int]:
         bell, wire = Bell(database), Beaten()
-        listening = asyncio.create_task(Streams(database, bell, Fetcher()).follow(following(lambda: Holds({})), wire))
+        listening = asyncio.create_task(
+            Streams(database, bell, Fetcher(), Capacity()).follow(following(lambda: Holds({})), wire)
+        )
         async with asyncio.timeout(60):
             await wire.enough.wait()
             bell.close()

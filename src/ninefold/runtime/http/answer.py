@@ -11,11 +11,12 @@ from asyncio import Future
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any, Protocol, TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
 
-from ninefold.runtime.http.capacity import Capacity
+from ninefold.runtime.http.body import Disconnected, Readable, Stalled
+from ninefold.runtime.http.capacity import SAFE, Capacity
 from ninefold.runtime.http.deadlines import Deadlines
-from ninefold.runtime.http.work import Beside, Callers, Computations, Fetcher, is_much
+from ninefold.runtime.http.work import Beside, Callers, Computations, Fetcher, is_much, size_of
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.operations import flow
 from ninefold.runtime.operations.flow import (
@@ -30,7 +31,6 @@ from ninefold.runtime.operations.flow import (
     SelectAsOne,
     Share,
     Sweep,
-    TooLarge,
     Transact,
     Wait,
     Work,
@@ -47,21 +47,6 @@ STALLED = Response(408, ((b"connection", b"close"),))
 """RFC 9110 15.5.9."""
 
 
-class Disconnected(Exception):
-    """The client went away while its body was read."""
-
-
-class Stalled(Exception):
-    """Nothing came of the body for too long."""
-
-
-class Readable(Protocol):
-    """The body of a request."""
-
-    def read(self, limit: int) -> bytes | TooLarge | Awaitable[bytes | TooLarge]:
-        """All of it, of at most `limit` bytes. Raises Disconnected, Stalled or Unavailable, as what is awaited does."""
-
-
 class Works:
     """What requests wait for, and who does it."""
 
@@ -70,6 +55,7 @@ class Works:
         self.bell = Bell(database)
         self.fetcher = Fetcher()
         self.thread = Beside()
+        self.capacity = capacity
         self._database = database
         self._callers = Callers(capacity)
         self._computations = Computations(capacity)
@@ -210,6 +196,7 @@ class Answer:
         "_body",
         "_deadline",
         "_given_up",
+        "_held",
         "_much",
         "_told",
         "_waits",
@@ -226,6 +213,7 @@ class Answer:
         self._works = works
         self._body = body
         self._much = False
+        self._held = 0
         self._awaited: Future[Any] | None = None
         self._given_up: Callable[[], None] | None = None
         self._deadline: float | None = None
@@ -251,6 +239,9 @@ class Answer:
         if self._awaited is not None:
             self._awaited.cancel()
             self._awaited = None
+        if self._held:
+            self._works.capacity.release(self._held)
+            self._held = 0
         if self._given_up is not None:
             given_up, self._given_up = self._given_up, None
             given_up()
@@ -290,7 +281,7 @@ class Answer:
                 self._await(result, partial(self._came, step, began))
                 return
             if self._is_beside(work, result, began):
-                self._take_beside(resume, result)
+                self._take_much(resume, result)
                 return
             try:
                 step = resume(result)
@@ -333,7 +324,7 @@ class Answer:
         elif error is not None:
             self._go_on(self._failed(error if isinstance(error, Exception) else RuntimeError(error)))
         elif self._is_beside(step.work, awaited.result(), began):
-            self._take_beside(step.resume, awaited.result())
+            self._take_much(step.resume, awaited.result())
         else:
             self._go_on(taken(self.x, partial(step.resume, awaited.result())))
 
@@ -344,6 +335,17 @@ class Answer:
             at_once = self.x.endpoint.body_at_once
             self._much = isinstance(work, flow.Beside) or is_much(result, perf_counter() - began, at_once)
         return self._much
+
+    def _take_much(self, resume: Callable[[Any], Next], result: Any) -> None:
+        """The same with what was found, which counts until there is a response: where many ask for much at once, it is
+        found sooner than anything is made of it."""
+        size, capacity = size_of(result), self._works.capacity
+        if size and self.x.request.method in SAFE and not capacity.has_room_for(size):
+            self._go_on(self._failed(Unavailable("too many rows wait to be shown")))
+            return
+        capacity.bytes += size
+        self._held += size
+        self._take_beside(resume, result)
 
     def _take_beside(self, resume: Callable[[Any], Next], result: Any) -> None:
         """They are taken to their end once they have begun."""

@@ -9,7 +9,6 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from importlib import import_module
 from time import perf_counter
 
@@ -17,7 +16,7 @@ from ninefold.runtime.http.access_log import Observe, Reason, Record
 from ninefold.runtime.http.answer import Works
 from ninefold.runtime.http.asking import Asking, Reasons, Settled, Trace, Watch
 from ninefold.runtime.http.body import Body, Whole, headers_of, is_last, requested
-from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity, ClientAddress, client_address
+from ninefold.runtime.http.capacity import LITTLE_BYTES, SAFE, Capacity, ClientAddress, client_address
 from ninefold.runtime.http.cycle import Message, Receive, Send
 from ninefold.runtime.http.framing import Head
 from ninefold.runtime.http.streams import Streams
@@ -40,9 +39,6 @@ BEFORE_LOADING = 1.0
 
 AFTER_FAILURE = 1.0
 """Seconds until what could not be done is tried again."""
-
-SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
-"""Methods of requests that do nothing (RFC 9110 9.2.1)."""
 
 PIECE_BYTES = 256 * 1024
 """Bytes of a response that are sent at once."""
@@ -77,7 +73,7 @@ class Application:
         self.capacity = capacity or Capacity()
         self.works = Works(service, database, self.capacity)
         self._likewise = Likewise(service, self.works.at_once, LITTLE_BYTES)
-        self._streams = Streams(database, self.works.bell, self.works.fetcher)
+        self._streams = Streams(database, self.works.bell, self.works.fetcher, self.capacity)
         self._jobs = tuple(jobs)
         self._beside: list[asyncio.Task[None]] = []
         self._waking: asyncio.Task[None] | None = None
@@ -89,7 +85,7 @@ class Application:
             case "websocket":
                 await receive()  # that it connects
                 as_of_get = as_get(scope, receive, send)
-                await self._http(scope, *as_of_get, over_websocket(scope, receive, partial(self._counted, send)))
+                await self._http(scope, *as_of_get, over_websocket(scope, receive, send))
             case "lifespan":
                 await self._lifespan(receive, send)
             case other:
@@ -240,7 +236,7 @@ class Application:
         if not isinstance(response, Follow):
             return await self._send(asking.request, response, asking.body, send)
         if response.head.status != 101 or websocket is None:
-            websocket = over_http(scope, receive, partial(self._counted, send))
+            websocket = over_http(scope, receive, send)
         return await self._follow(asking.request, response, asking.body, send, websocket)
 
     def has_room(self, response: Response | Follow, method: str) -> bool:
@@ -257,15 +253,6 @@ class Application:
             return await self._send(request, response.head, body, send)
         await wire.begin(response.head, ((b"connection", b"close"),) if is_last(request, body) else ())
         return await self._streams.follow(response, wire)
-
-    async def _counted(self, send: Send, message: Message) -> None:
-        """Send a piece of a response, which counts until it is taken."""
-        size = len(message.get("body") or message.get("text") or b"")
-        self.capacity.bytes += size
-        try:
-            await send(message)
-        finally:
-            self.capacity.release(size)
 
     async def _send(self, request: Request, response: Response, body: Body | Whole, send: Send) -> int:
         """The bytes of content that were sent. All of them count until they are taken: whoever runs us waits with each

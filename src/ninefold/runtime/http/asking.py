@@ -123,7 +123,8 @@ class Asking:
         if isinstance(response, Follow):
             self._follower = (response.caller,)
             application.capacity.stream(response.caller)
-        elif self.request.method != "HEAD":
+        else:
+            # Also where nobody is shown it: it is there until its head is taken.
             self.body.answered(len(response.body))
         return response if application.trace is None else application.trace(x, response)
 

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
+from typing import Protocol
 from urllib.parse import quote
 
-from ninefold.runtime.http.answer import Disconnected, Stalled
 from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity, ClientAddress
 from ninefold.runtime.http.cycle import WITHOUT_CONTENT, Message, Receive
 from ninefold.runtime.messages.message import HeaderFields, Request, Response, joined
 from ninefold.runtime.operations.flow import TooLarge
+
+
+class Disconnected(Exception):
+    """The client went away while its body was read."""
+
+
+class Stalled(Exception):
+    """Nothing came of the body for too long."""
+
+
+class Readable(Protocol):
+    """The body of a request."""
+
+    def read(self, limit: int) -> bytes | TooLarge | Awaitable[bytes | TooLarge]:
+        """All of it, of at most `limit` bytes. Raises Disconnected, Stalled or Unavailable, as what is awaited does."""
 
 
 def requested(scope: Message, address: ClientAddress) -> Request:

@@ -34,6 +34,9 @@ taken."""
 LITTLE_BYTES = 16 * 1024
 """Bytes of a response that does not count: there are no more of them than requests, and there is always room for it."""
 
+SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
+"""Methods of requests of which nothing has been done (RFC 9110 9.2.1): they may be refused at any time."""
+
 COMPUTATIONS = 100
 """Passwords that are hashed or verified, or wait for that: a processor takes some dozens in a second."""
 
@@ -124,6 +127,13 @@ class Capacity:
         if not self.has_room_for(size):
             raise Unavailable("too many bodies are on their way")
         self.bytes += size
+
+    def hold_of_stream(self, size: int) -> None:
+        """The same of what a stream tells: what is little has room, however many bytes there are already."""
+        if size > LITTLE_BYTES:
+            self.hold(size)
+        else:
+            self.bytes += size
 
     def release(self, size: int) -> None:
         self.bytes -= size

@@ -22,6 +22,9 @@ from ninefold.runtime.request.algorithms import Standing
 UNTAKEN_BYTES = 256 * 1024
 """Of what was written, beyond which whoever can wait waits until it is taken."""
 
+UNREAD_MESSAGES = 4
+"""Of one that goes on, that have come and are not passed on yet, beyond which no more are taken in."""
+
 
 class Asked(Struct, array_like=True, tag=0):
     """A request that has come whole: its head as it may be sent again, its body, the address of who sent it, and the
@@ -209,6 +212,15 @@ class Channel(asyncio.Protocol, Generic[M]):
     async def taken(self) -> None:
         await self._taken.wait()
 
+    def take_in(self, more: bool) -> None:
+        """Whether more is to be taken in of what the other end writes, which waits otherwise."""
+        if self._transport is None or self._transport.is_closing():
+            return
+        if more:
+            self._transport.resume_reading()
+        else:
+            self._transport.pause_reading()
+
     def close(self) -> None:
         """What was written still arrives."""
         self.flush()
@@ -235,6 +247,7 @@ class Relay:
 
     def __init__(self) -> None:
         self._came: asyncio.Queue[OfRelay | None] = asyncio.Queue()
+        self._is_full = False
         self.channel: Channel[OfRelay]
 
     async def next(self) -> OfRelay | None:
@@ -242,6 +255,9 @@ class Relay:
         found = await self._came.get()
         if found is None:
             self.lost()  # nor later
+        elif self._came.empty() and self._is_full:
+            self._is_full = False
+            self.channel.take_in(True)
         return found
 
     def lost(self) -> None:
@@ -249,6 +265,10 @@ class Relay:
 
     def received(self, message: OfRelay) -> None:
         self._came.put_nowait(message)
+        if self._came.qsize() > UNREAD_MESSAGES and not self._is_full:
+            # Whoever waits for its client has the other end wait, which is then told that nothing is taken.
+            self._is_full = True
+            self.channel.take_in(False)
 
 
 @contextlib.asynccontextmanager

@@ -255,8 +255,7 @@ class Passed:
     def _answered(self, answered: said.Answered) -> None:
         self._answer = Response(answered.status, answered.headers, answered.body)
         self.over = True
-        if self.request.method != "HEAD":
-            self.body.answered(len(answered.body))
+        self.body.answered(len(answered.body))
         if self._told is not None:
             told, self._told = self._told, None
             told()

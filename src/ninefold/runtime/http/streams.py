@@ -20,6 +20,7 @@ from time import perf_counter
 from typing import TypeAlias
 
 from ninefold.runtime.http.audiences import NOT_YET, Audience, Listener, Waiting
+from ninefold.runtime.http.capacity import Capacity
 from ninefold.runtime.http.wire import End, Wire
 from ninefold.runtime.http.work import Fetcher
 from ninefold.runtime.operations.audience import Concerns, Index
@@ -57,8 +58,9 @@ AT_ONCE = 1_000
 class Streams:
     """All responses that go on. Belongs to one event loop; to be used on its thread."""
 
-    def __init__(self, database: Database, bell: Bell, fetcher: Fetcher) -> None:
+    def __init__(self, database: Database, bell: Bell, fetcher: Fetcher, capacity: Capacity) -> None:
         self._database = database
+        self._capacity = capacity
         self._bell = bell
         self._fetcher = fetcher
         self._audiences: dict[Hashable, Audience] = {}
@@ -96,10 +98,8 @@ class Streams:
         gone.add_done_callback(lambda _: self._waiting.tell(listener, None))
         try:
             self._silent[listener] = _now()
-            while (events := await self._next(audience, listener, gone)) is not None:
-                async with asyncio.timeout(SLOW_SECONDS):
-                    listener.sent += await (wire.say(events) if events else wire.beat())
-                self._was_sent(listener)
+            while await self._told(audience, listener, gone, wire):
+                pass
             await wire.end(gone.result() if gone.done() else self._why(audience))
         except TimeoutError:
             await wire.end(End.SLOW)
@@ -116,6 +116,26 @@ class Streams:
                 if self._audiences.get(response.audience) is audience:
                     del self._audiences[response.audience]
         return listener.sent
+
+    async def _told(self, audience: Audience, listener: Listener, gone: Task[End], wire: Wire) -> bool:
+        """Tell of what comes next, and hold nothing of it afterwards. False: there is nothing more to say."""
+        events = await self._next(audience, listener, gone)
+        if events is None:
+            return False
+        listener.sent += await self._said(wire, events)
+        self._was_sent(listener)
+        return True
+
+    async def _said(self, wire: Wire, events: tuple[bytes, ...]) -> int:
+        """Tell of events, or give a sign of life, and wait until it is taken: the bytes of it, which count until then.
+        Raises TimeoutError, or Unavailable where there is no room: whoever is told little always has some."""
+        size = sum(map(len, events))
+        self._capacity.hold_of_stream(size)
+        try:
+            async with asyncio.timeout(SLOW_SECONDS):
+                return await (wire.say(events) if events else wire.beat())
+        finally:
+            self._capacity.release(size)
 
     def _was_sent(self, listener: Listener) -> None:
         del self._silent[listener]

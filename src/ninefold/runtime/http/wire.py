@@ -4,7 +4,7 @@ server-sent events (WHATWG HTML 9.2), or over WebSocket (RFC 6455)."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from enum import Enum, auto
 from typing import Protocol, TypeAlias
@@ -17,6 +17,9 @@ HEARTBEAT = b":\n"
 
 CLOSING_SECONDS = 1.0
 """How long it may take to say that a WebSocket is closed, where whoever runs us waits for the client with that."""
+
+PIECE_BYTES = 16 * 1024
+"""Bytes of events that are sent together; of one alone, all."""
 
 _PING = "ninefold.ping"
 
@@ -77,9 +80,9 @@ class ServerSentEvents:
         await self.beat()
 
     async def say(self, events: Sequence[bytes]) -> int:
-        content = b"".join(events)
-        await self._send({"type": "http.response.body", "body": content, "more_body": True})
-        return len(content)
+        for content in _pieces(events):
+            await self._send({"type": "http.response.body", "body": content, "more_body": True})
+        return sum(map(len, events))
 
     async def beat(self) -> int:
         return await self.say((HEARTBEAT,))
@@ -142,6 +145,19 @@ class WebSocket:
             with suppress(TimeoutError):
                 async with asyncio.timeout(CLOSING_SECONDS):
                     await self._send({"type": "websocket.close", "code": _CODES[why]})
+
+
+def _pieces(events: Sequence[bytes]) -> Iterator[bytes]:
+    """Those that are little together: of what is not taken there is not much twice."""
+    piece: list[bytes] = []
+    size = 0
+    for event in events:
+        if piece and size + len(event) > PIECE_BYTES:
+            yield b"".join(piece)
+            piece, size = [], 0
+        piece.append(event)
+        size += len(event)
+    yield b"".join(piece)
 
 
 def over_http(scope: Message, receive: Receive, send: Send) -> ServerSentEvents:

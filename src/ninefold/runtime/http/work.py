@@ -30,6 +30,8 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
+from itertools import chain
+from sys import getsizeof
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ninefold.runtime.http.capacity import Capacity
@@ -301,6 +303,13 @@ def is_much(found: object, seconds: float, at_once: int = AT_ONCE) -> bool:
             if size > AT_ONCE:
                 return True
     return False
+
+
+def size_of(found: object) -> int:
+    """Bytes that rows take in memory; 0: what was found is none."""
+    if isinstance(found, list) and found and isinstance(found[0], tuple):
+        return sum(map(getsizeof, chain.from_iterable(found)))
+    return 0
 
 
 def _uncollected(function: Callable[[], T]) -> T:

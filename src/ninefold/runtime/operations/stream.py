@@ -49,6 +49,10 @@ FIRST = "0"
 """The position before all, which anybody may name."""
 
 
+CHUNK_BYTES = 256 * 1024
+"""Bytes of events that are told together; of one alone, all. They are held until the client has taken them."""
+
+
 class Stream:
     """The log, from a position on. `names`: of the query parameters that it knows."""
 
@@ -155,13 +159,17 @@ def _parameter(request: Request) -> str | None:
 def _shown(
     told: Callable[[str, Logged], bytes], sealed: Callable[[int], str], rows: Sequence[Row], position: int
 ) -> Chunk:
-    """The events that are seen, as they go over the wire; the position of those that are not counts as well."""
-    events = []
+    """The events that are seen, as they go over the wire, up to so many bytes; the position of those that are not seen
+    counts as well."""
+    events, size = [], 0
     for at, seen, id, kind, row, time, payload in rows:
         position = int(str(at))
         if seen:
-            event = Logged(str(id), str(kind), str(row), str(time), str(payload))
-            events.append(told(sealed(position), event))
+            event = told(sealed(position), Logged(str(id), str(kind), str(row), str(time), str(payload)))
+            events.append(event)
+            size += len(event)
+            if size >= CHUNK_BYTES:
+                return Chunk(tuple(events), position, True)
     return Chunk(tuple(events), position, len(rows) >= BATCH)
 
 

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import field
 from itertools import islice
 from queue import SimpleQueue
-from threading import Lock, Thread, get_native_id
+from threading import Event, Lock, Thread, get_native_id
 from time import perf_counter
 
 import apsw
@@ -46,6 +46,9 @@ LESS_URGENT = 10
 
 THREADS = 8
 """Long reads at a time. They begin as they are needed."""
+
+TAKEN_SECONDS = 0.1
+"""Seconds between two looks whether the service is to stop, while the loop has not taken what was read."""
 
 WAITING = 1_000
 """Long reads that may wait for a thread. Beyond it a client is better told at once than kept waiting."""
@@ -102,6 +105,7 @@ class _Asked:
     future: Future[list[Row]]
     loop: AbstractEventLoop
     given_up: bool = False
+    taken: Event = field(default_factory=Event)
 
     def left(self, future: Future[list[Row]]) -> None:
         self.given_up = self.given_up or future.cancelled()
@@ -150,25 +154,33 @@ class Long:
         _give_way()
         connection: apsw.Connection | None = None
         while (asked := self._queue.get()) is not None:
-            if asked.given_up:
-                continue
-            with self._lock:
-                self.running += 1
-            try:
-                if connection is None:
-                    connection = self.connect()
-                result = self._rows(connection, asked)
-            except apsw.Error as error:
-                result = meaning(error)
-            except Exception as error:
-                result = error
-            with self._lock:
-                self.running -= 1
-            # A closed loop has nobody who could be told.
-            with suppress(RuntimeError):
-                asked.loop.call_soon_threadsafe(_resolve, asked.future, result)
+            if not asked.given_up:
+                connection = self._done(connection, asked)
+            del asked  # while the next one is waited for, what this one found is nobody's
         if connection is not None:
             connection.close()
+
+    def _done(self, connection: apsw.Connection | None, asked: _Asked) -> apsw.Connection | None:
+        """The connection on which it was read. None: there is none yet, and none could be had."""
+        with self._lock:
+            self.running += 1
+        try:
+            if connection is None:
+                connection = self.connect()
+            result = self._rows(connection, asked)
+        except apsw.Error as error:
+            result = meaning(error)
+        except Exception as error:
+            result = error
+        with self._lock:
+            self.running -= 1
+        # A closed loop has nobody who could be told.
+        with suppress(RuntimeError):
+            asked.loop.call_soon_threadsafe(_resolve, asked, result)
+            # What is read is held: while the loop is busy with what was read before, no more of it is.
+            while not (asked.taken.wait(TAKEN_SECONDS) or self._stopping):
+                pass
+        return connection
 
     def _rows(self, connection: apsw.Connection, asked: _Asked) -> list[Row] | Exception:
         connection.set_progress_handler(lambda: asked.given_up or self._stopping, STEPS_ELSEWHERE)
@@ -176,6 +188,8 @@ class Long:
             return connection.execute(asked.text, asked.binds).fetchall()
         except apsw.InterruptError:
             return Unavailable("the service is stopping")
+        finally:
+            connection.set_progress_handler(None)
 
 
 def _give_way() -> None:
@@ -185,7 +199,9 @@ def _give_way() -> None:
             os.setpriority(os.PRIO_PROCESS, get_native_id(), LESS_URGENT)
 
 
-def _resolve(future: Future[list[Row]], result: list[Row] | Exception) -> None:
+def _resolve(asked: _Asked, result: list[Row] | Exception) -> None:
+    asked.taken.set()
+    future = asked.future
     if future.done():
         return
     if isinstance(result, Exception):
