@@ -124,19 +124,22 @@ def test_it_is_known_who_serves(monkeypatch: pytest.MonkeyPatch) -> None:
         assert isinstance(without, Refused) and "--pooled" in without.message
 
 
+AWAY = (
+    "UPDATE \"$ninefold\" SET value = '' WHERE name = 'serves'",
+    "UPDATE \"$node\" SET until = clock_timestamp() - interval '1 s'",
+)
+"""What another contract leaves of one that was away for long: `ninefold upgrade --apply` notes that none is served."""
+
+
 def test_who_has_lost_its_lease_writes_nothing_until_it_has_one_again() -> None:
     url = server.database()
     with pooled("pooler", url) as behind, serving(planned(CONTRACT), behind, {}, pooled=True) as client:
         assert client.post("/halls", json={"most": 1}).status_code == 201
         # As where it was away for long, and meanwhile the database was made for another contract.
-        [(shape,)] = server.run(url, "SELECT encode(value, 'hex') FROM \"$ninefold\" WHERE name = 'shape'")
-        server.run(
-            url,
-            "UPDATE \"$ninefold\" SET value = 'x' WHERE name = 'shape'",
-            "UPDATE \"$node\" SET until = clock_timestamp() - interval '1 s'",
-        )
+        [(serves,)] = server.run(url, "SELECT encode(value, 'hex') FROM \"$ninefold\" WHERE name = 'serves'")
+        server.run(url, *AWAY)
         assert client.post("/halls", json={"most": 1}).status_code == 503
-        server.run(url, f"UPDATE \"$ninefold\" SET value = decode('{shape}', 'hex') WHERE name = 'shape'")
+        server.run(url, f"UPDATE \"$ninefold\" SET value = decode('{serves}', 'hex') WHERE name = 'serves'")
         until(lambda: client.post("/halls", json={"most": 1}).status_code == 201)
         # As after a crash.
         server.run(url, 'TRUNCATE "$node"')
@@ -150,11 +153,7 @@ def test_who_may_not_have_its_lease_again_leaves_no_transaction_open(monkeypatch
         opened = open_database(behind, planned(CONTRACT), pooled=True)
         assert isinstance(opened, Opened)
         lease = vars(opened.database)["_lease"]
-        server.run(
-            url,
-            "UPDATE \"$ninefold\" SET value = 'x' WHERE name = 'shape'",
-            "UPDATE \"$node\" SET until = clock_timestamp() - interval '1 s'",
-        )
+        server.run(url, *AWAY)
         until(lambda: lease.failing)
         begun = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         until(lambda: not server.run(url, f"{begun} AND xact_start IS NOT NULL"))

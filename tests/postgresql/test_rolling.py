@@ -6,13 +6,16 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.events.receiver import receiving
 from tests.postgresql import server
 from tests.postgresql.nodes import CONTRACT, Load, Node, hall, judge, nodes, person
+from tests.postgresql.test_pooled import pooled
 from tests.waiting import until
 
 KILLS = 3
@@ -67,17 +70,28 @@ def upgrade(contract: Path, url: str, *options: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_nodes_are_replaced_one_by_one_under_load(tmp_path: Path) -> None:
+@contextmanager
+def directly(_: str, url: str) -> Iterator[str]:
+    yield url
+
+
+@pytest.mark.parametrize(("by", "options"), [(directly, ()), (pooled, ("--pooled",))])
+def test_nodes_are_replaced_one_by_one_under_load(by: Any, options: Sequence[str], tmp_path: Path) -> None:
     """What was answered is there, by whichever node, and has what the new contract says that each row has."""
     new, url = changed(tmp_path / "new"), server.database()
-    with receiving() as receiver, nodes(url, 2) as old, ExitStack() as stack:
+    with (
+        receiving() as receiver,
+        by("pooler", url) as behind,
+        nodes(behind, 2, *options) as old,
+        ExitStack() as stack,
+    ):
         who, where = person(old[0].client), hall(old[0].client, 100_000)
         subscribed = old[0].client.post("/webhooks", json={"url": receiver.url, "kinds": ["seat.made"]}, headers=who)
         assert subscribed.status_code == 201
         load = Load([*old], who, where)
 
         def one_more() -> Node:
-            [node] = stack.enter_context(nodes(url, 1, contract=new))
+            [node] = stack.enter_context(nodes(behind, 1, *options, contract=new))
             load.among.append(node)
             load.until_more(20)
             return node

@@ -11,6 +11,7 @@ from math import inf
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.postgresql import server
 from tests.postgresql.test_upgrade import beside, catalogue, cut_off, held, of_base, plan, served, upgraded
 from tests.slices import LONG, some
@@ -20,9 +21,11 @@ from tests.waiting import until
 
 from ninefold.cli.going_over import BEFORE
 from ninefold.operator.audit import Audit, Kept
+from ninefold.runtime.background.jobs import BROKER
 from ninefold.runtime.store import postgresql_running
 from ninefold.runtime.store.changing import NotUpgraded, Over
 from ninefold.runtime.store.opening import come_to_its_end, go_over, open_database, take_back
+from ninefold.runtime.store.postgresql_serving import OPTIONS
 from ninefold.runtime.store.protocol import Conflicting, NoValue, Opened, Store, Unavailable
 
 __all__ = ["beside", "databases", "path"]
@@ -34,8 +37,10 @@ SEVERAL = "several changes at once"
 
 
 @contextmanager
-def node(url: str, name: str) -> Iterator[Store]:
-    opening = open_database(url, plan(name, "postgresql"), judge=judge(name))
+def node(url: str, name: str, broker: str | None = None, pooled: bool = False, rates: bool = False) -> Iterator[Store]:
+    of = plan(name, "postgresql")
+    of = replace(of, schema=replace(of.schema, broker=broker))
+    opening = open_database(url, of, judge=judge(name), counts_elsewhere=rates, pooled=pooled)
     assert isinstance(opening, Opened), (opening.message, opening.details)
     try:
         yield opening.database
@@ -96,6 +101,34 @@ def test_it_becomes_what_it_becomes_where_nobody_serves(name: str, beside: str, 
     assert upgraded(other, name).goes
     assert held(beside) == held(other) and catalogue(beside) == catalogue(other)
     assert served(beside, name) is None
+
+
+@pytest.mark.parametrize("rows", [3])
+@pytest.mark.parametrize("options", [{"pooled": True, "broker": BROKER}, {"broker": BROKER, "rates": True}][: 1 + LONG])
+def test_nodes_go_over_with_the_options_that_they_have(beside: str, options: dict[str, Any], rows: int) -> None:
+    assert is_served(beside, "")
+    other = {**options, "broker": None}
+    with node(beside, "", **options):
+        assert not expanded(beside, SEVERAL).refused
+        with node(beside, "", **options), node(beside, SEVERAL, **options) as new:
+            write(beside)
+            with pytest.raises(AssertionError, match=re.escape(OPTIONS)), node(beside, SEVERAL, **other):
+                pass
+            with pytest.raises(NotUpgraded, match="is served"):
+                contracted(beside, SEVERAL)
+    with node(beside, SEVERAL, **options) as new:
+        contracted(beside, SEVERAL)
+        # As after a crash of PostgreSQL: who held what is there no more is still one of those who may serve.
+        server.run(beside, *['TRUNCATE "$node"'] * options.get("pooled", False))
+        until(lambda: has_written(new))
+
+
+def has_written(database: Store) -> bool:
+    try:
+        asked(database, "UPDATE room SET size = 77")
+    except Unavailable:
+        return False
+    return True
 
 
 HELD = {

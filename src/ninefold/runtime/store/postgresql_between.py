@@ -11,6 +11,7 @@ from msgspec import structs
 
 from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_premises import Ask
+from ninefold.runtime.store.postgresql_serving import OPTIONS
 from ninefold.runtime.store.protocol import Command, Refused
 from ninefold.upgrade.running import Between
 
@@ -55,7 +56,7 @@ def go_over(ask: Ask, found: Between, serves: int, name: str) -> None:
     if serves == found.old:
         return
     if serves != found.new:
-        why = "this is neither that one nor the one before, or it is not served as these are (--replica, --rates)"
+        why = f"this is neither that one nor the one before, or it has not the same of {OPTIONS}"
         raise NotServed(Refused(on_its_way(found, name), (why,), then=LEAVE))
     if not found.moved:
         raise NotServed(Refused(on_its_way(found, name), ("it cannot be served before all is there",), then=(GO_ON,)))

@@ -21,6 +21,7 @@ from ninefold.runtime.store.postgresql_running import (
     beside,
     found_over,
     is_to,
+    likewise,
     patiently,
     plan_of,
     validate,
@@ -46,11 +47,13 @@ def contract(url: str, plan: ServicePlan, decide: Decide, judge: Judge, before: 
         if noted is None:
             see = Command("to see what is to be done", "upgrade")
             raise NotUpgraded(f"the database {side.name} is not between two contracts", then=(see,))
-        is_to(noted, plan, side.name)
+        served = plan_of(side, before, noted.old)
+        plan, new = likewise(plan, served, noted.old)
+        is_to(noted, new, side.name)
         if not noted.moved:
             raise NotUpgraded(on_its_way(noted, side.name), ("rows have not all been moved yet",), then=(GO_ON,))
         _is_left(side, noted.old, "the contract before")
-        found, over = found_over(side, plan, decide, plan_of(side, before, noted.old), before)
+        found, over = found_over(side, plan, decide, served, before)
         if over.refused:
             return Over(side.name, over.refused)
         required = [each for each in over.contract if isinstance(each, steps.Require)]
@@ -61,7 +64,7 @@ def contract(url: str, plan: ServicePlan, decide: Decide, judge: Judge, before: 
 
 
 def _is_left(side: Side, number: int, which: str) -> None:
-    if nodes := side.serving().count(number):
+    if nodes := side.nodes_of(number):
         serve = "1 node of it serves" if nodes == 1 else f"{nodes} nodes of it serve"
         raise NotUpgraded(f"the database {side.name} is served for {which}", (serve,), ("stop what serves it",))
 

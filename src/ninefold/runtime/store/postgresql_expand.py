@@ -22,11 +22,11 @@ from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.postgresql_running import (
     Side,
     added,
-    alike,
     beside,
     found_over,
     insisted,
     is_to,
+    likewise,
     patiently,
     plan_of,
     served_now,
@@ -51,15 +51,16 @@ def expand(url: str, plan: ServicePlan, decide: Decide, before: Before) -> Over:
         raise NotUpgraded("the contract cannot be served from PostgreSQL yet", lacking)
     with beside(url) as side:
         noted = side.found.between
-        if noted is not None:
-            is_to(noted, plan, side.name)
         number, served = served_now(side, before) if noted is None else (noted.old, plan_of(side, before, noted.old))
+        plan, new = likewise(plan, served, number)
+        if noted is not None:
+            is_to(noted, new, side.name)
         _, over = found_over(side, plan, decide, served, before)
-        nodes = side.serving().count(number)
+        nodes = side.nodes_of(number)
         if refused := (*over.refused, *(() if noted is not None else _left(side, over))):
             return Over(side.name, refused, nodes)
         if noted is None:
-            noted = _expanded(side, plan, over, number, alike(served, plan, number))
+            noted = _expanded(side, plan, over, number, new)
         for index in over.indexes:
             insisted(lambda: _indexed(side, index, plan.schema))  # noqa: B023
         validate(side)

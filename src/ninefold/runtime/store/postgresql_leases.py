@@ -3,7 +3,7 @@ connection (PgBouncer, `pool_mode = transaction`).
 
 That a process is there is a row that it renews, its lease, by PostgreSQL's clock; whatever it holds is rows that name
 it. Who has not renewed its lease for `LEASE_SECONDS` holds nothing any more: it writes nothing until it has a new one,
-under another number, and for that nobody may serve another contract, and the database may have been made for none.
+under another number, and for that nobody may serve another contract, nor have done so since.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from hashlib import sha256
 from threading import Event, Thread
 from typing import Any, Final
 
-from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_link import Link, Lost, meaning, words
 from ninefold.runtime.store.postgresql_nodes import Nodes
 from ninefold.runtime.store.postgresql_servers import Servers
@@ -58,7 +57,6 @@ _STILL: Final = (
     'SELECT count(*) FROM "$held" JOIN "$node" USING (node) WHERE node = $1 AND name = ANY($2::bigint[])'
     f" AND until > clock_timestamp() + interval '{WORKING_SECONDS} s'"
 )
-_SHAPE: Final = f"SELECT value FROM {record.TABLE} WHERE name = 'shape'"
 
 
 def writing(serves: int) -> str:
@@ -73,7 +71,6 @@ class Lease:
         self.node = 0
         self.failing: str | None = None
         self._servers, self._serves = servers, serves
-        self._shape = b""
         self._loop: AbstractEventLoop | None = None
         self._ends = asyncio.Event()
         self._thread = Thread(target=self._live, name="ninefold-lease", daemon=True)
@@ -87,8 +84,7 @@ class Lease:
         """In the transaction that opens the database, at its end."""
         for statement in (*_CREATE, *_CLEAN):
             ask(statement)
-        [(shape,)] = ask(_SHAPE)
-        self._shape, self.node = bytes(shape), _number()
+        self.node = _number()
         ask(_TAKE, self.node, self._serves)
 
     def begin(self) -> None:
@@ -145,8 +141,8 @@ class Lease:
         node = _number()
         await link.execute(f"BEGIN; {writing(self._serves)}")
         try:
-            refused = await self._refused(link)
-            if refused is None:
+            may = await may_serve(link, self._serves, again=True)
+            if may:
                 for statement in _CLEAN:
                     await link.execute(statement)
                 await link.execute(_TAKE, node, self._serves)
@@ -154,17 +150,10 @@ class Lease:
             if not link.is_lost:
                 await link.execute("ROLLBACK")
             raise
-        await link.execute("COMMIT" if refused is None else "ROLLBACK")
-        if refused is None:
-            self.node = node
-        return refused
-
-    async def _refused(self, link: Link) -> str | None:
-        """Why there is no lease to be had; None: there is."""
-        if not await may_serve(link, self._serves, again=True):
-            return "another process serves the database, of another contract"
-        if bytes(await link.value(_SHAPE) or b"") != self._shape:
-            return "the database was made for another contract meanwhile"
+        await link.execute("COMMIT" if may else "ROLLBACK")
+        if not may:
+            return "another contract is served from the database, or is to be"
+        self.node = node
         return None
 
 

@@ -8,7 +8,6 @@ import secrets
 from asyncio import AbstractEventLoop
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import sha256
 from time import time
 from typing import Any, Final
 
@@ -28,7 +27,7 @@ from ninefold.runtime.store.postgresql_link import FAILED, Link, Transaction
 from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.postgresql_replica import Replica
 from ninefold.runtime.store.postgresql_servers import Servers, why
-from ninefold.runtime.store.postgresql_serving import SERVES, may_serve, served
+from ninefold.runtime.store.postgresql_serving import OPTIONS, SERVES, Alike, may_serve, number_of, served
 from ninefold.runtime.store.postgresql_steps import Changing
 from ninefold.runtime.store.postgresql_tables import OWN_FORM, create_schema, not_there_yet, short
 from ninefold.runtime.store.postgresql_writer import OLD_MARKS, HeldElsewhere, Writer
@@ -102,7 +101,7 @@ def open_postgresql(
             lacking,
             ("serve it from SQLite: `--database FILE`",),
         )
-    serves = number_of(plan, replica is not None, counts_elsewhere, pooled)
+    serves = number_of(plan, Alike(replica is not None, counts_elsewhere, pooled))
     lease = Lease(servers, serves) if pooled else None
     writer = Writer(servers, serves, plan.schema.events and not pooled, replica is not None, lease)
     try:
@@ -114,7 +113,7 @@ def open_postgresql(
     except HeldElsewhere:
         return Refused(
             f"the database {name} is served by another process, of another contract",
-            ("of one contract all processes have --replica, or none; so it is of --rates, and of --pooled",),
+            (f"of one contract too, unless all processes have the same of {OPTIONS}",),
             ("stop that one, or name another database with --database",),
             held=True,
             then=(GO_OVER,),
@@ -125,15 +124,6 @@ def open_postgresql(
     if lease is not None:
         lease.begin()
     return Opened(PostgreSQL(servers, found.key, writer, follower, lease), name, found.created, found.told, found.began)
-
-
-def number_of(plan: ServicePlan, replicated: bool, counts_elsewhere: bool, pooled: bool = False) -> int:
-    """What is served, as a number of 31 bits: all that it does follows from its plan; and from what all have to do
-    alike, since whoever reads replicas relies on all to note who writes, all count rates in one place, and all hold
-    what they hold in one way."""
-    served = msgspec.json.encode(plan, order="deterministic")
-    served += b"replicated" * replicated + b"counts elsewhere" * counts_elsewhere + b"pooled" * pooled
-    return int.from_bytes(sha256(served).digest()[:4]) >> 1
 
 
 def _opened(

@@ -10,9 +10,11 @@ import time
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Final, TypeVar
 
 from asyncpg import exceptions
+from msgspec import structs
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.service import ServicePlan
@@ -26,11 +28,10 @@ from ninefold.runtime.store.postgresql_opening import (
     examine,
     keep_others_out,
     known,
-    number_of,
     opened_link,
 )
 from ninefold.runtime.store.postgresql_premises import Ask
-from ninefold.runtime.store.postgresql_serving import nobody_serves, serving
+from ninefold.runtime.store.postgresql_serving import EVERY, nobody_serves, nodes_of, number_of, serving
 from ninefold.runtime.store.postgresql_writer import WRITE
 from ninefold.runtime.store.protocol import Command, Unavailable
 from ninefold.sql.fragment import identifier
@@ -72,6 +73,9 @@ class Side:
 
     def serving(self) -> list[int]:
         return self.loop.run_until_complete(serving(self.link))
+
+    def nodes_of(self, number: int) -> int:
+        return self.loop.run_until_complete(nodes_of(self.link, number))
 
     def nobody_serves(self, number: int) -> bool:
         return self.loop.run_until_complete(nobody_serves(self.link, number))
@@ -139,9 +143,6 @@ def served_now(side: Side, before: Before) -> tuple[int, ServicePlan]:
     return number, plan_of(side, before, number)
 
 
-_OPTIONS: Final = tuple((replicated, elsewhere) for replicated in (False, True) for elsewhere in (False, True))
-
-
 def plan_of(side: Side, before: Before, number: int) -> ServicePlan:
     """The plan that is served by this number. Raises NotUpgraded."""
     side.ask(BEGIN)
@@ -149,21 +150,34 @@ def plan_of(side: Side, before: Before, number: int) -> ServicePlan:
     side.ask("ROLLBACK")
     for accepts in (False, True):
         plan = before.plan(kept, accepts)
-        if plan is not None and any(number_of(plan, *options) == number for options in _OPTIONS):
-            return plan
+        for each in () if plan is None else _with_broker(side, plan):
+            if number in map(partial(number_of, each), EVERY):
+                return each
     raise NotUpgraded(
         "what is served is not what this ninefold makes of the contract that is kept in the database",
-        help=("it is served with --broker, or by another ninefold: stop it, and upgrade while nobody serves",),
+        help=("another ninefold serves it: stop that, and upgrade while nobody serves",),
     )
 
 
-def alike(served: ServicePlan, plan: ServicePlan, number: int) -> int:
-    """The number of a plan that is served with the same options."""
-    return next(number_of(plan, *each) for each in _OPTIONS if number_of(served, *each) == number)
+def _with_broker(side: Side, plan: ServicePlan) -> Iterator[ServicePlan]:
+    """A plan, and where the log has been sent to a broker, the one that sends it."""
+    yield plan
+    if side.found.shape.broker is not None:
+        yield _sending(plan, side.found.shape.broker)
 
 
-def is_to(noted: Between, plan: ServicePlan, name: str) -> None:
-    if noted.new not in {number_of(plan, *each) for each in _OPTIONS}:
+def _sending(plan: ServicePlan, broker: str | None) -> ServicePlan:
+    return structs.replace(plan, schema=structs.replace(plan.schema, broker=broker))
+
+
+def likewise(plan: ServicePlan, served: ServicePlan, number: int) -> tuple[ServicePlan, int]:
+    """A plan that is served as another one is, by its number, and the number of it then."""
+    plan = _sending(plan, served.schema.broker)
+    return plan, next(number_of(plan, each) for each in EVERY if number_of(served, each) == number)
+
+
+def is_to(noted: Between, new: int, name: str) -> None:
+    if noted.new != new:
         raise NotUpgraded(on_its_way(noted, name), ("this is another contract",), then=LEAVE)
 
 

@@ -5,8 +5,15 @@ to the other.
 
 from __future__ import annotations
 
+from dataclasses import fields
+from hashlib import sha256
+from itertools import product
 from typing import Final
 
+import msgspec
+
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_link import Link
 
@@ -29,6 +36,29 @@ SERVES: Final = "serves"
 _NOTED: Final = f"SELECT convert_from(value, 'UTF8') FROM {record.TABLE} WHERE name = '{SERVES}'"
 
 
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Options of `serve` that all who serve a database have, or none: whoever reads a `replica` relies on all to note
+    who writes, all count `rates` in one place, and all hold what they hold in one way (`pooled`)."""
+
+    replica: bool = False
+    rates: bool = False
+    pooled: bool = False
+
+
+EVERY: Final = tuple(Alike(*each) for each in product((False, True), repeat=len(fields(Alike))))
+
+OPTIONS: Final = ", ".join(f"--{name}" for name in ("broker", *(each.name for each in fields(Alike))))
+"""In words: what is sent to a broker is in the plan."""
+
+
+def number_of(plan: ServicePlan, alike: Alike) -> int:
+    """What is served, as a number of 31 bits: all that it does follows from its plan, and from what all have alike."""
+    given = [each.name for each in fields(Alike) if getattr(alike, each.name)]
+    served = msgspec.json.encode((plan, given), order="deterministic")
+    return int.from_bytes(sha256(served).digest()[:4]) >> 1
+
+
 async def served(link: Link, serves: int, again: bool = False) -> bool:
     """Hold, as long as the connection lasts, what is served; False: something else is, beside which it may not be. Of
     two that begin at once with different contracts at least one sees the other. `again`: it was served before, and may
@@ -49,6 +79,11 @@ async def serving(link: Link) -> list[int]:
     """What each process serves that is there, by its number. Who begins without a session lets its lock go when its
     lease can be seen, so leases are looked at last."""
     return [int(number) for (number,) in await link.fetch(_SERVING)] + await _leases(link)
+
+
+async def nodes_of(link: Link, number: int) -> int:
+    """How many processes serve it. Who has a lease and writes holds the lock besides."""
+    return (await _leases(link)).count(number) or (await serving(link)).count(number)
 
 
 async def _leases(link: Link) -> list[int]:
