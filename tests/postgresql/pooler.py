@@ -45,15 +45,15 @@ def pgbouncer() -> str:
 
 
 @contextmanager
-def bouncing(name: str) -> Iterator[str]:
-    """The URL of a database behind PgBouncer."""
+def bouncing(name: str, before: Path) -> Iterator[str]:
+    """The URL of a database behind PgBouncer. `before`: the directory of the server."""
     program, port = pgbouncer(), free_port()
     with tempfile.TemporaryDirectory(prefix="ninefold-pgbouncer-") as directory:
         where = Path(directory)
         where.chmod(0o755)
         (where / "users").write_text('"ninefold" ""\n')
         (where / "ini").write_text(
-            f"[databases]\n* = host={server.directory()}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n"
+            f"[databases]\n* = host={before}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n"
             f"unix_socket_dir =\nauth_type = trust\nauth_file = {where}/users\npool_mode = transaction\n"
             f"default_pool_size = {POOL}\nmax_client_conn = 1000\nserver_round_robin = 1\n"
         )
@@ -72,11 +72,11 @@ class Pooler:
     """The same, of our own. `left`: what was found in sessions after transactions, and how often. `most`: to how many
     connections of PostgreSQL one of its clients was led."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, before: Path) -> None:
         self.left: Counter[str] = Counter()
         self.most = 0
         self.transactions = 0
-        self._name = name
+        self._name, self._before = name, before
         self._writers: set[StreamWriter] = set()
         self._idle: asyncio.Queue[tuple[StreamReader, StreamWriter]] = asyncio.Queue()
 
@@ -94,7 +94,7 @@ class Pooler:
                 await writer.wait_closed()
 
     async def _server(self) -> tuple[StreamReader, StreamWriter]:
-        reader, writer = await asyncio.open_unix_connection(f"{server.directory()}/.s.PGSQL.5432")
+        reader, writer = await asyncio.open_unix_connection(f"{self._before}/.s.PGSQL.5432")
         self._writers.add(writer)
         said = f"user\0ninefold\0database\0{self._name}\0client_encoding\0UTF8\0\0".encode()
         writer.write(struct.pack("!ii", len(said) + 8, 196608) + said)
@@ -207,9 +207,9 @@ async def _heard(reader: StreamReader, said: asyncio.Queue[bytes]) -> None:
 
 
 @contextmanager
-def pooling(name: str) -> Iterator[tuple[str, Pooler]]:
+def pooling(name: str, before: Path) -> Iterator[tuple[str, Pooler]]:
     """The URL of a database behind the pooler."""
-    pooler = Pooler(name)
+    pooler = Pooler(name, before)
     found: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
 
     async def live() -> None:

@@ -34,12 +34,12 @@ pytestmark = pytest.mark.serves
 @contextmanager
 def pooled(by: str, url: str) -> Iterator[str]:
     """The URL of a database behind a pooler. Behind our own nothing may be left in a session."""
-    name = url.partition("?")[0].rpartition("/")[2]
+    name, before = url.partition("?")[0].rpartition("/")[2], Path(url.partition("host=")[2])
     if by == "pgbouncer":
-        with bouncing(name) as found:
+        with bouncing(name, before) as found:
             yield found
     else:
-        with pooling(name) as (found, pooler):
+        with pooling(name, before) as (found, pooler):
             yield found
         assert pooler.most > 1 and not pooler.left, pooler.left
 

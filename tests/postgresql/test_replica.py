@@ -17,6 +17,8 @@ from tests.http_cases import serving_from
 from tests.postgresql import server
 from tests.postgresql.clusters import Cluster, clusters
 from tests.postgresql.nodes import CONTRACT, hall, nodes, person
+from tests.postgresql.test_pooled import pooled
+from tests.slices import LONG, some
 from tests.waiting import until
 
 from ninefold.plan.service import ServicePlan
@@ -96,13 +98,16 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def two_nodes(pair: Pair, plan: ServicePlan) -> Iterator[tuple[httpx.Client, httpx.Client, Store]]:
-    """Two that read from the replica, and the database of the second."""
+def two_nodes(
+    pair: Pair, plan: ServicePlan, by: str | None = None
+) -> Iterator[tuple[httpx.Client, httpx.Client, Store]]:
+    """Two that read from the replica, and the database of the second. `by`: the pooler before the primary."""
     url, replica = pair.database()
     with ExitStack() as stack:
+        url = url if by is None else stack.enter_context(pooled(by, url))
         clients, stores = [], []
         for _ in range(2):
-            opened = open_database(url, plan, replica=replica)
+            opened = open_database(url, plan, replica=replica, pooled=by is not None)
             assert not isinstance(opened, Refused), opened
             stores.append(opened.database)
             clients.append(stack.enter_context(serving_from(plan, opened.database, {})))
@@ -133,10 +138,10 @@ def seat(client: httpx.Client, who: dict[str, str], where: int, name: str) -> in
     return found
 
 
-def broken(pair: Pair) -> set[str]:
+def broken(pair: Pair, by: str | None = None) -> set[str]:
     """What is not as it has to be while the replica stands still."""
     found = set()
-    with two_nodes(pair, pair.lasting) as (one, two, database):
+    with two_nodes(pair, pair.lasting, by) as (one, two, database):
         ann, bob = person(one), person(one)
         where = hall(one, 1000)
         first = seat(one, ann, where, "first")
@@ -169,8 +174,11 @@ def broken(pair: Pair) -> set[str]:
     return found
 
 
-def test_callers_find_what_they_wrote_and_are_who_they_are_while_the_replica_stands_still(pair: Pair) -> None:
-    assert broken(pair) == set()
+@pytest.mark.parametrize("by", [None, *(("pooler", "pgbouncer") if LONG else some(["pooler", "pgbouncer"], 2))])
+def test_callers_find_what_they_wrote_and_are_who_they_are_while_the_replica_stands_still(
+    pair: Pair, by: str | None
+) -> None:
+    assert broken(pair, by) == set()
 
 
 def test_nothing_is_seen_in_a_state_that_was_over(pair: Pair) -> None:
@@ -347,9 +355,8 @@ def test_a_replica_is_of_postgresql_and_all_nodes_have_one_or_none(
 ) -> None:
     monkeypatch.setattr(postgresql_writer, "SETTLING_SECONDS", 0.0)
     url, replica = pair.database()
-    for database, other in ((str(tmp_path / "a.db"), replica), (url, str(tmp_path / "a.db"))):
-        refused = open_database(database, pair.lasting, replica=other)
-        assert isinstance(refused, Refused) and "a replica is a standby of a PostgreSQL" in refused.message
+    refused = open_database(url, pair.lasting, replica=str(tmp_path / "a.db"))
+    assert isinstance(refused, Refused) and "--replica names a standby" in refused.message
     opened = open_database(url, pair.lasting)
     assert not isinstance(opened, Refused)
     try:

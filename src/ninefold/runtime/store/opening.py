@@ -31,14 +31,13 @@ def open_database(
     """Open the database of a plan that is made for it: `sqlite:///PATH`, a path, or `postgresql://…`. `judge` looks at
     the rows. `replica`: the URL of a standby that is read from. `counts_elsewhere`: rates do not count in it.
     `pooled`: a pooler stands before a PostgreSQL, and no session is ours."""
-    if replica is not None and {kind_of(url), kind_of(replica)} != {"postgresql"}:
-        return Refused("a replica is a standby of a PostgreSQL, which the database is then kept in")
     if kind_of(url) == "sqlite":
-        if counts_elsewhere:
-            return Refused("one process serves a SQLite file, which counts by itself: --rates is for PostgreSQL")
-        if pooled:
-            return Refused("--pooled is for a PostgreSQL with a pooler before it")
+        given = {"replica": replica is not None, "rates": counts_elsewhere, "pooled": pooled}
+        if names := [f"--{name}" for name, is_given in given.items() if is_given]:
+            return Refused(f"{', '.join(names)}: for PostgreSQL alone; one process serves a SQLite file")
         return sqlite.open_sqlite(url, plan.schema, begin, judge)
+    if replica is not None and kind_of(replica) != "postgresql":
+        return Refused("--replica names a standby of the database: postgresql://…")
     try:
         from ninefold.runtime.store.postgresql_opening import open_postgresql
     except ModuleNotFoundError:

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from ninefold.runtime.store.postgresql_link import Link, meaning, words
 from ninefold.runtime.store.postgresql_readers import Readers
-from ninefold.runtime.store.postgresql_servers import Servers
+from ninefold.runtime.store.postgresql_servers import TIMELINE, Servers, why
 from ninefold.runtime.store.protocol import Known, Row, Standing, Stored, Unavailable
 
 log = logging.getLogger("ninefold.server")
@@ -38,7 +38,7 @@ ANSWER_SECONDS: Final = 2.0
 MOST_POSITIONS: Final = 2_000
 """Positions that are remembered. Of more, every second one is forgotten."""
 
-_WRITTEN: Final = "SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint"
+_WRITTEN: Final = f"SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint, {TIMELINE}"
 _REPLAYED: Final = "SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint WHERE pg_is_in_recovery()"
 
 
@@ -107,10 +107,10 @@ class Replica:
 
     def _tell(self, error: Exception) -> None:
         """Logs why the primary is asked, the first time of each reason: there may be as many as there are reads."""
-        why = words(error) if isinstance(meaning(error), Unavailable) else type(error).__name__
-        if why not in self._told:
-            self._told.add(why)
-            log.warning("the replica could not be read from, and the primary was asked: %s", why)
+        because = words(error) if isinstance(meaning(error), Unavailable) else type(error).__name__
+        if because not in self._told:
+            self._told.add(because)
+            log.warning("the replica could not be read from, and the primary was asked: %s", because)
 
     async def _read(self, known: Sequence[Known], text: str, binds: Sequence[Stored]) -> list[Row] | None:
         readers = self._readers
@@ -145,24 +145,21 @@ class Replica:
     async def follow(self) -> None:
         primary: Link | None = None
         standby: Link | None = None
-        timeline, away = 0, False
+        away = False
         try:
             while True:
                 try:
-                    if primary is not None and timeline != self._primary.timeline:
-                        primary.drop()  # another server was promoted in its place
                     if primary is None or primary.is_lost:
                         primary = await self._primary.open()
-                        timeline = self._primary.timeline
                     if standby is None or standby.is_lost:
                         standby = await self._standby.open()
-                    await self._look(timeline, primary, standby)
+                    await self._look(primary, standby)
                 except Exception as error:
                     if not isinstance(meaning(error), Unavailable):
                         raise
                     self._away()
                     if not away:
-                        log.warning("the replica is not read from: %s", words(error))
+                        log.warning("the replica is not read from: %s", why(error))
                     away = True
                 else:
                     away = False
@@ -173,20 +170,27 @@ class Replica:
                 if link is not None:
                     link.drop()
 
-    async def _look(self, timeline: int, primary: Link, standby: Link) -> None:
+    async def _look(self, primary: Link, standby: Link) -> None:
         now = monotonic()
-        async with primary.within(ANSWER_SECONDS):
-            before = int(await primary.value(_WRITTEN))
+        before, was = await self._written(primary)
         async with standby.within(ANSWER_SECONDS):
             replayed = await standby.value(_REPLAYED)
         if replayed is None:
             standby.drop()
             raise Unavailable("it is a standby no more")
-        async with primary.within(ANSWER_SECONDS):
-            after = int(await primary.value(_WRITTEN))
+        after, timeline = await self._written(primary)
+        if timeline != was:  # behind a pooler it may be another server each time
+            raise Unavailable("another server was promoted")
         self._positions.seen(timeline, (now, before), int(replayed), after)
         if self._readers is None:
             self._readers = Readers(self._standby, asyncio.get_running_loop())
+
+    async def _written(self, primary: Link) -> tuple[int, int]:
+        """Where the primary is, and on which timeline. Raises Lost where it is one that was replaced."""
+        async with primary.within(ANSWER_SECONDS):
+            [(position, timeline)] = await primary.fetch(_WRITTEN)
+        self._primary.seen(primary, int(timeline))
+        return int(position), int(timeline)
 
     def _away(self) -> None:
         """What it was asked is asked of the primary."""

@@ -86,7 +86,7 @@ def why(error: Exception) -> str:
         case exceptions.InvalidAuthorizationSpecificationError():
             return "the user and password are not taken"
         case exceptions.ProtocolViolationError() as refused if "startup parameter" in str(refused):
-            return "a pooler stands before it: `serve` has --pooled, and other commands are for PostgreSQL itself"
+            return "a pooler stands before it: `serve` has --pooled, and all else is for PostgreSQL itself"
         case exceptions.InsufficientPrivilegeError():
             return "the user may not make tables in it"
         case ValueError():
