@@ -40,6 +40,7 @@ def test_they_are_options_of_serve() -> None:
     assert [f"`--{each}`" for each in NAMES] == told.split("|")[1].split(": ")[1].strip().split(", ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("given", [tuple(NAMES), *(SETS if LONG else [])], ids="+".join)
 def test_any_of_them_go_together(pair: Pair, given: tuple[str, ...], tmp_path: Path) -> None:
     """A node serves with them, and each does what it is for. The URL names a server first that is not there."""

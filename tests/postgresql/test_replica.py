@@ -18,7 +18,7 @@ from tests.postgresql import server
 from tests.postgresql.clusters import Cluster, clusters
 from tests.postgresql.nodes import CONTRACT, hall, nodes, person
 from tests.postgresql.test_pooled import pooled
-from tests.slices import LONG, some
+from tests.slices import LONG
 from tests.waiting import until
 
 from ninefold.plan.service import ServicePlan
@@ -174,7 +174,8 @@ def broken(pair: Pair, by: str | None = None) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("by", [None, *(("pooler", "pgbouncer") if LONG else some(["pooler", "pgbouncer"], 2))])
+@pytest.mark.long
+@pytest.mark.parametrize("by", [None, "pooler", "pgbouncer"][: 2 + LONG])
 def test_callers_find_what_they_wrote_and_are_who_they_are_while_the_replica_stands_still(
     pair: Pair, by: str | None
 ) -> None:

@@ -16,6 +16,7 @@ from tests.events.receiver import receiving
 from tests.postgresql import server
 from tests.postgresql.nodes import CONTRACT, Load, Node, hall, judge, nodes, person
 from tests.postgresql.test_pooled import pooled
+from tests.slices import LONG
 from tests.waiting import until
 
 KILLS = 3
@@ -75,7 +76,7 @@ def directly(_: str, url: str) -> Iterator[str]:
     yield url
 
 
-@pytest.mark.parametrize(("by", "options"), [(directly, ()), (pooled, ("--pooled",))])
+@pytest.mark.parametrize(("by", "options"), [(directly, ()), (pooled, ("--pooled",))][: 1 + LONG])
 def test_nodes_are_replaced_one_by_one_under_load(by: Any, options: Sequence[str], tmp_path: Path) -> None:
     """What was answered is there, by whichever node, and has what the new contract says that each row has."""
     new, url = changed(tmp_path / "new"), server.database()

@@ -103,6 +103,7 @@ def test_it_becomes_what_it_becomes_where_nobody_serves(name: str, beside: str, 
     assert served(beside, name) is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [3])
 @pytest.mark.parametrize("options", [{"pooled": True, "broker": BROKER}, {"broker": BROKER, "rates": True}][: 1 + LONG])
 def test_nodes_go_over_with_the_options_that_they_have(beside: str, options: dict[str, Any], rows: int) -> None:
