@@ -9,8 +9,9 @@ import pytest
 from tests.slices import some
 
 from ninefold.diagnostics.source import Source
-from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Sequence
+from ninefold.syntax.nodes import NUMBERED_TITLES, Document, Mapping, Node, Scalar, Sequence, Style
 from ninefold.syntax.parser import form_of, parse
+from ninefold.syntax.scalars import quoted
 from ninefold.tools.fix.fix import fixed
 
 OLD = sorted((Path(__file__).parent / "old").glob("*/contract.*"))
@@ -33,6 +34,37 @@ def plain(node: Node) -> object:
             return [plain(item) for item in node.items]
         case Mapping():
             return [(entry.name, plain(entry.value)) for entry in node.entries]
+
+
+def in_blocks(document: Document) -> str:
+    """The same facts as a Markdown document without braces or brackets: each key and each item has its own line, and
+    those of a part begin theirs."""
+    text = document.source.text
+
+    def lines(node: Node, indent: str) -> list[str]:
+        """Of a scalar or of what is empty, what follows a colon or a dash; else the lines below it."""
+        match node:
+            case Scalar():
+                within = text[node.span.start : node.span.end]
+                is_one_line = node.style not in (Style.LITERAL, Style.FOLDED) and "\n" not in within
+                return [within if is_one_line else quoted(node.text)]
+            case Mapping(entries=entries) if entries:
+                keys = ((text[each.key.span.start : each.key.span.end], each.value) for each in entries)
+                return [line for key, value in keys for line in below(f"{indent}{key}:", value, indent)]
+            case Sequence(items=items) if items:
+                return [line for each in items for line in below(f"{indent}-", each, indent)]
+        return ["{}" if isinstance(node, Mapping) else "[]"]
+
+    def below(before: str, node: Node, indent: str) -> list[str]:
+        tag = " !proposed" if node.proposed else ""
+        inner = lines(node, indent + "  ")
+        if isinstance(node, Scalar) or inner in (["{}"], ["[]"]):
+            return [f"{before}{tag} {inner[0]}".rstrip()]
+        return [before + tag, *inner]
+
+    parts = zip(NUMBERED_TITLES, document.parts, strict=True)
+    told = (f"## {title}\n\n```yaml\n{chr(10).join(lines(part.facts, ''))}\n```\n" for title, part in parts)
+    return "# A contract\n\n" + "\n".join(each.replace("```yaml\n{}\n```\n", "Nothing.\n") for each in told)
 
 
 def commented(name: str, text: str) -> str:
@@ -68,13 +100,18 @@ def commented(name: str, text: str) -> str:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("layout", ["as it is", "in blocks"])
 @pytest.mark.parametrize("path", some(OLD, 4), ids=lambda path: path.parent.name)
-def test_each_comment_stays(path: Path) -> None:
-    text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n")
-    plainly = fixed(read(path.name, text)[0]).text
-    with_them = commented(path.name, text)
+def test_each_comment_stays(path: Path, layout: str) -> None:
+    name, text = path.name, path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n")
+    if layout == "in blocks":
+        before = read(name, text)
+        name, text = "contract.md", in_blocks(before[0])
+        assert read(name, text)[1] == before[1]
+    plainly = fixed(read(name, text)[0]).text
+    with_them = commented(name, text)
     written = set(re.findall(r"# (?:above|behind) \d+\.", with_them))
-    result = fixed(read(path.name, with_them)[0]).text
+    result = fixed(read(name, with_them)[0]).text
     assert written <= set(re.findall(r"# (?:above|behind) \d+\.", result))
-    assert read(path.name, result)[1] == read(path.name, plainly)[1]
-    assert fixed(read(path.name, result)[0]).text == result
+    assert read(name, result)[1] == read(name, plainly)[1]
+    assert fixed(read(name, result)[0]).text == result

@@ -267,6 +267,7 @@ def test_what_cannot_be_rewritten_is_told_with_its_place() -> None:
         ("error.fields", "", ["rule"]),
         ("error.fields.map(f, f.rule)", "", ["rule"]),
         ("error.fields.size()", "", []),
+        ("error.code", "path: {a: {type: string, otherwise: lost}, b: {type: string}}", ["not found"]),
     ],
 )
 @pytest.mark.parametrize("own", [False, True])

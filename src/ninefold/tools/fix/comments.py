@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -24,9 +24,10 @@ def kept(document: Document, edits: Iterable[Edit], break_: str) -> list[Edit]:
     starts = [each.start for each in told]
 
     def holder(at: int) -> Span | None:
-        """The key or the scalar that goes on at a place, in which `#` is no comment, and no line can be put."""
-        before = bisect_right(starts, at) - 1
-        return told[before] if before >= 0 and told[before].start <= at < told[before].end else None
+        """The key or the scalar that began before a place and goes on there: in it `#` is no comment, and no line can
+        be put. In front of one that begins there a line can."""
+        before = bisect_left(starts, at) - 1
+        return told[before] if before >= 0 and at < told[before].end else None
 
     for edit in list(every):
         found = _COMMENT.finditer(text, edit.span.start, edit.span.end)

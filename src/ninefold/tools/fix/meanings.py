@@ -26,6 +26,7 @@ _PRECEDENCE: Final = (
 _UNFIT: Final = "each check names its own code; a value that cannot be made is refused with a bare 409"
 _RULE: Final = "`rule` of a field whose row is not there is `references`, and was `refers to`"
 _POINTER: Final = "`pointer` of one of several values that a parameter gives is its place (`/ids/0`), and was `/ids`"
+_IN_PATH: Final = "it counts where `not found` does, and `error.fields` does not tell of such a text"
 _WHOLE: Final = r"|\berror\.fields\b(?!\s*\.)"
 _TELLS: Final = {
     _RULE: re.compile(r"\w\.rule\b" + _WHOLE),
@@ -45,6 +46,9 @@ def otherwise_meant(document: Document) -> Iterator[Left]:
         yield from _of(endpoint.value, "where", reads, _WHERE)
         filters = endpoint.value.get("filters") if isinstance(endpoint.value, Mapping) else None
         yield from chain.from_iterable(_in(each, reads, _WHERE) for each in entries_of(filters))
+        path = endpoint.value.get("path") if isinstance(endpoint.value, Mapping) else None
+        codes = (each.value.get("otherwise") for each in entries_of(path) if isinstance(each.value, Mapping))
+        yield from (Left(each.span, _IN_PATH) for each in codes if each is not None)
     if (precedence := document.part("errors").facts.get("precedence")) is not None:
         yield Left(precedence.span, _PRECEDENCE)
     for code in entries_of(document.part("errors").facts.get("codes")):
