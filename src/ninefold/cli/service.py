@@ -150,5 +150,8 @@ def say_rows(opening: Opened, misfits: Counted) -> None:
         say(f"          {visible(words)}")
     for words in opening.began:
         say(f"          as the contract states: {visible(words)}")
+    if opening.hidden:
+        named = ", ".join(f"`{each}`" for each in opening.hidden)
+        say(f"          set aside before, and hidden: {visible(named)} (`ninefold upgrade --drop` ends it)")
     for words in misfits.words():
         say(f"          {visible(words)}")

@@ -96,6 +96,7 @@ def _table(resource: Resource, checked: Checked, asked: Iterable[lists.Asked]) -
         states=resource.machine is not None,
         machine=None if resource.machine is None else Machine(resource.machine.field, resource.machine.states),
         passwords=tuple(field.name for field in stored if field.secret == "password"),
+        sensitive=tuple(field.name for field in stored if field.sensitive),
     )
 
 

@@ -63,7 +63,8 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     column `$entered` besides: the time at which a row entered the state that it is in. It has no value where that is
     not known, and then no timer takes the row anywhere. `machine` says which states these are. Without a `key` the
     table has one row. `passwords`: the columns of secrets that are hashed as such; others hold digests of tokens.
-    `aside`: of a database alone, the columns of contracts that it served before."""
+    `sensitive`: the columns whose values are told to nobody who has not asked for them. `aside`: of a database alone,
+    the columns of contracts that it served before."""
 
     name: str
     columns: tuple[Column, ...]
@@ -73,6 +74,7 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     states: bool = False
     machine: Machine | None = None
     passwords: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
     aside: tuple[Aside, ...] = ()
 
 

@@ -15,7 +15,8 @@ By: TypeAlias = Literal["serve", "upgrade"]
 class Change:
     """One difference. `about` names what differs (`field order.note`), `words` say how. `premises`: what has to be so
     among the rows, each with what it means where it is not. `by`: `serve` makes it as well, or `upgrade` alone.
-    `write`: lines for the document of the upgrade, one of which answers a question."""
+    `write`: lines for the document of the upgrade, one of which answers a question. `hides`: no message has one of its
+    values as an example: the contract calls them sensitive."""
 
     kind: Kind
     about: str
@@ -25,3 +26,4 @@ class Change:
     by: By = "serve"
     write: tuple[str, ...] = ()
     over: Premise | None = None
+    hides: bool = False

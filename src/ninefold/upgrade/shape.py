@@ -106,7 +106,7 @@ def _table_shape(table: Table) -> Table:
     columns = tuple(
         Column(column.name, _coarse(column.type), column.required, column.serial) for column in table.columns
     )
-    return structs.replace(table, columns=columns, machine=None, passwords=())
+    return structs.replace(table, columns=columns, machine=None, passwords=(), sensitive=())
 
 
 def _coarse(type_: Type) -> Type:

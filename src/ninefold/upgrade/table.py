@@ -92,7 +92,7 @@ class Changed:
                 "required now",
                 (steps.Require(table, name),),
                 (steps.HaveValue(self.here, name),),
-                write=(f'{{set: {table}.{name}, is: …, where: "!has(old.{name})"}}',),
+                write=_of_lacking(table, name),
             )
         if isinstance(was.type, Digest) and isinstance(now.type, Digest):
             # Of a password and of a token are kept what cannot be made of each other.
@@ -117,7 +117,8 @@ class Changed:
         if {type(was.type), type(now.type)} == {Integer, Number}:
             self.values[now.name] = steps.Converted(was.name, was.type, now.type)
             premise = steps.Convert(self.here, was.name, was.type, now.type)
-            return Change("automatic", self.about(now.name), words, (), (premise,), write=write)
+            hides = self._is_sensitive((now.name,))
+            return Change("automatic", self.about(now.name), words, (), (premise,), write=write, hides=hides)
         nothing = steps.AreNone(self.here, was.name)
         self.values.pop(now.name)
         return Change("automatic", self.about(now.name), words, (), (nothing,), "upgrade", write, nothing)
@@ -192,7 +193,7 @@ class Changed:
             premises.append(self._refer(was.stored, reference))
         if reference is not None or column.serial or name in self.new.key:
             self.anew = True
-        write = (f'{{set: {table}.{name}, is: …, where: "!has(old.{name})"}}',)
+        write = _of_lacking(table, name)
         yield Change("back", self.about(name), "with the values that it had", tuple(more), tuple(premises), write=write)
 
     # The table
@@ -207,7 +208,9 @@ class Changed:
         about = f"the primary key of `{self.new.name}`"
         if self.new.key and all(name in known for name in self.new.key):
             have = (steps.HaveValue(self.here, name) for name in self.new.key)
-            yield Change("automatic", about, words, (), (unique, *have), "upgrade", over=steps.AreNone(self.here))
+            rows = steps.AreNone(self.here)
+            hides = self._is_sensitive(self.new.key)
+            yield Change("automatic", about, words, (), (unique, *have), "upgrade", over=rows, hides=hides)
         else:
             yield Change("automatic", about, words, (), (steps.AreNone(self.here),), "upgrade")
 
@@ -243,7 +246,11 @@ class Changed:
                     "new",
                     (steps.MakeIndex(self.new.name, index),),
                     (steps.Differ(self.here, tuple(self._before(each) for each in columns)),),
+                    hides=self._is_sensitive(columns),
                 )
+
+    def _is_sensitive(self, columns: Sequence[str]) -> bool:
+        return not set(columns).isdisjoint(self.whole.sensitive)
 
     def _before(self, name: str) -> str:
         """What a column was called that has this name now; a new one has no value in any row."""
@@ -264,6 +271,12 @@ class Changed:
 def _not_by_column(found: Sequence[Step]) -> Iterator[Step]:
     """The steps that a table which is made anew does not take already."""
     return (each for each in found if isinstance(each, steps.TakeTableBack | steps.MakeSupport))
+
+
+def _of_lacking(table: str, field: str) -> tuple[str, ...]:
+    """What may become of rows without a value."""
+    lacking = f'where: "!has(old.{field})"'
+    return f"{{set: {table}.{field}, is: …, {lacking}}}", f"{{remove rows: {table}, {lacking}}}"
 
 
 def _exact(was: Column, now: Column) -> str | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
+from ninefold.plan.schema import Schema
 from ninefold.upgrade import steps
 from ninefold.upgrade.change import Change
+from ninefold.upgrade.changes import Changes
 from ninefold.upgrade.steps import Premise
 
 
@@ -14,6 +16,16 @@ def told(change: Change) -> str:
     """A change that has been made."""
     head = {"automatic": "changed", "aside": "set aside", "back": "back again", "question": "decided"}[change.kind]
     return f"added: {change.about}" if change.words.startswith("new") else f"{head}: {sentence(change)}"
+
+
+def hidden_before(stored: Schema, adapted: Changes) -> tuple[str, ...]:
+    """What is hidden in a database since an earlier start, by its names: fields and resources."""
+    return tuple(each for each in _hidden(stored) if each in {*_hidden(adapted.after)})
+
+
+def _hidden(schema: Schema) -> Iterator[str]:
+    yield from (f"{table.name}.{each.column.name}" for table in schema.tables for each in table.aside)
+    yield from (table.name for table in schema.aside)
 
 
 def sentence(change: Change) -> str:
@@ -31,7 +43,7 @@ def unmet(change: Change, premise: Premise, count: int, examples: str) -> str:
         case steps.HaveValue():
             return f"{about}, and {rows(count)} {_have(count)} no value for it"
         case steps.Differ():
-            return f"{about}, and {_values(count)} in several rows: {examples}"
+            return f"{about}, and {_values(count)} in several rows{_such_as(examples)}"
         case steps.Refer():
             return f"{about}, and {rows(count)} {'refers' if count == 1 else 'refer'} to what is not there any more"
         case steps.AreIn():
@@ -44,7 +56,7 @@ def unmet(change: Change, premise: Premise, count: int, examples: str) -> str:
         case steps.AreNone():
             return f"{about}, and {rows(count)} {_have(count)} a value"
         case steps.Convert():
-            return f"{about}, and {_values(count)} not exact then: {examples}"
+            return f"{about}, and {_values(count)} not exact then{_such_as(examples)}"
         case _:
             assert_never(premise)
 
@@ -65,6 +77,10 @@ def answers(
             yield f"{{remove rows: {table}, where: …}}"
         case _:
             pass
+
+
+def _such_as(examples: str) -> str:
+    return f": {examples}" if examples else ""
 
 
 def _have(count: int) -> str:

@@ -110,9 +110,10 @@ def _judged(change: Change, database: Changing, by: By, states: Mapping[str, Seq
     for premise in change.premises:
         broken = database.broken(premise)
         if broken is not None:
-            examples = ", ".join((*map(_shown, broken.examples), *(("…",) if broken.more else ())))
+            found = () if change.hides else tuple(map(_shown, broken.examples))
+            examples = ", ".join((*found, *(("…",) if broken.more and found else ())))
             why.append(unmet(change, premise, broken.count, examples))
-            write |= dict.fromkeys(answers(change, premise, tuple(map(_shown, broken.examples)), states))
+            write |= dict.fromkeys(answers(change, premise, found, states))
     return Judged(change, tuple(why), tuple(write))
 
 
@@ -173,7 +174,7 @@ def all_fit(session: Session, left: Collection[str]) -> tuple[Unfit, ...]:
 def _unfit(found: Unfit) -> Judged:
     name, resource = found.name, found.name.split(".")[0]
     field = name if found.is_field else f"{resource}.…"
-    write = (f"{{set: {field}, is: …, where: …}}", f"{{leave: {name}}}")
+    write = (f"{{set: {field}, is: …, where: …}}", f"{{leave: {name}}}", f"{{remove rows: {resource}, where: …}}")
     return Judged(Change("question", f"`{name}`", "", by="upgrade", write=write), (found.words,), write)
 
 

@@ -37,6 +37,7 @@ from ninefold.sql.nodes import CREATE_WROTE
 from ninefold.sql.postgresql import numbered
 from ninefold.upgrade.running import Between
 from ninefold.upgrade.shape import FORM, decode_shape, encode_shape
+from ninefold.upgrade.words import hidden_before
 from ninefold.upgrade.words import told as words_of_change
 from ninefold.values import LONGEST_SUM
 
@@ -69,6 +70,7 @@ class _Found:
     created: bool
     told: tuple[str, ...]
     began: tuple[str, ...]
+    hidden: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,8 @@ def open_postgresql(
     follower = None if replica is None else Replica(replica, servers)
     if lease is not None:
         lease.begin()
-    return Opened(PostgreSQL(servers, found.key, writer, follower, lease), name, found.created, found.told, found.began)
+    database = PostgreSQL(servers, found.key, writer, follower, lease)
+    return Opened(database, name, found.created, found.told, found.began, found.hidden)
 
 
 def _opened(
@@ -145,6 +148,7 @@ def _opened(
     session = Transaction(link, loop, LONGEST_SUM, guarded=True)
     found = known(ask, name)
     told: tuple[str, ...] = (EXPERIMENTAL,)
+    hidden: tuple[str, ...] = ()
     if found is None:
         key = secrets.token_bytes(32)
         for statement in create_schema(plan.schema):
@@ -166,6 +170,7 @@ def _opened(
         except NotUpgraded as error:
             raise NotServed(differs(name, error.details)) from None
         told = (*told, *map(words_of_change, adapted.told))
+        hidden = hidden_before(found.shape, adapted)
     if found is None or found.between is None:
         note_anew(ask, {SERVES: str(serves).encode()})
     if writer.notes:
@@ -177,7 +182,7 @@ def _opened(
     count_on(ask, plan.schema)
     writer.take_lease(ask)
     ask("COMMIT")
-    return _Found(key, found is None, told, began)
+    return _Found(key, found is None, told, began, hidden)
 
 
 def asking(link: Link, loop: AbstractEventLoop) -> Ask:

@@ -289,10 +289,12 @@ NotBegun, and then nothing has."""
 @dataclass(frozen=True, slots=True)
 class Opened:
     """`path`: what it is called, without a password. `created`: it was empty. `additions`: what the operator is told of
-    it, such as what was added to one that was there; `began`: what was done to its rows to begin with."""
+    it, such as what was added to one that was there; `began`: what was done to its rows to begin with; `hidden`:
+    what was set aside in it before, by its names."""
 
     database: Store
     path: str
     created: bool
     additions: tuple[str, ...] = ()
     began: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()

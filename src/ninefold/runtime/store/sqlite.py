@@ -45,7 +45,7 @@ from ninefold.runtime.store.reading import Reading
 from ninefold.runtime.store.writer import Transaction, Waiting, Writer, transacted
 from ninefold.upgrade.changes import changes
 from ninefold.upgrade.shape import decode_shape, encode_shape
-from ninefold.upgrade.words import told
+from ninefold.upgrade.words import hidden_before, told
 from ninefold.values import LONGEST_SUM
 
 T = TypeVar("T")
@@ -230,14 +230,14 @@ def _open_locked(path: Path, name: Path, schema: Schema, begin: Begin | None, ju
         prepared = _prepare(connection, found, name, schema, judge)
         if isinstance(prepared, Refused):
             return prepared
-        key, additions = prepared
+        key, additions, hidden = prepared
         began: tuple[str, ...] = ()
         if begin is not None:
             with _Transaction(connection):
                 began = begin(Transaction(connection))
         database = SQLite(path, key, held, connection)
         undo.pop_all()
-        return Opened(database, str(name), isinstance(found, record.Empty), additions, began)
+        return Opened(database, str(name), isinstance(found, record.Empty), additions, began, hidden)
 
 
 def _prepare(
@@ -246,9 +246,9 @@ def _prepare(
     name: Path,
     schema: Schema,
     judge: Judge | None,
-) -> tuple[bytes, tuple[str, ...]] | Refused:
-    """Make the tables, or those that are missing, in one transaction, and judge the rows: the key, and what was added,
-    in words."""
+) -> tuple[bytes, tuple[str, ...], tuple[str, ...]] | Refused:
+    """Make the tables, or those that are missing, in one transaction, and judge the rows: the key, what was added, in
+    words, and what is hidden since an earlier start."""
     if isinstance(found, record.Empty):
         with _Transaction(connection):
             made = record.create(connection, encode_shape(schema))
@@ -256,7 +256,7 @@ def _prepare(
                 connection.execute(statement)
             if judge is not None:
                 judge(Transaction(connection), ())
-        return made.key, ()
+        return made.key, (), ()
     try:
         stored = decode_shape(found.shape)
     except msgspec.DecodeError:
@@ -266,7 +266,7 @@ def _prepare(
             adapted = adapt(stored, schema, upgrade.Changing(connection), judge)
     except NotUpgraded as error:
         return differs(str(name), error.details)
-    return found.key, tuple(map(told, adapted.told))
+    return found.key, tuple(map(told, adapted.told)), hidden_before(stored, adapted)
 
 
 @contextmanager

@@ -1,0 +1,90 @@
+"""What is told of rows that stand in the way, and of what was set aside."""
+
+from __future__ import annotations
+
+from math import inf
+from pathlib import Path
+
+import pytest
+from tests.upgrade.test_a_strangers_way import SERVE, said
+from tests.upgrade.test_matrix import CONTRACT, databases, loaded, opened, path
+
+from ninefold.cli.service import say_rows
+from ninefold.operator.audit import Audit, Counted
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
+
+__all__ = ["databases", "path"]
+
+
+@pytest.mark.parametrize("rows", [3])
+@pytest.mark.parametrize(
+    "edits",
+    [
+        [("memo:   {type: string", "memo:   {type: string, unique: true")],
+        [
+            ("room:\n    primary key: id", "room:\n    primary key: memo"),
+            ("[id, title, number]", "[id, title, number, memo]"),
+            ("/rooms/{id}", "/rooms/{memo}"),
+        ],
+    ],
+)
+def test_what_is_sensitive_is_no_example(
+    path: Path,
+    edits: list[tuple[str, str]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither in a preview, nor in the document that is committed, nor where a start is refused, which is logged."""
+    monkeypatch.chdir(path.parent)
+    text = CONTRACT
+    for before, after in edits:
+        assert text.count(before) == 1, before
+        text = text.replace(before, after)
+    for sensitive in (False, True):
+        memo = "memo:   {type: string, sensitive: true" if sensitive else "memo:   {type: string"
+        Path("rooms.yaml").write_text(text.replace("memo:   {type: string", memo), encoding="utf-8")
+        write = f"{sensitive}.yaml"
+        answers = [
+            said("ninefold upgrade rooms.yaml", 1, capsys),
+            said(f"ninefold upgrade rooms.yaml --write {write}", 1, capsys) + Path(write).read_text(encoding="utf-8"),
+            said(SERVE, 2, capsys),
+        ]
+        assert all("1 value is in several rows" in each for each in answers[:2])
+        assert all(("Memo" in each) != sensitive for each in answers[:2])
+        assert "Memo" not in answers[2] or not sensitive
+
+
+@pytest.mark.parametrize("rows", [3])
+def test_what_was_set_aside_is_told_at_each_start(path: Path, rows: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """It may be personal data, which nobody sees otherwise."""
+
+    def start(name: str) -> str:
+        plan = loaded(name).plan
+        assert plan is not None
+        opening = open_sqlite(str(path), plan.schema, lambda _: (), Audit(plan.stored, inf))
+        assert isinstance(opening, Opened)
+        opening.database.close()
+        say_rows(opening, Counted())
+        return capsys.readouterr().out
+
+    assert "its values stay, hidden" in start("a field gone")
+    for _ in range(2):
+        assert start("a field gone").strip() == (
+            "set aside before, and hidden: `room.memo` (`ninefold upgrade --drop` ends it)"
+        )
+    assert "back again" in start("") and start("") == ""
+
+
+@pytest.mark.parametrize("rows", [3])
+def test_rows_that_stand_in_the_way_may_go(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(path.parent)
+    assert opened(path, "")
+    for name, line in (
+        ("optional → required, and rows lack it", '{remove rows: room, where: "!has(old.memo)"}'),
+        ("a schema tightened, and rows do not fit", "{remove rows: room, where: …}"),
+        ("a `check` that rows break", "{remove rows: room, where: …}"),
+    ):
+        Path("rooms.yaml").write_text(loaded(name).source.text, encoding="utf-8")
+        assert f"  {line}" in said("ninefold upgrade rooms.yaml", 1, capsys)
