@@ -23,7 +23,7 @@ from ninefold.checks.findings import Findings, condition
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
 from ninefold.checks.model import Vocabulary, request_type
 from ninefold.checks.operations import Chosen, Doing, Given, doing_of, one_after_another, operation_of
-from ninefold.checks.parameters import check_form, check_own_requests
+from ninefold.checks.parameters import check_form, check_own_requests, check_sent
 from ninefold.checks.paths import check_addressing, check_path, known_by, of_one_row
 from ninefold.checks.responses import check_responses
 from ninefold.checks.showing import Showing
@@ -67,6 +67,7 @@ def check_endpoints(
     obscured = {key for question in open_questions if question.question.part not in (5, 8) for key in question.blocks}
     served, stopped = [], []
     for endpoint in findings.survey.endpoints:
+        check_sent(endpoint, findings)
         if endpoint.key in obscured:
             # Of these only what is wrong in expressions is kept: what else seems wrong may only be what is not shown.
             own = findings.apart()

@@ -64,8 +64,7 @@ def check_declared(
     those that can be chosen."""
     rules = Rules(findings)
     for each in value_of(fact) or ():
-        plain = place != "path" and (each.says_type or not each.effects) and each.content is None
-        if plain and is_never_sent(each, place, findings):  # of the path it has been said
+        if place != "path" and why_never_sent(each, place, findings) is not None:
             continue
         schema, own = _schema(each, orders, findings)
         type_ = (types or {}).get(each.name) or type_of(each, findings.schemas)
@@ -130,19 +129,34 @@ def _default(each: requests.Parameter, type_: Type, schema: Mapping[str, Any], f
     return stated
 
 
-def is_never_sent(parameter: requests.Parameter, place: Place, findings: Findings) -> bool:
-    """Whether no request can give a parameter, which is said then."""
+def check_sent(endpoint: Endpoint, findings: Findings) -> None:
+    """Each parameter can be given by a request, whatever else of its endpoint is open."""
+    places: tuple[tuple[Place, Fact[tuple[requests.Parameter, ...]] | None], ...] = (
+        ("path", endpoint.path),
+        ("query", endpoint.query),
+        ("header", endpoint.request_headers),
+    )
+    several = ", or in a query a list of these (`{type: array, items: {type: string}}`)"
+    for place, declared in places:
+        for each in value_of(declared) or ():
+            why = why_never_sent(each, place, findings)
+            if why is not None:
+                findings.say(
+                    NEVER_SENT,
+                    f"no request can give `{each.name}`",
+                    Label(each.span, why),
+                    help=("what a request gives is a text, a number, a truth value or a time" + several,),
+                )
+
+
+def why_never_sent(parameter: requests.Parameter, place: Place, findings: Findings) -> str | None:
+    """Why no request can give a parameter; None: one may, or of which type it is is asked."""
+    if not parameter.says_type and (place == "path" or parameter.effects):
+        return None
+    if parameter.content is not None:
+        return None
     json = findings.schemas.inlined(parameter.schema.json)
-    why = _never_sent(json, required(from_schema(json)), place, value_of(parameter.explode) is not False)
-    if why is not None:
-        several = ", or in a query a list of these (`{type: array, items: {type: string}}`)"
-        findings.say(
-            NEVER_SENT,
-            f"no request can give `{parameter.name}`",
-            Label(parameter.span, why),
-            help=("what a request gives is a text, a number, a truth value or a time" + several,),
-        )
-    return why is not None
+    return _never_sent(json, required(from_schema(json)), place, value_of(parameter.explode) is not False)
 
 
 def _never_sent(schema: Any, type_: Type, place: Place, explode: bool) -> str | None:

@@ -10,7 +10,7 @@ from ninefold.checked.resources import Field, Resource
 from ninefold.checks.codes import NO_ROW, NOT_THE_CLIENTS, ONE_ROW, PATH_NAME, PATH_OF_CREATE
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import type_of
-from ninefold.checks.parameters import is_never_sent
+from ninefold.checks.parameters import why_never_sent
 from ninefold.checks.resources import is_key
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
@@ -85,7 +85,7 @@ def _value(
             Label(segment.span, "says which row"),
             help=("call it otherwise in the path, or leave it out of `path`",),
         )
-    elif not is_never_sent(parameter, "path", findings):
+    elif why_never_sent(parameter, "path", findings) is None:
         return PathValue(segment.name, type_, None if resource is None else resource.name, segment.after)
     return None
 
