@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from ninefold.expressions.functions import MACROS, SPECIAL
 from ninefold.language.conditions import CONDITIONS
 from ninefold.language.json_schema import REFUSED, keywords
 from ninefold.language.key import Key
@@ -23,20 +24,19 @@ from ninefold.meanings import meanings as fixed_meanings
 from ninefold.pages import CHEAT_SHEET, text_of
 from ninefold.questions.question import QUESTIONS
 from ninefold.syntax.nodes import TITLES
-from ninefold.tools import reference
+from ninefold.tools import functions, reference
 from ninefold.tools.blank import EXAMPLES
 from ninefold.tools.propose.conventions import CONVENTIONS
 from ninefold.tools.reference import first_sentence, question_of
 
 DOCS = Path("docs")
 
-SCHEMAS = "reference/schemas.md"
-
 PAGES = (
     reference.LANGUAGE,
     *(reference.page_of(part) for part in range(2, len(TITLES) + 1)),
     reference.SHAPES_PAGE,
-    SCHEMAS,
+    reference.SCHEMAS_PAGE,
+    functions.PAGE,
     "cheat-sheet.md",
 )
 """The documents with generated stretches."""
@@ -156,6 +156,15 @@ def refused_keywords() -> str:
     return _table(("keyword", "instead"), ((f"`{name}`", text) for name, text in REFUSED.items()))
 
 
+def table_of_functions() -> str:
+    return _table(("written", "types", "meaning", "in SQL"), (each[1:] for each in functions.functions()))
+
+
+def table_of_forms(forms: Mapping[str, str]) -> Callable[[], str]:
+    """Operators, or macros."""
+    return lambda: _table(("form", "meaning"), ((f"`{form}`", says) for form, says in forms.items()))
+
+
 def _keys(keys: Iterable[Key]) -> str:
     return _table(("key", "kind", "written as", "meaning", "absent"), _rows(keys))
 
@@ -187,6 +196,9 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "keyword names": keyword_names,
     "keywords": schema_keywords,
     "refused keywords": refused_keywords,
+    "functions": table_of_functions,
+    "operators": table_of_forms(SPECIAL),
+    "macros": table_of_forms(MACROS),
     "entries of shapes": entries_on(reference.SHAPES_PAGE, "key"),
     "entries of verbs": entries_on(reference.page_of(4), "verb"),
     "entries of conditions": entries_on(reference.page_of(7), "condition"),

@@ -104,6 +104,11 @@ def test_what_is_neither_a_file_nor_a_code(said: pytest.CaptureFixture[str]) -> 
         ("Sign In", "sign in R: docs/reference/4-endpoints.md#sign-in-r", "RFC 9106"),
         ("truth", "Truth: docs/language.md#truth", "is not true, and stays so"),
         ("gone", "gone: docs/reference/7-errors.md#gone", "410"),
+        ("effects", "ENDPOINT.also: docs/reference/4-endpoints.md#", "`this` is the row acted on"),
+        ("replace", "Functions: docs/expressions.md#functions", "the verb `replace` is now `put`"),
+        ("sortBy", "Macros: docs/expressions.md#macros", "nulls last"),
+        ("uniqueItems", "Schemas: docs/reference/schemas.md#schemas", "Whether all items differ."),
+        ("nullable", "Schemas: docs/reference/schemas.md#schemas", 'type: [string, "null"]'),
     ],
 )
 def test_a_word_is_explained_as_the_reference_does(
@@ -112,6 +117,13 @@ def test_a_word_is_explained_as_the_reference_does(
     assert main(["explain", word]) == 0
     out = said.readouterr().out
     assert out.startswith(begin) and has in " ".join(out.split())
+
+
+def test_what_stands_at_several_keys_is_told_once(said: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "rows that may be there"]) == 0
+    assert said.readouterr().out.count("If-Match") == 1
+    assert main(["explain", "also"]) == 0
+    assert "ENDPOINT.also: " in (out := said.readouterr().out) and out.count("Effects. ") == 1
 
 
 def test_a_file_that_is_called_like_no_code(

@@ -57,7 +57,7 @@ def explain(
     subject
         The contract, Markdown or YAML (`-` is standard input), or a diagnostic's code as it stands in brackets
         behind `error`, `warning` or `note` (`nf403` means the same), or a key (`pages`, `RESOURCE.unique`), a verb, a
-        condition or a meaning.
+        condition, a function (`sortBy`) or a meaning.
     endpoint
         A method and a path, as the contract writes it (`GET /orders/{id}`) or as a request would have it.
     response
@@ -113,7 +113,7 @@ def _code(subject: str) -> int:
 
 
 def _word(subject: str) -> int:
-    """What the reference says of a key, a verb, a condition or a meaning."""
+    """What the reference says of a key, a verb, a condition, a meaning or a function."""
     from ninefold.language.former import now
     from ninefold.tools.reference import as_text, asked_for, names
 
@@ -123,8 +123,12 @@ def _word(subject: str) -> int:
         help = (*now(subject),) or did_you_mean(subject, known)
         raise Unusable(f"there is neither a file nor a code nor a word {subject}", *help)
     for number, entry in enumerate(found):
-        for paragraph in (*[""] * bool(number), *as_text(entry)):
+        above = [meaning for each in found[:number] for meaning in each.meanings]
+        for paragraph in (*[""] * bool(number), *as_text(entry, above)):
             say(textwrap.fill(paragraph, WIDTH, break_on_hyphens=False, break_long_words=False))
+    if all(each.sort == "row" for each in found):
+        for told in now(subject):
+            say(f"\nIn contracts of an older version: {told}.")
     return 0
 
 

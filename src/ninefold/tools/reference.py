@@ -1,15 +1,17 @@
 """What the reference says of a key, a verb, a condition and a fixed meaning: the pages of docs/reference, and
-`ninefold explain KEY`."""
+`ninefold explain KEY`; and where else a word stands, a function or a keyword of JSON Schema."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Literal
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.conditions import CONDITIONS, Condition
+from ninefold.language.json_schema import REFUSED, keywords
 from ninefold.language.key import Key
 from ninefold.language.question import Question
 from ninefold.language.shapes import describe, sight_of
@@ -18,6 +20,7 @@ from ninefold.language.verbs import table as verbs_table
 from ninefold.meanings import Meaning, meaning_named, meanings
 from ninefold.questions.question import QUESTIONS
 from ninefold.syntax.nodes import PARTS
+from ninefold.tools import functions
 
 LANGUAGE = "language.md"
 """The page of the shapes, keys, verbs, conditions and global meanings, in docs."""
@@ -25,18 +28,21 @@ LANGUAGE = "language.md"
 SHAPES_PAGE = "reference/shapes.md"
 """That of the keys of shapes."""
 
+SCHEMAS_PAGE = "reference/schemas.md"
+"""That of the keywords of JSON Schema."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What is said under one heading of a page. `name`: what it is asked for by. `place`: where meanings belong to it
     (`4 ENDPOINT.etag`, `verb put`); a global meaning has none. `meanings`: those, and what it cites.
-    `key`: the row of the table, and what it `says`, with its shape."""
+    `key`: the row of the table, and what it `says`, with its shape. A `row` has no heading of its own."""
 
     name: str
     page: str
     heading: str
     paragraphs: tuple[str, ...]
-    sort: Literal["key", "verb", "condition", "meaning"] = "meaning"
+    sort: Literal["key", "verb", "condition", "meaning", "row"] = "meaning"
     place: str = ""
     meanings: tuple[Meaning, ...] = ()
     key: Key | None = None
@@ -110,9 +116,24 @@ def asked_for(name: str) -> tuple[Entry, ...]:
     wanted = _asked(name)
     found = tuple(each for each in entries() if wanted in (_asked(each.name), _asked(each.heading)))
     if name in meanings() and not found:
-        found = tuple(entry_at(place) for place in meaning_named(name).places)
+        meaning = meaning_named(name)
+        found = (replace(entry_of(meaning), paragraphs=(_in_full(meaning),), meanings=()),)
     ends = tuple(each for each in entries() if each.name.casefold().endswith(f".{wanted}"))
-    return (*found, *(each for each in ends if each not in found))
+    return (*found, *(each for each in ends if each not in found), *_rows_of(wanted))
+
+
+def _rows_of(wanted: str) -> Iterator[Entry]:
+    """What tables say of a word that has no heading of its own: a function, an operator, a macro, a keyword of JSON
+    Schema, or one that is written otherwise here."""
+    for heading, told in functions.told_of(wanted):
+        yield Entry(wanted, functions.PAGE, heading, told, "row")
+    for key in keywords(2, ""):
+        if key.name.casefold() == wanted:
+            kind, says = _of_key(key, key.name, SCHEMAS_PAGE).paragraphs
+            yield Entry(key.name, SCHEMAS_PAGE, "Schemas", (f"`{key.name}` · {kind}", says), "row")
+    for keyword, instead in REFUSED.items():
+        if keyword.casefold() == wanted:
+            yield Entry(keyword, SCHEMAS_PAGE, "Schemas", (f"`{keyword}` is not in the language: {instead}.",), "row")
 
 
 def _asked(heading: str) -> str:
@@ -125,6 +146,9 @@ def names() -> Iterator[str]:
         yield each.name
         yield each.name.rpartition(".")[2]
     yield from meanings()
+    yield from functions.names()
+    yield from (key.name for key in keywords(2, ""))
+    yield from REFUSED
 
 
 def on_page(entry: Entry) -> str:
@@ -137,9 +161,10 @@ def on_page(entry: Entry) -> str:
     return "\n\n".join(told)
 
 
-def as_text(entry: Entry) -> tuple[str, ...]:
-    """Its paragraphs for a terminal, where it stands first; every meaning in full."""
-    told = "\n\n".join((*entry.paragraphs, *map(_in_full, entry.meanings))).split("\n\n")
+def as_text(entry: Entry, above: Container[Meaning] = ()) -> tuple[str, ...]:
+    """Its paragraphs for a terminal, where it stands first; every meaning in full, but for those that stand above."""
+    meanings = (f"**{each.title}**: above." if each in above else _in_full(each) for each in entry.meanings)
+    told = "\n\n".join((*entry.paragraphs, *meanings)).split("\n\n")
     return (f"{entry.heading.replace('`', '')}: docs/{entry.link}", *map(_plain, told))
 
 

@@ -1,0 +1,86 @@
+"""The functions, operators and macros of expressions, as docs/expressions.md and `ninefold explain NAME` tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from ninefold.expressions.functions import MACROS, SPECIAL, TABLE, Overload
+from ninefold.sql.fragment import Fragment
+from ninefold.sql.sqlite import SQLITE
+from ninefold.values import Anything, Array, Boolean, Duration, Integer, Number, Object, Text, Timestamp, Type
+
+PAGE: Final = "expressions.md"
+"""In docs."""
+
+_NAMES: Final[Mapping[type, str]] = {
+    Boolean: "boolean",
+    Integer: "integer",
+    Number: "number",
+    Text: "string",
+    Timestamp: "date-time",
+    Duration: "duration",
+    Object: "object",
+    Anything: "any",
+}
+_BY_RELATIONS: Final = frozenset(("size_array", "sum_integer", "distinct", "sort", "reverse", "first", "add_array"))
+"""What `to_sql` makes of queries rather than of a function of the dialect."""
+
+
+class Row(NamedTuple):
+    """A name with one of its meanings: how it is written, its types, and whether the database has it."""
+
+    name: str
+    written: str
+    types: str
+    meaning: str
+    in_sql: str
+
+
+def functions() -> Iterator[Row]:
+    """In the order of their table; types that share a meaning stand together."""
+    found: dict[tuple[str, str, str, str], list[str]] = {}
+    for each in TABLE:
+        takes = ", ".join(map(_type, each.parameters)) or "nothing"
+        key = (each.name, _written(each), each.meaning, "yes" if _is_in_sql(each) else "request values only")
+        found.setdefault(key, []).append(f"{takes} → {_type(each.gives(each.parameters))}")
+    for (name, written, meaning, in_sql), types in found.items():
+        yield Row(name, written, "; ".join(types), meaning, in_sql)
+
+
+def told_of(name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each heading of the page under which something is said of a name, with what is."""
+    rows = tuple(each for each in functions() if each.name.casefold() == name)
+    if rows:
+        yield (
+            "Functions",
+            tuple(f"{each.written}: {each.types}: {each.meaning}. In SQL: {each.in_sql}." for each in rows),
+        )
+    for heading, forms in (("Operators", SPECIAL), ("Macros", MACROS)):
+        said = tuple(f"`{form}`: {says}." for form, says in forms.items() if form.casefold() == name)
+        if said:
+            yield heading, said
+
+
+def names() -> Iterator[str]:
+    yield from dict.fromkeys((*(each.name for each in TABLE), *SPECIAL, *MACROS))
+
+
+def _type(of: Type) -> str:
+    if isinstance(of, Array):
+        return "array" if isinstance(of.items, Anything) else f"array of {_type(of.items)}s"
+    return _NAMES[type(of)]
+
+
+def _written(overload: Overload) -> str:
+    names = "abcdef"[: len(overload.parameters)]
+    if overload.style == "operator":
+        return f"`{overload.name}a`" if len(names) == 1 else f"`a {overload.name} b`"
+    if overload.style == "method":
+        return f"`a.{overload.name}({', '.join(names[1:])})`"
+    return f"`{overload.name}({', '.join(names)})`"
+
+
+def _is_in_sql(overload: Overload) -> bool:
+    arguments = tuple(Fragment("?") for _ in overload.parameters)
+    return overload.id in _BY_RELATIONS or SQLITE.function(overload.id, arguments) is not None
