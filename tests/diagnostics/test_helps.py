@@ -49,3 +49,38 @@ def test_what_is_written_as_no_text_is_shown_as_text_if_it_is_one_line(written: 
     text = contract(f"zone: {{primary key: id, fields: {{id: {field}, no: {{type: integer}}}}}}", "none")
     loaded = compile_document("zones.md", text.encode())
     assert any("an expression is text" in each for one in loaded.diagnostics for each in one.help) is helps
+
+
+@pytest.mark.parametrize(
+    ("change", "help"),
+    [
+        ("{change: zone.views.short, was: [id, title]}", "what a change says has the names of the document: `name`"),
+        (
+            '{change: "PUT /zones/{id}", was: {body: [title]}}',
+            "what a change says has the names of the document: `name`",
+        ),
+        (
+            "{change: zone.views.short, was: [size]}",
+            "`size` is worked out for that version alone: `{size: EXPRESSION}` shows it",
+        ),
+        ("{change: zone.views.short, was: {of: zone.sise}}", None),
+        ("{change: zone.views.short, was: [sise]}", None),
+        ('{change: "PUT /zones/{id}", was: {body: [sise]}}', None),
+    ],
+)
+def test_no_name_is_told_that_cannot_be_written(change: str, help: str | None) -> None:
+    text = contract(
+        "zone:\n  primary key: id\n  fields: {id: {type: integer}, name: {type: string}}\n  views: {short: [id]}",
+        "PUT /zones/{id}: {does: put zone, body: [name], responses: {created: {201: zone}, replaced: {200: zone}}}",
+    )
+    versions = (
+        'in: header\nname: V\ndefault: "2"\nversions:\n  "2": {}\n  "1":\n    changes:\n'
+        "      - {rename: zone.name, to: title}\n"
+        "      - {add: zone.size, was: {type: integer}, is: zone.id + 1}\n"
+        f"      - {change}\ncompatible: none"
+    )
+    assert "Versioning: none." in text
+    loaded = compile_document("zones.md", text.replace("Versioning: none.", f"```yaml\n{versions}\n```").encode())
+    [told] = [each for each in loaded.diagnostics if each.code.severity is Severity.ERROR]
+    assert " of 1" not in " ".join((told.message, *told.help))
+    assert help is None or told.help == (help,)

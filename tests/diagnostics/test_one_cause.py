@@ -85,3 +85,12 @@ def test_of_a_body_that_is_not_known_any_member_may_be_read(body: str, told: lis
     )
     said = compile_document("contract.md", text.encode()).diagnostics
     assert [each.code.id for each in said if each.code.severity is not Severity.NOTE] == told
+
+
+def test_what_cannot_be_read_gives_a_required_field_all_the_same() -> None:
+    text = contract(
+        "zone: {primary key: id, fields: {id: {type: integer}, no: {type: integer}}, required: [no]}",
+        "POST /zones: {does: create zone, body: [id], sets: {no: zone.number + 1}, responses: {201: zone}}",
+    )
+    said = compile_document("zones.md", text.encode()).diagnostics
+    assert [each.code.id for each in said if each.code.severity is Severity.ERROR] == ["NF0403"]

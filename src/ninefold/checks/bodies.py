@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Final
 
@@ -12,12 +12,12 @@ from ninefold.checked.resources import Resource
 from ninefold.checks.body_types import body_members, every_member, other_members
 from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
+from ninefold.checks.suggestions import meant
 from ninefold.contract.service import Contract
 from ninefold.contract.writes import constants
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Const, Literal, Member, Name, parts
 from ninefold.language import endpoints as stated
 from ninefold.language import requests
@@ -70,7 +70,7 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
                 NOT_A_BODY,
                 f"`{resource.name}` has no field `{each.field}`",
                 Label(each.span, "not a field"),
-                help=did_you_mean(each.field, resource.fields) or (_BESIDE_FIELDS,),
+                help=meant(each.field, resource.fields) or (_BESIDE_FIELDS,),
             )
         elif why := resource.made_otherwise(field, numbers=not (changing and field.name in resource.primary_key)):
             findings.say(
@@ -136,7 +136,7 @@ def check_members(
     for each in members or ():
         if each.name not in reading and body is not None and body.reference is not None:
             what = "the body" if resource is None else f"`{resource.name}`"
-            close = () if resource is None else did_you_mean(each.name, resource.fields)
+            close = () if resource is None else meant(each.name, resource.fields)
             read = f".{each.name}" if each.name.isidentifier() else f"['{each.name}']"
             help = (*close, f"what is no field is read as `request.body{read}`, and nothing here reads it")
             findings.say(
@@ -247,11 +247,10 @@ def check_required(
     resource: Resource,
     body: tuple[BodyLeaf, ...] | None,
     segments: tuple[Segment, ...],
-    sets: Mapping[str, object],
     findings: Findings,
 ) -> None:
-    """Every required field of what is created is given by something."""
-    given = {leaf.field for leaf in body or ()} | set(sets)
+    """Every required field of what is created is given by something, be it by what something else is wrong with."""
+    given = {leaf.field for leaf in body or ()} | {each.name for each in value_of(endpoint.sets) or ()}
     given |= {(*segment.through, segment.field)[0] for segment in segments if isinstance(segment, PathName)}
     if resource.machine is not None:
         given.add(resource.machine.field)

@@ -26,6 +26,7 @@ from ninefold.checks.showing import (
     stated_at,
     whole_row,
 )
+from ninefold.checks.suggestions import meant
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
@@ -294,7 +295,7 @@ def _content_of(view: View, resource: str, showing: Showing) -> Content | None:
                         NOT_SHOWABLE,
                         f"`{resource}` has no field `{name}`",
                         Label(expression.span, "not a field"),
-                        help=did_you_mean(name, showing.resources[resource].fields),
+                        help=meant(name, showing.resources[resource].fields),
                     )
                 elif field.secret is not None:
                     complete = False

@@ -121,7 +121,7 @@ def _given(doing: Doing, plain: Vocabulary, showing: Showing) -> Given:
         )
         is_made = kind.makes and not (kind.may_make and "created" not in endpoint.outcomes)
         if is_made and segments is not None:
-            check_required(endpoint, resource, body, segments, dict(sets), findings)
+            check_required(endpoint, resource, body, segments, findings)
         if kind.may_be_absent and segments is not None:
             known = known_by(endpoint, kind, resource, segments, body or (), dict(sets), findings)
     issues = check_issues(endpoint, kind.name, resource, findings)

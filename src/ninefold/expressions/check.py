@@ -319,7 +319,7 @@ class _Checker(Operators, Functions):
                 codes.NO_SUCH_FIELD,
                 f"resource `{resource}` has no field `{name}`",
                 at,
-                did_you_mean(name, (*shape.fields, *shape.inverse)),
+                did_you_mean(name, [each for each in (*shape.fields, *shape.inverse) if each.isidentifier()]),
                 "not a field",
             )
             return None
