@@ -250,8 +250,10 @@ def measure(sides: dict[str, Any], postmaster: int, subjects: list[str], rounds:
         found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in sides}
         for ask in sides.values():
             ask(subject, 1)
-        for _ in range(rounds):
-            for name, ask in sides.items():
+        for number in range(rounds):
+            # Who comes next pays for what was left to the background.
+            turned = list(sides.items())[:: 1 if number % 2 else -1]
+            for name, ask in turned:
                 before = spent_by(postmaster)
                 told = ask(subject, seconds)
                 if told is not None:

@@ -31,7 +31,7 @@ from ninefold.runtime.store.protocol import Opened, Unavailable
 
 CONTRACT = Path(__file__).parent / "contract.md"
 LISTEN = b"LISTEN"
-COMMIT = b"COMMIT\0"
+COMMITS = (b"COMMIT\0", b"COMMIT AND CHAIN\0")
 MOST: Final = 100_000
 """More messages than any request takes."""
 
@@ -116,7 +116,7 @@ class Relay:
                         break
                     self.left -= 1
                     self.last.append(("" if asks else "<") + message[:1].decode() + (message[5:40].decode("latin-1")))
-                if asks and self.at_commit is not None and COMMIT in message:
+                if asks and self.at_commit is not None and message.endswith(COMMITS):
                     instead, self.at_commit = self.at_commit, None
                     await asyncio.to_thread(instead)
                     break

@@ -28,7 +28,7 @@ from tests.waiting import until
 
 from ninefold.pipeline import compile_document
 from ninefold.runtime.store.opening import open_database
-from ninefold.runtime.store.postgresql_writer import WRITE
+from ninefold.runtime.store.postgresql_marks import WRITE
 from ninefold.runtime.store.protocol import Opened
 
 __all__ = ["beside", "databases", "path"]

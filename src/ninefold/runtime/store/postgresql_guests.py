@@ -14,9 +14,9 @@ from ninefold.runtime.store import record
 from ninefold.runtime.store.guests import why_not
 from ninefold.runtime.store.postgresql_between import NotServed
 from ninefold.runtime.store.postgresql_link import FAILED, Link, Transaction, meaning
+from ninefold.runtime.store.postgresql_marks import WRITE
 from ninefold.runtime.store.postgresql_opening import asking, examine, known
 from ninefold.runtime.store.postgresql_servers import Servers, why
-from ninefold.runtime.store.postgresql_writer import WRITE
 from ninefold.runtime.store.protocol import Refused, Row, Stored
 from ninefold.values import LONGEST_SUM
 

@@ -22,6 +22,7 @@ from ninefold.runtime.store import record
 from ninefold.runtime.store.changing import Before, Decide, NotUpgraded
 from ninefold.runtime.store.postgresql_between import LEAVE, NotServed, on_its_way
 from ninefold.runtime.store.postgresql_link import YIELDED, Link, Transaction
+from ninefold.runtime.store.postgresql_marks import WRITE
 from ninefold.runtime.store.postgresql_opening import (
     Known,
     asking,
@@ -32,7 +33,6 @@ from ninefold.runtime.store.postgresql_opening import (
 )
 from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.postgresql_serving import EVERY, nobody_serves, nodes_of, number_of, serving
-from ninefold.runtime.store.postgresql_writer import WRITE
 from ninefold.runtime.store.protocol import Command, Unavailable
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.changes import Changes, changes

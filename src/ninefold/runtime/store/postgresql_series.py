@@ -1,5 +1,6 @@
 """Works that are one statement each, done as one: what waits with the same statement is a call of a function that does
-it for each, in their order, each of which sees what those before it did.
+it for each, in their order, each of which sees what those before it did. The first call of a transaction takes the
+lock of those who write, too, and leaves the mark (`postgresql_writer.py`).
 
 The function is the session's own (`pg_temp`), made when a statement is first wanted twice, so that PostgreSQL plans it
 once. Where it cannot be made, or fails, each work is done as any other.
@@ -8,11 +9,12 @@ once. Where it cannot be made, or fails, each work is done as any other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from asyncpg.exceptions import PostgresError
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_link import Link
 from ninefold.runtime.store.protocol import Single, Stored
 from ninefold.runtime.store.writer import Result, Waiting
@@ -28,26 +30,50 @@ class Series:
     forms: tuple[str, ...]
 
 
+Mark: TypeAlias = tuple[str, bytes] | tuple[None, None]
+"""Its name, and what it says."""
+
+NO_MARK: Final = (None, None)
+
 Alike: TypeAlias = Mapping[str, list[tuple[int, Single, Sequence[Stored]]]]
 """Works of a batch that are of one statement, by its text: the number of each in the batch, the work, and its binds."""
 
 
-def alike(batch: Sequence[Waiting], longest: int) -> Alike:
-    """Where there are several of one statement, of which no value is longer than so much."""
+WRITE: Final = "pg_advisory_xact_lock(hashtextextended('ninefold writes ' || current_schema(), 0))"
+"""Taken until the transaction ends, in the order in which it was asked for. What follows sees all that was committed
+before: each statement of a transaction that is READ COMMITTED has a snapshot of its own."""
+
+_MARKS: Final = (
+    f'IF "$mark" IS NOT NULL THEN PERFORM {WRITE};'
+    f' INSERT INTO {record.TABLE} VALUES ("$name", "$mark") {record.ANEW}; END IF;'
+)
+
+
+def alike(batch: Sequence[Waiting], longest: int, link: Link) -> Alike:
+    """Where there are several of one statement, of which no value is longer than so much; or one of a statement that
+    has its function."""
     found: dict[str, list[tuple[int, Single, Sequence[Stored]]]] = {}
     for number, waiting in enumerate(batch):
         if isinstance(waiting.work, Single) and waiting.again:
             text, binds = waiting.work.statement()
             if not any(isinstance(each, str | bytes) and len(each) > longest for each in binds):
                 found.setdefault(text, []).append((number, waiting.work, binds))
-    return {text: works for text, works in found.items() if len(works) > 1}
+    return {text: works for text, works in found.items() if len(works) > 1 or link.series.get(text) is not None}
+
+
+def to_make(link: Link, works: Alike) -> list[str]:
+    """The statements that have no function yet."""
+    return [] if link.pooled else [text for text in works if text not in link.series]
+
+
+def has_call(link: Link, works: Alike) -> bool:
+    """Whether some of them are done as one call."""
+    return any(link.series.get(text) is not None for text in works)
 
 
 async def made(link: Link, texts: Iterable[str]) -> None:
     """Make the functions of statements. Not to be called in a transaction, which could take them along."""
     for text in texts:
-        if link.pooled or text in link.series:
-            continue
         try:
             link.series[text] = await _made(link, text, f'pg_temp."$series {len(link.series)}"')
         except PostgresError:
@@ -63,20 +89,21 @@ async def _made(link: Link, text: str, name: str) -> Series | None:
     gives = ", ".join(f"{column} {form}" for column, form in zip(columns, types, strict=True))
     inner = numbered(text, '${}["$number"]')
     body = (
-        'BEGIN FOR "$number" IN 1 .. cardinality($1) LOOP'
+        f'BEGIN {_MARKS} FOR "$number" IN 1 .. cardinality($1) LOOP'
         f" {inner} INTO {', '.join(columns)};"
         ' IF FOUND THEN "$place" := "$number"; RETURN NEXT; END IF; END LOOP; END'
     )
     await link.execute(
-        f"CREATE FUNCTION {name}({', '.join(f'{form}[]' for form in forms)})"
+        f'CREATE FUNCTION {name}({"".join(f"{form}[], " for form in forms)}"$name" text, "$mark" bytea)'
         f' RETURNS TABLE ("$place" int8, {gives}) LANGUAGE plpgsql AS {literal(body)}'
     )
-    places = ", ".join(f"${number}" for number in range(1, len(forms) + 1))
+    places = ", ".join(f"${number}" for number in range(1, len(forms) + 3))
     return Series(f"SELECT * FROM {name}({places})", forms)
 
 
-async def done(link: Link, works: Alike) -> dict[int, Result] | None:
-    """What came of those that gave a row, by their numbers. None: what was done has to be undone."""
+async def done(link: Link, works: Alike, mark: Mark) -> dict[int, Result] | None:
+    """What came of those that gave a row, by their numbers. None: what was done has to be undone. `mark`: is left by
+    the first call."""
     results: dict[int, Result] = {}
     for text, some in works.items():
         series = link.series.get(text)
@@ -84,9 +111,10 @@ async def done(link: Link, works: Alike) -> dict[int, Result] | None:
             continue
         arrays: list[Any] = list(map(fitted_alike, zip(*(binds for _, _, binds in some), strict=True), series.forms))
         try:
-            rows, _ = await link.run(series.call, arrays)
+            rows, _ = await link.run(series.call, (*arrays, *mark))
         except PostgresError:
             return None
+        mark = NO_MARK
         for place, *row in rows:
             number, work, _ = some[int(str(place)) - 1]
             results[number] = work.of(tuple(row)), None

@@ -2,8 +2,8 @@
 (`ninefold.runtime.store.writer`). Of several nodes one writes at a time: a transaction begins with a lock that all of
 them take.
 
-Each transaction leaves a mark. Where the connection is lost in the middle of a COMMIT, the mark says whether it was
-committed: the number of a transaction would not, since one that a crash took is given again.
+Each transaction leaves a mark (`postgresql_marks.py`). Where the connection is lost in the middle of a COMMIT, the mark
+says whether it was committed: the number of a transaction would not, since one that a crash took is given again.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import logging
 from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from queue import SimpleQueue
-from secrets import token_hex
 from threading import Thread
-from time import monotonic, time
+from time import monotonic
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from ninefold.runtime.store import postgresql_series as series
-from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_leases import Lease, writing
 from ninefold.runtime.store.postgresql_link import Broken, Link, Lost, Transaction, meaning, meaning_to_a_work, words
+from ninefold.runtime.store.postgresql_marks import WRITE, Marks
 from ninefold.runtime.store.postgresql_nodes import CHANNEL
-from ninefold.runtime.store.postgresql_servers import TIMELINE, Servers
+from ninefold.runtime.store.postgresql_servers import Servers
 from ninefold.runtime.store.postgresql_serving import may_serve, served
 from ninefold.runtime.store.protocol import Unavailable, Yielded
 from ninefold.runtime.store.writer import Queue, Result, Waiting, answer
@@ -50,26 +50,7 @@ ASKING_SECONDS: Final = 0.5
 SETTLING_SECONDS: Final = 3.0
 """How long a process that begins waits for one that served another contract, and has just ended."""
 
-WRITE: Final = "SELECT pg_advisory_xact_lock(hashtextextended('ninefold writes ' || current_schema(), 0))"
-"""Taken until the transaction ends, in the order in which it was asked for. What follows sees all that was committed
-before: each statement of a transaction that is READ COMMITTED has a snapshot of its own."""
-
-_MAY: Final = "WITH may AS MATERIALIZED ({})"
-_MARKED: Final = f" INSERT INTO {record.TABLE} SELECT $1::text, $2::bytea FROM may {record.ANEW} RETURNING "
-_WROTE: Final = (
-    ", wrote AS (INSERT INTO \"$wrote\" SELECT place, $1 || ' ' || convert_from($2, 'UTF8')"
-    " FROM may, unnest($3::bigint[]) AS place ON CONFLICT (place) DO UPDATE SET mark = excluded.mark)"
-)
-_MARK: Final = f"UPDATE {record.TABLE} SET value = value WHERE name = $1 RETURNING value"
-"""It is written anew: a COMMIT after it waits for the standbys that the one in question may have left waiting."""
-
-_MARKS: Final = "committed by "
-OLD_MARKS: Final = (
-    f"DELETE FROM {record.TABLE} WHERE name LIKE '{_MARKS}%'"
-    " AND CAST(split_part(convert_from(value, 'UTF8'), ' ', 2) AS float8)"
-    " < extract(epoch FROM now() - interval '1 day')"
-)
-"""Of those who have written nothing for so long nobody is in the middle of a COMMIT."""
+NOTHING: Final[series.Alike] = MappingProxyType({})
 
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
@@ -102,9 +83,9 @@ class Writer:
         self._link: Link | None = None
         self._opened = False
         self._held: frozenset[str] = frozenset()
-        self._name = _MARKS + token_hex(8)
-        self._transactions = 0
-        self._mark = b""
+        self._marks = Marks(servers, lease)
+        self._chained: Link | None = None
+        """Where the next transaction has begun with the end of the last."""
         self._asked = 0.0
         self.queue = Queue()
         self._thread: Thread | None = None
@@ -228,19 +209,21 @@ class Writer:
         if self._lease is not None:
             self._lease.take(ask)
 
-    def begun(self, marked: Sequence[Waiting] | None = None) -> Link:
-        """A transaction that alone may write. `marked`: the works of one that says so once it is committed. A
-        connection that was lost since the last one is made again, once. To be called on the writer's thread."""
+    def begun(self, marked: Sequence[Waiting] | None = None, works: series.Alike = NOTHING) -> Link:
+        """A transaction that alone may write. `marked`: the works of one that says so once it is committed. `works`:
+        those that are done first, by which it is said. A connection that was lost since the last one is made again,
+        once. To be called on the writer's thread."""
         for last in (False, True):
             link = self._connected()
             try:
-                self._await(link.execute(self._begin.format(link.local)))
-                if marked is not None:
-                    self._transactions += 1
-                    self._mark = f"{self._transactions} {time()}".encode()
-                    self._await(self._leave_mark(link, marked))
-                else:
+                if self._chained is not link:
+                    self._await(link.execute(self._begin.format(link.local)))
+                self._chained = None
+                if marked is None:
                     self._await(link.run(WRITE, ()))
+                    return link
+                places = sorted({place for each in marked for place in each.places}) if self.notes else []
+                self._await(self._marks.leave(link, works, places))
                 return link
             except Exception as error:
                 link.drop()
@@ -248,24 +231,11 @@ class Writer:
                     raise
         raise AssertionError("one of two attempts ends it")
 
-    async def _leave_mark(self, link: Link, works: Sequence[Waiting]) -> None:
-        places = sorted({place for each in works for place in each.places}) if self.notes else []
-        may = _MAY.format(WRITE if self._lease is None else self._lease.may())
-        text = may + _WROTE * bool(places) + _MARKED + ("1" if self._lease is None else TIMELINE)
-        left = await link.records(text, self._name, self._mark, *([places] if places else []))
-        if self._lease is not None:
-            if not left:
-                raise Unavailable(self._lease.failing or "it is not known yet whether this process still serves")
-            # Behind a pooler the server may be another one each time.
-            self._servers.seen(link, int(left[0][0]))
-
     def _committed(self, batch: list[Waiting]) -> list[Result]:
         """The results, in the order of the works. If the commit fails, none of them was done."""
         try:
-            works = series.alike(batch, self.longest)
-            if works:
-                self._await(series.made(self._connected(), works))
-            link = self.begun(batch)
+            works = self._alike(batch)
+            link = self.begun(batch, works)
             try:
                 known: dict[int, Result] = {}
                 results = self._done(link, batch, works, known)
@@ -295,10 +265,23 @@ class Writer:
         self._asked = monotonic()
         return results
 
+    def _alike(self, batch: list[Waiting]) -> series.Alike:
+        """The works that are done by calls."""
+        link = self._connected()
+        works = series.alike(batch, self.longest, link)
+        if lacking := series.to_make(link, works):
+            if self._chained is link:
+                self._chained = None
+                self._await(link.execute("ROLLBACK"))
+            self._await(series.made(link, lacking))
+        return works
+
     def _end_of(self, link: Link) -> None:
-        """Commit. Where the connection is lost meanwhile, what the transaction has left says whether it was."""
+        """Commit. Where the connection is lost meanwhile, what the transaction has left says whether it was. Where more
+        waits the next one begins with it; a pooler may give that another connection."""
+        chained = self.queue.waiting > 0 and not link.pooled
         try:
-            ended = self._await(link.execute(self._commit))
+            ended = self._await(link.execute(self._commit + " AND CHAIN" * chained))
         except Lost:
             if not self._was_committed():
                 raise
@@ -306,21 +289,21 @@ class Writer:
             if ended != "COMMIT":
                 # That is all that PostgreSQL says where a statement of it had failed.
                 raise RuntimeError("a transaction that could not go on was to be committed")
+            self._chained = link if chained else None
 
     def _was_committed(self) -> bool:
         """Whether the last transaction was, as far as it can be found out."""
         for _ in range(ASKING):
             try:
                 link = self.begun()
-                # Another one may write, so that one has ended.
-                found = self._await(link.value(_MARK, self._name))
+                found = self._await(self._marks.is_left(link))
                 self._await(link.execute("COMMIT"))
             except Exception as error:
                 if not isinstance(error, HeldElsewhere) and not isinstance(meaning(error), Unavailable):
                     raise
                 self._await(asyncio.sleep(ASKING_SECONDS))
             else:
-                return bool(found == self._mark)
+                return found
         log.error("it is not known whether what was written last was committed")
         return False
 
@@ -330,11 +313,11 @@ class Writer:
         """The results, in the order of the works, which nobody else has: those that are alike are done first, then what
         else can be done once more, without savepoints. None: what they did has to be undone; of those that are not to
         be done again for it, the results are `known` then, by their numbers."""
-        if len(batch) == 1 and batch[0].again:
-            return self._by_itself(link, batch[0])
-        done = self._await(series.done(link, works)) if works else {}
+        done = self._await(series.done(link, works, self._marks.to_leave)) if works else {}
         if done is None:
             return None
+        if len(batch) == 1 and batch[0].again and not done:
+            return self._by_itself(link, batch[0])
         left = [number for number, each in enumerate(batch) if each.again and number not in done]
         for number in left:
             session = Transaction(link, self._loop, self.longest, guarded=False)
