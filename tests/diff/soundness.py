@@ -141,6 +141,7 @@ def _with_list(document: Document, at: Sequence) -> Document:
 
 def _plain(seen: Seen) -> tuple[object, ...]:
     headers = [each for each in seen.headers if each[0].lower() not in ("etag", "content-length")]
+    headers.sort(key=lambda each: each[0].lower())  # of fields with differing names it says nothing (RFC 9110 5.3)
     said = _members(seen.body.decode("utf-8", "replace"), refuses(seen))
     rows = [sorted((table, repr(_members(row, False))) for table, row in each) for each in (seen.rows, seen.gone)]
     return seen.status, headers, said, rows

@@ -88,3 +88,25 @@ def test_rows_that_stand_in_the_way_may_go(
     ):
         Path("rooms.yaml").write_text(loaded(name).source.text, encoding="utf-8")
         assert f"  {line}" in said("ninefold upgrade rooms.yaml", 1, capsys)
+
+
+@pytest.mark.parametrize("rows", [3])
+@pytest.mark.parametrize("changes", [False, True])
+def test_what_falls_due_at_the_first_start_is_told(
+    path: Path, changes: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A time that is shorter now takes rows that nobody writes, and nothing in the database is another one for it."""
+    monkeypatch.chdir(path.parent)
+    text = CONTRACT.replace("to: never}", "to: never, after: P365000D}")
+    assert text != CONTRACT
+    for after, due in (("P365000D", ""), ("PT1S", "due         2 of `booking` at the first start: `drop`")):
+        contract = text.replace("P365000D", after)
+        if changes:
+            contract = contract.replace(
+                "memo:   {type: string}", "memo:   {type: string}\n      shelf:  {type: string}"
+            )
+        Path("rooms.yaml").write_text(contract, encoding="utf-8")
+        found = said("ninefold upgrade rooms.yaml", 0, capsys)
+        assert ("nothing has to be changed" in found) != changes
+        assert (due in found) if due else ("due  " not in found), found
+    assert '"transition": "drop"' in said("ninefold upgrade rooms.yaml --format json", 0, capsys)

@@ -21,6 +21,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.source import Source
 from ninefold.operator.audit import Audit, Kept
+from ninefold.operator.due import Due, Falling
 from ninefold.pipeline import Loaded
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
@@ -35,6 +36,7 @@ from ninefold.tools.decisions.decide import decide
 from ninefold.tools.decisions.document import NOTHING_DECIDED, Decided
 from ninefold.tools.decisions.document import read as read_decisions
 from ninefold.upgrade.changes import Outcome
+from ninefold.upgrade.words import rows
 
 Decisions: TypeAlias = Annotated[
     Path | None, Parameter(help="Where it is decided; else beside the contract, called after it.", show_default=False)
@@ -133,7 +135,7 @@ def upgrade(
         taken = _taken_back(path, undo, lose_writes, drop, backup)
         if taken is not None:
             return taken
-        judge = Audit(plan.stored, inf, Kept(loaded.source, lambda _: ()))
+        judge = Due(plan, Audit(plan.stored, inf, Kept(loaded.source, lambda _: ())))
         decide = _decide(again, plan, loaded, reads=write is None and not (expand or contract))
         if expand or contract:
             return going_over.goes_over(path, plan, decide, judge if contract else None, again)
@@ -141,7 +143,7 @@ def upgrade(
     except NotUpgraded as error:
         then = leads_on(error.then, file, path)
         raise Unusable(str(error), *then, *error.help, details=error.details) from None
-    return _told(done, format, again, apply) if write is None else _written(write, done, again)
+    return _written(write, done, again) if write is not None else _told(done, judge.falling, format, again, apply)
 
 
 def _taken_back(path: str, undo: bool, lose_writes: bool, drop: Sequence[str], backup: Path | None) -> int | None:
@@ -195,11 +197,13 @@ def _beside(file: str) -> Path:
     return Path(file).with_suffix(".upgrade.yaml")
 
 
-def _told(done: Rehearsed, format: Literal["text", "json"], again: _Again, applied: bool) -> int:
+def _told(
+    done: Rehearsed, falling: Sequence[Falling], format: Literal["text", "json"], again: _Again, applied: bool
+) -> int:
     if format == "json":
-        say_json(_json(done))
+        say_json(_json(done, falling))
     else:
-        say("\n".join(visible(line) for line in _lines(done, again, applied)))
+        say("\n".join(visible(line) for line in _lines(done, falling, again, applied)))
     return 0 if done.goes else 1
 
 
@@ -284,7 +288,7 @@ _EXPRESSIONS: Final = (
 _HOW: Final = "Of each question, take the `#` from one line and fill in what is `…`"
 
 
-def _lines(done: Rehearsed, again: _Again, applied: bool) -> Iterator[str]:
+def _lines(done: Rehearsed, falling: Sequence[Falling], again: _Again, applied: bool) -> Iterator[str]:
     listed = ", ".join(f"{count:,} {name}" for name, count in done.rows)
     yield f"{done.database}{f' ({listed})' if listed else ''}"
     yield ""
@@ -292,11 +296,14 @@ def _lines(done: Rehearsed, again: _Again, applied: bool) -> Iterator[str]:
         yield f"{'decided':<12}{done.decided} in the document of the upgrade"
     elif not done.given and not done.inherited and not any(each.why or each.change.words for each in done.changes):
         yield "nothing has to be changed"
+        yield from (f"{'due':<12}{each.words}" for each in falling)
         return
     for said in done.inherited:
         yield f"{said.how:<12}{said.words}"
     for name in done.given:
-        yield f"{'given':<12}{name}: each row has what the contract gives to new ones"
+        count = dict(done.rows).get(name.partition(".")[0])
+        all_rows = "each row" if count is None else f"each of {rows(count)}"
+        yield f"{'given':<12}{name}: {all_rows} has what the contract gives to new ones"
     for each in done.changes:
         yield from _change(each)
     for name, count in done.lost:
@@ -305,6 +312,7 @@ def _lines(done: Rehearsed, again: _Again, applied: bool) -> Iterator[str]:
         yield f"{'lost':<12}{name}: {count:,} values, in the place of which none is set"
     for name, count in done.aside:
         yield f"{'hidden':<12}{name}: {count:,} {_kept_of(name)} (--drop {name} ends them)"
+    yield from (f"{'due':<12}{each.words}" for each in falling)
     yield ""
     if not done.goes:
         open_ = sum(1 for each in done.changes if each.why)
@@ -329,7 +337,7 @@ def _change(each: Judged) -> Iterator[str]:
         yield f"{change.kind:<12}{change.about}, {change.words}"
 
 
-def _json(done: Rehearsed) -> dict[str, object]:
+def _json(done: Rehearsed, falling: Sequence[Falling]) -> dict[str, object]:
     return {
         "database": done.database,
         "rows": dict(done.rows),
@@ -348,6 +356,7 @@ def _json(done: Rehearsed) -> dict[str, object]:
         "lost": dict(done.lost),
         "emptied": dict(done.emptied),
         "given": list(done.given),
+        "due": [{"of": each.resource, "transition": each.transition, "count": each.count} for each in falling],
         "inherited": [{"how": each.how, "words": each.words} for each in done.inherited],
         "backup": None if done.backup is None else str(done.backup),
         "goes": done.goes,

@@ -33,9 +33,14 @@ CLEANED = 8
 """Expired credentials that go when one is issued: more than come, so the table holds few that have expired."""
 
 
+def table_name(resource: str) -> str:
+    """The name of the table, as the database keeps it."""
+    return f"$credential {resource}"
+
+
 def table_of(resource: str) -> str:
     """The name of the table, quoted."""
-    return identifier(f"$credential {resource}")
+    return identifier(table_name(resource))
 
 
 def scopes_of(resource: str) -> str:

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 import apsw
 
@@ -18,6 +19,7 @@ from ninefold.runtime.store.connections import words
 from ninefold.runtime.store.protocol import Command
 from ninefold.runtime.store.upgrade import Changing, written
 from ninefold.runtime.store.whole import alone, beside, connected, flush, shape_of, there
+from ninefold.sql.credentials import DIGEST, table_name, table_of
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.words import rows
 
@@ -38,12 +40,15 @@ def undo(url: str, lose_writes: bool = False) -> tuple[Path, Path]:
                 backup = Path(last.backup)
                 if not backup.is_file():
                     raise NotUpgraded(f"the backup {backup} of the last upgrade is not there")
-                if written(connection, stored) != last.written and not lose_writes:
+                connection.execute("ATTACH ? AS before", (f"file:{quote(str(backup))}?mode=ro&immutable=1",))
+                issued = tuple(_issued(connection, stored))
+                if (issued or written(connection, stored) != last.written) and not lose_writes:
                     raise NotUpgraded(
                         f"rows of {path} were written since the upgrade, and would be lost",
-                        tuple(_since(connection, stored, backup)),
+                        (*_since(connection, stored), *issued),
                         then=(Command("to lose them, and keep what is there beside it", "upgrade", _LOSE),),
                     )
+                connection.execute("DETACH before")
                 connection.pragma("journal_mode", "delete")
             aside = beside(path, "undone")
             again = path.with_name(f".{path.name}.again")
@@ -69,10 +74,9 @@ def _beside(path: Path, aside: Path) -> None:
         shutil.copy2(path, aside)
 
 
-def _since(connection: apsw.Connection, stored: Schema, backup: Path) -> Iterator[str]:
-    """How many rows of each resource were written or deleted since the backup was made."""
-    connection.execute("ATTACH ? AS before", (f"file:{backup}?mode=ro",))
-    there = {str(name) for (name,) in connection.execute("SELECT name FROM before.sqlite_schema WHERE type = 'table'")}
+def _since(connection: apsw.Connection, stored: Schema) -> Iterator[str]:
+    """How many rows of each resource were written or deleted since the backup was made, which is attached."""
+    there = _of_backup(connection)
     revision = identifier(REVISION_COLUMN)
     for table in stored.tables:
         name = identifier(table.name)
@@ -82,6 +86,24 @@ def _since(connection: apsw.Connection, stored: Schema, backup: Path) -> Iterato
         [(less,)] = connection.execute(f"SELECT count(*) FROM ({old} EXCEPT {new})").fetchall()
         if more or less:
             yield f"{rows(int(str(more)))} of `{table.name}` written or changed, {int(str(less)):,} as they were gone"
+
+
+def _issued(connection: apsw.Connection, stored: Schema) -> Iterator[str]:
+    """Credentials that were issued since, to whatever their resource was called: whoever has one would have none."""
+    tables = [each for each in _of_backup(connection) if each.startswith(table_name(""))]
+    old = (
+        " UNION ".join(f"SELECT {DIGEST} FROM before.{identifier(each)}" for each in tables)
+        or "SELECT NULL WHERE FALSE"
+    )
+    for resource in stored.credentials:
+        new = f"SELECT {DIGEST} FROM main.{table_of(resource)} WHERE {DIGEST} NOT IN ({old})"
+        [(count,)] = connection.execute(f"SELECT count(*) FROM ({new})").fetchall()
+        if count:
+            yield f"{'1 credential' if count == 1 else f'{int(str(count)):,} credentials'} of `{resource}` issued"
+
+
+def _of_backup(connection: apsw.Connection) -> set[str]:
+    return {str(name) for (name,) in connection.execute("SELECT name FROM before.sqlite_schema WHERE type = 'table'")}
 
 
 def drop(url: str, names: Sequence[str]) -> tuple[tuple[str, int], ...]:

@@ -104,8 +104,8 @@ def upgrade(
         try:
             with connected(path) as connection:
                 check_sound(connection, path)
-                before = backup or beside(path, "before")
-                copy_of(path, before)
+                before = beside(path, "before") if backup is None else backup.absolute()
+                _back_up(path, before)
                 made = False
                 try:
                     flush(before)
@@ -119,6 +119,13 @@ def upgrade(
             raise NotUpgraded(f"the database {path} cannot be upgraded: {words(error)}") from None
         except OSError as error:
             raise NotUpgraded(f"{path} cannot be backed up: {(error.strerror or str(error)).lower()}") from None
+
+
+def _back_up(path: Path, backup: Path) -> None:
+    try:
+        copy_of(path, backup)
+    except OSError as error:
+        raise NotUpgraded(f"{path} cannot be backed up as {backup}: {(error.strerror or str(error)).lower()}") from None
 
 
 def _upgraded(
