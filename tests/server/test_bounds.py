@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 from tests.events.service import Running, running
 
+from ninefold.language.limits import BODY_SIZE
+from ninefold.language.table import key_at
+from ninefold.meanings import meaning_named
+
 pytestmark = pytest.mark.serves
 
 CONTRACT = """# Documents
@@ -187,6 +191,8 @@ def test_a_body_has_a_mebibyte_where_no_size_is_stated(service: Running) -> None
     assert len(of(MIB)) == MIB
     assert put(service, of(MIB), "large")[0] == 201
     assert put(service, of(MIB + 1), "larger")[0] == 413
+    told = (key_at(8, "body size").absence, BODY_SIZE.left_out, meaning_named("sizes of bodies").text)
+    assert all("1 MiB" in each for each in told), "what is said of a size that is not stated is so"
 
 
 def test_merging_again_and_again_makes_nothing_that_no_body_may_be(service: Running) -> None:

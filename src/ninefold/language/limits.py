@@ -26,7 +26,7 @@ RATES = Question(
 RATE = Question("rate", 8, "what {} allows", "leaves out", "that rate", "N", left_out="the rate {}", one_by_one=True)
 BODY_SIZE = Question(
     "body size", 8, "the largest body, or none", "leaves out", "the bound", asked="if an endpoint has a body",
-    left_out="the bound: no body is too large")
+    left_out="its bound: a body may have 1 MiB")
 TIMEOUT = Question(
     "timeout", 8, "after what time a request is given up, or none", "leaves out", "timeouts",
     left_out="timeouts: no request is given up")
@@ -157,7 +157,7 @@ class Limits:
         "No header tells of them.", read=leaves.headers, side="gives", promise="add a response header")
     body_size: Fact[int] | None = asked(
         "body size", shapes.Size(), "The largest request body; a larger one is `too large`.", BODY_SIZE,
-        "no size is limited", when=if_asked(BODY_SIZE), says_none=True, sentence="a body has at most {}",
+        "a body may have 1 MiB", when=if_asked(BODY_SIZE), says_none=True, sentence="a body has at most {}",
         order="more", promise="raise a limit")
     pages: Fact[Pages] | None = asked(
         "pages", One(Pages), "How much of a list one response holds; `none` for all of it.", PAGES, PAGED,
