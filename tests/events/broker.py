@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import nats
 from nats.js import JetStreamContext
+from tests.server.authority import Issued
 from tests.started import Program, started
 from tests.waiting import until
 
@@ -29,13 +30,21 @@ class Message:
 class Broker(Program):
     """`address` is where it listens, while it runs."""
 
+    def __init__(self, folder: Path, own: Issued | None = None) -> None:
+        """`own`: its certificate, where it speaks TLS."""
+        super().__init__(folder)
+        self.own = own
+
     @property
     def address(self) -> str:
-        return f"nats://127.0.0.1:{self.port}"
+        return f"nats://127.0.0.1:{self.port}" if self.own is None else f"tls://localhost:{self.port}"
 
     def command(self) -> Sequence[str]:
         program = shutil.which("nats-server", path=str(Path(sys.executable).parent)) or "nats-server"
-        return [program, "-js", "-sd", str(self.folder), "-a", "127.0.0.1", "-p", str(self.port)]
+        return [program, "-js", "-sd", str(self.folder), "-a", "127.0.0.1", "-p", str(self.port), *self._tls()]
+
+    def _tls(self) -> Sequence[str]:
+        return [] if self.own is None else ["--tls", "--tlscert", self.own.pair[0], "--tlskey", self.own.pair[1]]
 
     def keep(self, *subjects: str) -> None:
         """Have the broker keep what is sent to these subjects."""
@@ -69,6 +78,6 @@ class Broker(Program):
         return asyncio.run(connected())
 
 
-def broker(folder: Path) -> AbstractContextManager[Broker]:
+def broker(folder: Path, own: Issued | None = None) -> AbstractContextManager[Broker]:
     """One that has been started, and that ends with the test."""
-    return started(Broker(folder))
+    return started(Broker(folder, own))

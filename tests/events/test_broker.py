@@ -8,9 +8,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.door.fronts import tapped
 from tests.events.broker import Broker, Message, broker
 from tests.events.service import CONTRACT, Running, plan_of, running
 from tests.parts import in_two_versions
+from tests.server.authority import Authority
+from tests.waiting import until
 
 import ninefold
 from ninefold.runtime.background.jobs import to_broker
@@ -153,3 +156,34 @@ def test_a_library_takes_a_broker_too(tmp_path: Path, nats: Broker) -> None:
     ninefold.application(tmp_path / "contract.md", database=str(tmp_path / "a.db"), broker=nats.address).close()
     with pytest.raises(ValueError, match="the address of a broker"):
         ninefold.application(tmp_path / "contract.md", database=str(tmp_path / "b.db"), broker="localhost")
+
+
+def test_a_broker_is_told_nothing_in_the_clear_where_its_address_asks_for_tls(
+    tmp_path: Path, nats: Broker, caplog: pytest.LogCaptureFixture
+) -> None:
+    nats.keep("note.>")
+    with tapped(("127.0.0.1", nats.port)) as tap:
+        address = f"tls://ann:hunter2@127.0.0.1:{tap.address[1]}"
+        with running(tmp_path / "service.db", broker=address) as service:
+            service.note(service.person("Ann"), "tea")
+            until(lambda: "the broker speaks no TLS" in caplog.text)
+    assert "hunter2" not in caplog.text and not b"".join(bytes(each) for each in tap.connections)
+
+
+@pytest.mark.parametrize("name", ["localhost", "broker.example"])
+def test_a_broker_over_tls_is_known_by_its_certificate(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "authority").mkdir()
+    authority = Authority(tmp_path / "authority")
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+    own = authority.server(name)
+    with broker(tmp_path / "nats", own) as there:
+        if name == "localhost":
+            there.keep("note.>")
+        with running(tmp_path / "service.db", broker=there.address) as service:
+            service.note(service.person("Ann"), "tea")
+            if name == "localhost":
+                assert told(there.until(1)[0]) == ("note.written", "tea")
+            else:
+                until(lambda: "its certificate is not taken: Hostname mismatch" in caplog.text)

@@ -13,8 +13,6 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-LOCAL: Sequence[x509.GeneralName] = (x509.DNSName("localhost"),)
-
 
 @dataclass(frozen=True)
 class Issued:
@@ -44,9 +42,9 @@ class Authority:
         self.file = self.folder / f"{self.name}.pem".replace(" ", "-")
         self.file.write_bytes(made.sign(self._key, SHA256()).public_bytes(Encoding.PEM))
 
-    def server(self) -> Issued:
-        """For `localhost`."""
-        return self._issue("localhost", [], LOCAL, ExtendedKeyUsageOID.SERVER_AUTH, timedelta(days=1))
+    def server(self, name: str = "localhost", lasts: timedelta = timedelta(days=1)) -> Issued:
+        """`lasts` from now."""
+        return self._issue(name, [], [x509.DNSName(name)], ExtendedKeyUsageOID.SERVER_AUTH, lasts)
 
     def client(
         self,

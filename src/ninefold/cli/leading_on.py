@@ -8,7 +8,8 @@ from typing import Final, TypeVar
 
 from ninefold.cli.files import called_after
 from ninefold.cli.terminal import Unusable
-from ninefold.runtime.store.opening import shown
+from ninefold.runtime import addresses
+from ninefold.runtime.store.opening import kind_of
 from ninefold.runtime.store.protocol import Command, Refused
 
 T = TypeVar("T")
@@ -20,14 +21,18 @@ def typed(command: Command, file: str, url: str) -> str:
     """A command over a contract and a database. What is secret in its URL is left out."""
     words = ["ninefold", command.verb, file]
     if url != called_after(file):
-        words += ["--database", shown(url)]
+        words += ["--database", _shown(url)]
     return shlex.join((*words, *command.more))
 
 
 def leads_on(then: Sequence[Command], file: str, url: str) -> tuple[str, ...]:
     """Lines of advice: each command behind what it is for."""
     lines = [f"{each.to}: {typed(each, file, url)}" for each in then]
-    return (*lines, HIDDEN) if lines and shown(url) != url else tuple(lines)
+    return (*lines, HIDDEN) if lines and _shown(url) != url else tuple(lines)
+
+
+def _shown(url: str) -> str:
+    return url if kind_of(url) == "sqlite" else addresses.shown(url)
 
 
 def usable(opening: T | Refused, file: str, url: str) -> T:

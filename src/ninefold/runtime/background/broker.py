@@ -14,11 +14,12 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 
-import nats
 from nats.aio.client import Client
+from nats.aio.transport import TcpTransport
 from nats.errors import Error
 from nats.js import JetStreamContext
 
+from ninefold.runtime.addresses import unreachable
 from ninefold.runtime.background.sender import rows
 from ninefold.runtime.operations.events import Form, Logged
 from ninefold.runtime.store.bell import Bell
@@ -40,6 +41,29 @@ AFTER_FAILURE = 1.0
 """Seconds after which what failed is tried again."""
 
 
+class _InTheClear(Error):
+    """Whoever listens would be told the password."""
+
+
+class _Client(Client):
+    """One that speaks TLS where the address says so. Its makers' does only where the broker says so, or whoever answers
+    in its place."""
+
+    def _connect_command(self) -> bytes:
+        server, transport = self._current_server, self._transport
+        assert server is not None
+        if server.uri.scheme == "tls":
+            assert isinstance(transport, TcpTransport) and transport._io_writer is not None
+            if transport._io_writer.get_extra_info("ssl_object") is None:
+                raise _InTheClear
+        return super()._connect_command()
+
+    def drop(self) -> None:
+        """End what has not become a connection: `close` would wait for it."""
+        if self._transport is not None:
+            self._transport.close()  # type: ignore[no-untyped-call]
+
+
 class Broker:
     """What one service sends to a broker. `name`: of how far that is; `version`: in which each event is told;
     None: there are none. `address`: `nats://HOST:PORT` or `tls://…`, with a user and a password, or a token, before the
@@ -58,9 +82,11 @@ class Broker:
         while True:
             try:
                 await self._connected(bell)
+            except _InTheClear:
+                self._tell("the broker speaks no TLS, which its address asks for: it is told nothing")
             except (Error, OSError, EOFError, ValueError) as error:
                 # What it says may hold the address, with its password.
-                self._tell(f"the broker takes no event: {type(error).__name__}")
+                self._tell(f"the broker takes no event: {unreachable(error)}")
             except Unavailable as error:
                 self._tell(f"what is to be sent to a broker cannot be read: {error}")
             await asyncio.sleep(AFTER_FAILURE)
@@ -73,14 +99,19 @@ class Broker:
 
     async def _connected(self, bell: Bell) -> None:
         """Send over one connection for as long as it holds. Raises what ends it."""
-        client = await nats.connect(
-            self._address,
-            name="ninefold",
-            allow_reconnect=False,
-            connect_timeout=int(SECONDS),
-            error_cb=_untold,
-            max_outstanding_pings=2,
-        )
+        client = _Client()
+        try:
+            await client.connect(
+                self._address,
+                name="ninefold",
+                allow_reconnect=False,
+                connect_timeout=int(SECONDS),
+                error_cb=_untold,
+                max_outstanding_pings=2,
+            )
+        except BaseException:
+            client.drop()
+            raise
         try:
             await self._send_all(bell, client)
         finally:

@@ -114,15 +114,6 @@ def drop_from(url: str, names: Sequence[str]) -> tuple[tuple[str, int], ...]:
     return postgresql_upgrade.drop(url, names)
 
 
-def shown(url: str) -> str:
-    """What a database is called, without what is secret in its URL."""
-    if kind_of(url) == "sqlite":
-        return url
-    from ninefold.runtime.store.postgresql_servers import Servers
-
-    return Servers(url).name
-
-
 def open_to_read(url: str, plan: ServicePlan) -> Guest | Refused:
     """Open a database beside those who serve it. Nothing is made and nothing is added: what the contract has and the
     database has not is a refusal."""

@@ -20,6 +20,7 @@ import asyncpg
 from asyncpg import exceptions
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.runtime.addresses import unreachable
 from ninefold.runtime.store.protocol import Conflicting, NoValue, Row, Stored, TooLong, Unavailable, Yielded
 from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.postgresql import fitted, numbered
@@ -106,7 +107,7 @@ def words(error: Exception) -> str:
         case _ if _is_answer(error) and not isinstance(error, _PASSING):
             return f"PostgreSQL reports {type(error).__name__}"
         case _:
-            return f"PostgreSQL cannot be reached ({type(error).__name__})"
+            return f"PostgreSQL cannot be reached ({unreachable(error)})"
 
 
 def _is_answer(error: Exception) -> bool:

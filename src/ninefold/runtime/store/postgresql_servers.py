@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from ssl import SSLCertVerificationError
 from types import MappingProxyType
 from typing import Final
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from asyncpg import exceptions
 
+from ninefold.runtime.addresses import shown
 from ninefold.runtime.store.postgresql_link import CONNECTING_SECONDS, Kind, Link, Lost, words
-
-_SECRET: Final = frozenset({"password", "sslpassword"})
 
 TIMELINE: Final = "('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int"
 """A number that each promotion makes greater."""
@@ -28,11 +28,12 @@ class Servers:
         """`kind`: of those to which connections are made. `pooled`: a pooler stands before them."""
         self._kind = kind
         self._pooled = pooled
+        self.name = shown(url)
         try:
-            self.name, self._urls = shown(url), _apart(url)
+            self._urls = _apart(url)
         except ValueError:
             # What is wrong with it the driver says, where a connection is made.
-            self.name, self._urls = "postgresql://…", [url]
+            self._urls = [url]
         self._first = 0
         """The one that was the primary when it was last asked: what does not answer is waited for once, and not each
         time."""
@@ -80,7 +81,7 @@ class Servers:
 
 def why(error: Exception) -> str:
     """Why a database cannot be used, for the operator."""
-    match error.__cause__ if isinstance(error, Lost) else error:
+    match found := error.__cause__ if isinstance(error, Lost) else error:
         case exceptions.InvalidCatalogNameError():
             return "there is no such database"
         case exceptions.InvalidAuthorizationSpecificationError():
@@ -89,20 +90,10 @@ def why(error: Exception) -> str:
             return "a pooler stands before it: `serve` has --pooled, and all else is for PostgreSQL itself"
         case exceptions.InsufficientPrivilegeError():
             return "the user may not make tables in it"
-        case ValueError():
-            return "its URL cannot be read"
+        case ValueError() if not isinstance(found, SSLCertVerificationError):
+            return "its URL cannot be read, or a file that it names"
         case _:
             return words(error)
-
-
-def shown(url: str) -> str:
-    """A URL without what is secret. Raises ValueError."""
-    parts = urlsplit(url)
-    user, at, hosts = parts.netloc.rpartition("@")
-    told = (each for each in parts.query.split("&") if unquote(each.partition("=")[0]) not in _SECRET)
-    query = "&".join(told)
-    # `geturl` leaves out the slashes of a URL without a host.
-    return f"{parts.scheme}://{user.partition(':')[0]}{at}{hosts}{parts.path}{'?' * bool(query)}{query}"
 
 
 def _apart(url: str) -> list[str]:

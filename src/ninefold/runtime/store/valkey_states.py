@@ -3,19 +3,22 @@
 
 from __future__ import annotations
 
+import logging
 from asyncio import Future
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Final, TypeVar
-from urllib.parse import urlsplit
 
 from valkey.asyncio import Valkey
 from valkey.asyncio.retry import Retry
 from valkey.backoff import NoBackoff
 from valkey.exceptions import ValkeyError
 
+from ninefold.runtime.addresses import shown, unreachable
 from ninefold.runtime.store.protocol import Changes, Unavailable
 from ninefold.runtime.store.rounds import States, Swapped
+
+log = logging.getLogger("ninefold.server")
 
 ANSWER_SECONDS: Final = 2.0
 """How long Valkey may take to take a connection, and to answer."""
@@ -65,13 +68,27 @@ async def _swap(
     return Swapped(moment, {name: value for name, value in there if value is not None})
 
 
-def _meaning(error: Exception) -> Exception:
-    if isinstance(error, ValkeyError | OSError):
-        return Unavailable(f"rates cannot be counted: Valkey cannot be reached ({type(error).__name__})")
-    return error
-
-
 T = TypeVar("T")
+
+
+def _client(url: str) -> Any:
+    """Raises ValueError, which says nothing of the URL."""
+    # Unless told to, the client takes a certificate that was made for another name.
+    own = {"ssl_check_hostname": True} if url.startswith("valkeys:") else {}
+    try:
+        return Valkey.from_url(
+            url,
+            socket_connect_timeout=ANSWER_SECONDS,
+            socket_timeout=ANSWER_SECONDS,
+            socket_keepalive=True,
+            # What has no answer may have been done, and is not done twice. A connection that was lost before is made
+            # anew by the next round.
+            retry=Retry(NoBackoff(), 0),
+            single_connection_client=True,
+            **own,
+        )
+    except ValueError:
+        raise ValueError("the URL of the Valkey cannot be read") from None
 
 
 class ValkeyStates:
@@ -81,26 +98,34 @@ class ValkeyStates:
         """`url`: `valkey://USER:PASSWORD@HOST:PORT/NUMBER`, or `valkeys://`, over TLS. `service`: some bytes that all
         processes of a service have in common, and no other service. Nothing is asked of Valkey yet. Raises ValueError
         where the URL cannot be."""
-        parts = urlsplit(url)
-        if parts.scheme not in ("valkey", "valkeys"):
+        if not url.startswith(("valkey://", "valkeys://")):
             raise ValueError("the URL of a Valkey begins with valkey:// or valkeys://")
-        self.name = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
-        self._client = Valkey.from_url(
-            url,
-            socket_connect_timeout=ANSWER_SECONDS,
-            socket_timeout=ANSWER_SECONDS,
-            socket_keepalive=True,
-            # What has no answer may have been done, and is not done twice. A connection that was lost before is made
-            # anew by the next round.
-            retry=Retry(NoBackoff(), 0),
-            single_connection_client=True,
-        )
+        self.name = shown(url)
+        self._client = _client(url)
         # In braces: in a cluster all are on one node, as one script needs them to be.
         self._link = _Connection(self._client, b"ninefold:{%s}:" % service[:8].hex().encode())
-        self._states = States(self._connected, _swap, _meaning)
+        self._states = States(self._connected, self._swapped, self._meaning)
+        self._told: str | None = None
 
     async def _connected(self) -> _Connection:
         return self._link
+
+    async def _swapped(
+        self, link: _Connection, before: Mapping[bytes, bytes | None], changed: Mapping[bytes, tuple[bytes, int]]
+    ) -> Swapped:
+        swapped = await _swap(link, before, changed)
+        self._told = None
+        return swapped
+
+    def _meaning(self, error: Exception) -> Exception:
+        if not isinstance(error, ValkeyError | OSError):
+            return error
+        why = f"rates cannot be counted: Valkey cannot be reached ({unreachable(error)})"
+        # Said when it begins, and not with each request that is refused.
+        if why != self._told:
+            log.warning("%s", why)
+        self._told = why
+        return Unavailable(why)
 
     def change(self, names: Sequence[bytes], work: Changes[T]) -> Future[T]:
         return self._states.change(names, work)
