@@ -76,6 +76,8 @@ class Broker:
         self._form = form
         self._database = database
         self._told: str | None = None
+        self._error: Exception | None = None
+        """What went wrong last on a connection, which the client says before it gives up."""
 
     async def run(self, bell: Bell) -> None:
         """Send until cancelled."""
@@ -86,7 +88,7 @@ class Broker:
                 self._tell("the broker speaks no TLS, which its address asks for: it is told nothing")
             except (Error, OSError, EOFError, ValueError) as error:
                 # What it says may hold the address, with its password.
-                self._tell(f"the broker takes no event: {unreachable(error)}")
+                self._tell(f"the broker takes no event: {unreachable(self._error or error)}")
             except Unavailable as error:
                 self._tell(f"what is to be sent to a broker cannot be read: {error}")
             await asyncio.sleep(AFTER_FAILURE)
@@ -99,14 +101,17 @@ class Broker:
 
     async def _connected(self, bell: Bell) -> None:
         """Send over one connection for as long as it holds. Raises what ends it."""
-        client = _Client()
+        client, self._error = _Client(), None
         try:
             await client.connect(
                 self._address,
                 name="ninefold",
                 allow_reconnect=False,
                 connect_timeout=int(SECONDS),
-                error_cb=_untold,
+                # What cannot be reached it would try for two minutes, and say nothing.
+                max_reconnect_attempts=1,
+                reconnect_time_wait=0,
+                error_cb=self._heard,
                 max_outstanding_pings=2,
             )
         except BaseException:
@@ -162,6 +167,5 @@ class Broker:
         finally:
             heard.cancel()
 
-
-async def _untold(error: Exception) -> None:
-    """What goes wrong on a connection is told where it is noticed, once."""
+    async def _heard(self, error: Exception) -> None:
+        self._error = error
