@@ -6,9 +6,9 @@
 PostgreSQL has one core, and who asks it the other, where the system can do that. pgbench has 32 clients and prepared
 statements, one a transaction: a row by its primary key, a row inserted, a row updated. ninefold serves
 `peers/accounts.md` and is given the same as requests, from bytes to bytes without a socket (`door.py`), over 32
-connections each of which asks as soon as it is answered; `held` is the read by a caller who is looked up. Both wait for
-the disk. CPU is what does not depend on who else uses the machine: of whoever asks, and of all processes of PostgreSQL,
-by what was asked.
+connections each of which asks as soon as it is answered; `held` is the read by a caller who is looked up, `counted` one
+that a rate counts. Both wait for the disk. CPU is what does not depend on who else uses the machine: of whoever asks,
+and of all processes of PostgreSQL, by what was asked.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ SCRIPTS: Final = {
 }
 """What pgbench does of what is measured."""
 
-SUBJECTS: Final = ("read", "held", "insert", "update")
+SUBJECTS: Final = ("read", "held", "counted", "insert", "update")
 
 
 def on_core(core: int) -> list[str]:
@@ -78,6 +78,7 @@ class Clients:
         method, path, body = {
             "read": ("GET", f"/accounts/{number}", ""),
             "held": ("GET", f"/held/{number}", ""),
+            "counted": ("GET", f"/counted/{number}", ""),
             "insert": ("POST", "/accounts", f'{{"owner":"o{number}","balance":{number}}}'),
             "update": ("PATCH", f"/accounts/{number}", f'{{"balance":{number}}}'),
         }[self._subject]

@@ -96,7 +96,7 @@ def test_reads_that_wait_for_their_rows_are_handed_over(name: str) -> None:
 
 def test_who_is_foreseen_and_is_not_asked_is_found() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(likewise, "_looked_up", lambda handed, *told: handed)
+        patch.setattr(likewise, "asked_first", lambda handed, *told: handed)
         with pytest.raises(AssertionError):
             _waited_for("a-session-in-a-cookie")
 

@@ -24,7 +24,8 @@ from ninefold.runtime.http.wire import Wire, as_get, over_http, over_websocket
 from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.operations.flow import Follow, Wait
 from ninefold.runtime.operations.timers import Timers
-from ninefold.runtime.request.likewise import Given, Handed, Likewise
+from ninefold.runtime.request.handed import Handed
+from ninefold.runtime.request.likewise import Given, Likewise
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.store.bell import Job
 from ninefold.runtime.store.protocol import Database

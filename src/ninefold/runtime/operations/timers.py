@@ -261,13 +261,17 @@ class Timers:
 
     # ── Where several processes serve the database ────────────────────────────────────────────────────────────────
 
-    def _settled_together(self, now: str, then: Callable[[], Next], rows: Sequence[Row]) -> Next:
+    def is_settled_by(self, now: str, rows: Sequence[Row]) -> bool:
+        """Whether everything has happened that is due by `now`, by what the database keeps of it (`nodes.DUE`)."""
         [(due,)] = rows
         self.due, self._looked = None if due is None else str(due), self.sources.elapsed()
+        return self._swept_since == self._woken and self.is_settled(now)
+
+    def _settled_together(self, now: str, then: Callable[[], Next], rows: Sequence[Row]) -> Next:
+        if self.is_settled_by(now, rows):
+            return then()
         woken = self._woken
         anew = self._swept_since < woken
-        if not anew and (self.due is None or now < self.due):
-            return then()
 
         def done(_: None) -> Next:
             self._swept_since = max(self._swept_since, woken)

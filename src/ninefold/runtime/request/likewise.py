@@ -25,7 +25,7 @@ from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import HEAD_BYTES, Request, Response
 from ninefold.runtime.messages.parameters import parse_query
 from ninefold.runtime.messages.problems import Failure
-from ninefold.runtime.operations.flow import Ask, Next, Recall, Select, SelectAsOne, Share, Transact, Wait, Work
+from ninefold.runtime.operations.flow import Ask, Next, Share, Transact, Wait, Work
 from ninefold.runtime.operations.read import Call, Compute, List, Read
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Admission, Endpoint
@@ -38,13 +38,12 @@ from ninefold.runtime.request.exchange import (
     call_of,
     headers_told,
 )
+from ninefold.runtime.request.handed import Handed, asked_first
 from ninefold.runtime.request.precedents import Precedent
 from ninefold.runtime.request.rates import Asking, Told
 from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
 from ninefold.runtime.request.service import Service
-from ninefold.runtime.request.steps import anew
-from ninefold.runtime.store.protocol import Row
 from ninefold.texts import text_reader
 
 AtOnce: TypeAlias = Callable[[Work], Any]
@@ -58,13 +57,6 @@ class Given(msgspec.Struct, frozen=True):
     endpoint: Endpoint
     caller: Caller
     now: str
-
-
-class Handed(msgspec.Struct, frozen=True):
-    """A request as the steps leave it that wait for its transaction, or for its rows."""
-
-    x: Exchange
-    step: Wait
 
 
 Left: TypeAlias = Callable[[Request, bytes, Version, Sequence[str]], Given | Handed | None]
@@ -84,7 +76,8 @@ class Likewise:
             (endpoint.scope, who): _left(service, endpoint, admission, at_once, most)
             for endpoint in service.versions.endpoints()
             for who, admission in endpoint.admissions.items()
-            if not admission.takes_steps and not (service.together and _asks_others(service, endpoint))
+            # What is read elsewhere may be answered from there.
+            if not admission.takes_steps and not (service.together and service.replicated)
         }
 
     def begun(self, request: Request, content: bytes) -> Given | Handed | None:
@@ -119,12 +112,6 @@ class Likewise:
             return None  # the steps come to the same, and say what is to be said of it
 
 
-def _asks_others(service: Service, endpoint: Endpoint) -> bool:
-    """Whether a request waits for what all processes know before it comes to its operation, what is due and how its
-    rates stand, or may be answered from elsewhere."""
-    return service.timers is not None or service.replicated or bool(endpoint.rates)
-
-
 def _takes_steps(request: Request, content: bytes, version: Version, values: Sequence[str]) -> None:
     """Nothing is left out."""
 
@@ -150,7 +137,8 @@ def _left_of(
     names = tuple((name, text_reader(type_)) for name, type_, _ in endpoint.names)
     alone = names[0] if len(names) == 1 else None
     recall, noted, asked, was = precedent.recall, precedent.env, asking(precedent), precedent.caller
-    is_looked_up = recall is not None and service.together
+    looked_up = recall if service.together else None
+    shared = timers if timers is not None and timers.together else None
     again = None if recall is None else recall(constant)
     if again is not None and again.kept is None:
         again = None  # it depends on more than rows
@@ -167,11 +155,11 @@ def _left_of(
         if version.retired is not None and version.is_retired(service.sources.clock()):
             return None
         # All has happened that is due (`_as_due`).
-        if timers is not None and not timers.is_settled(now):
+        if timers is not None and shared is None and not timers.is_settled(now):
             return None
         # The caller is known, and of the same kind (`_like_before`).
         if recall is not None:
-            caller: Caller | None = was if is_looked_up else at_once(again or recall({**constant, "now": now}))
+            caller: Caller | None = was if looked_up else at_once(again or recall({**constant, "now": now}))
             if caller is None or caller.who != who:
                 return None
             if caller is not before:
@@ -187,39 +175,14 @@ def _left_of(
         if admits is not None and not admits(env):
             return None
         found = asked(request, content, version, values, before, env)
-        if recall is None or not is_looked_up:
+        if not looked_up and shared is None and (not isinstance(found, Handed) or found.counts is None):
             return found
         begun: Environment = {**_begins(constant, {}, NOBODY), "now": now}
         if names:
             begun[environment.PATH] = env[environment.PATH]
-        return _looked_up(found, begun, recall, was) if isinstance(found, Handed) else None
+        return asked_first(found, begun, looked_up, before, shared) if isinstance(found, Handed) else None
 
     return left
-
-
-def _looked_up(handed: Handed, begun: Environment, recall: Callable[[Environment], Recall], before: Caller) -> Handed:
-    """A request that was worked out as if its caller were who it was: it is asked who that is, together with the row
-    that is read. Where it is another, nothing of it holds, and the steps are taken. `begun`: what is known without;
-    `before`: who it was."""
-    x, step = handed.x, handed.step
-    own, admission, asked = x.env, x.admission, x.asked
-    x.env, x.caller, x.admission, x.asked = begun, NOBODY, None, None
-    looking = recall(begun)
-
-    def known(caller: object, rows: list[Row] | None = None) -> Next:
-        if caller != before:
-            x.query = parse_query(x.request.query)
-            return anew(x)
-        x.env, x.caller, x.admission, x.asked = own, before, admission, asked
-        return step if rows is None else step.resume(rows)
-
-    def found(rows: list[list[Row]]) -> Next:
-        return known(looking.make(rows[0]), rows[1]) if rows else Wait(looking, known)
-
-    work = step.work
-    if isinstance(work, Select) and admission is not None and isinstance(admission.operation, Read):
-        return Handed(x, Wait(SelectAsOne((looking.read(), (work.text, work.binds))), found))
-    return Handed(x, Wait(looking, known))
 
 
 def _begins(constant: Environment, noted: Mapping[str, Any], caller: Caller) -> Environment:
@@ -253,7 +216,7 @@ def _read(
 ) -> Callable[[Precedent], Asks]:
     operation = admission.operation
     assert isinstance(operation, Read | List | Compute)
-    answered = _answered(service, endpoint, admission, most)
+    answered, counted = _answered(service, endpoint, admission, most), _counting(service, endpoint)
 
     def of(precedent: Precedent) -> Asks:
         page = precedent.page
@@ -269,7 +232,9 @@ def _read(
             operation.prepare(call)
             step = operation.perform(call)
             if isinstance(step, Wait) and service.together:
-                return Handed(_asked(service, call, version, endpoint, values, caller, admission), step)
+                told = counted(caller, request, env)
+                x = _asked(service, call, version, endpoint, values, caller, admission)
+                return Handed(x, step) if isinstance(told, tuple) else Handed(x, step, told)
             while isinstance(step, Wait):
                 step = step.resume(at_once(step.work))
             return answered(step, request, version, values, caller, env)
@@ -389,9 +354,11 @@ def _written(
         if not (isinstance(step, Wait) and isinstance(step.work, Transact)):
             return None
         told = counted(caller, request, env)
-        if not isinstance(told, tuple):
+        if told is None or not (service.together or isinstance(told, tuple)):
             return None
         x = _asked(service, call, version, endpoint, values, caller, admission, came)
+        if not isinstance(told, tuple):
+            return Handed(x, step, told)
         x.told = told
         return Handed(x, step)
 

@@ -1,0 +1,95 @@
+"""A request that was worked out by what is left of its steps (`likewise.py`), and waits: for its transaction or its
+rows, and before that, where several processes serve a database, for what all of them know.
+
+It was worked out as if all had happened that is due, and as if its caller were who it was. That is asked first,
+together with the row that is read, and then the rates count it. Where anything is otherwise nothing of it holds,
+nothing has been done, and the steps are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from ninefold.plan.environment import Environment
+from ninefold.runtime.messages.parameters import parse_query
+from ninefold.runtime.operations.flow import Ask, Next, Recall, Select, SelectAsOne, Share, Wait
+from ninefold.runtime.operations.read import Read
+from ninefold.runtime.operations.timers import Timers
+from ninefold.runtime.request.exchange import Exchange
+from ninefold.runtime.request.rates import Told
+from ninefold.runtime.request.schemes import NOBODY, Caller
+from ninefold.runtime.request.steps import anew, start
+from ninefold.runtime.store.protocol import BoundStatement, Row
+from ninefold.sql import nodes
+
+
+class Handed(msgspec.Struct, frozen=True):
+    """A request as the steps leave it that wait for its transaction, or for its rows. `counts`: what counts it before;
+    None: no rate does, or it is counted."""
+
+    x: Exchange
+    step: Wait
+    counts: Share | Ask | None = None
+
+
+def asked_first(
+    handed: Handed,
+    begun: Environment,
+    recall: Callable[[Environment], Recall] | None,
+    before: Caller,
+    timers: Timers | None,
+) -> Handed:
+    """The same once what it was worked out by is known to be so. `begun`: what is known without; `before`: who called;
+    `recall`: None: nobody is asked for. `timers`: None: nothing falls due."""
+    x, step, counts = handed.x, handed.step, handed.counts
+    own, admission, asked = x.env, x.admission, x.asked
+    reads: list[BoundStatement] = [] if timers is None else [(nodes.DUE, ())]
+    looking = None if recall is None else recall(begun)
+    if looking is not None:
+        reads.append(looking.read())
+    work = step.work
+    if reads and isinstance(work, Select) and admission is not None and isinstance(admission.operation, Read):
+        reads.append((work.text, work.binds))
+    # Until all is known it has no caller.
+    x.env, x.caller, x.admission, x.asked = begun, NOBODY, None, None
+
+    def from_its_start(take: Callable[[Exchange], Next]) -> Next:
+        x.env, x.caller, x.admission, x.asked = begun, NOBODY, None, None
+        x.query = parse_query(x.request.query)
+        return take(x)
+
+    def found(rows: Sequence[list[Row]]) -> Next:
+        given = iter(rows)
+        if len(rows) < len(reads) or (timers is not None and not timers.is_settled_by(own["now"], next(given))):
+            return from_its_start(start)
+        if looking is not None and looking.make(next(given)) != before:
+            return from_its_start(anew)
+        x.env, x.caller, x.admission, x.asked = own, before, admission, asked
+        row = next(given, None)
+
+        def then() -> Next:
+            return step if row is None else step.resume(row)
+
+        def counted(told: tuple[Told, ...]) -> Next:
+            # Whom a rate refuses it has not counted.
+            if any(each.refused for each in told):
+                return from_its_start(start)
+            x.told = told
+            return then()
+
+        return then() if counts is None else Wait(counts, counted)
+
+    match reads:
+        case []:
+            return Handed(x, _as_wait(found([])))
+        case [(text, binds)]:
+            return Handed(x, Wait(Select(text, binds), lambda rows: found([rows])))
+        case _:
+            return Handed(x, Wait(SelectAsOne(tuple(reads)), found))
+
+
+def _as_wait(step: Next) -> Wait:
+    assert isinstance(step, Wait), "it waits for what counts it, or for what it waited for"
+    return step
