@@ -25,7 +25,7 @@ from ninefold.operator.audit import Audit
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import move, move_postgresql, move_sqlite, postgresql_opening, postgresql_upgrade
-from ninefold.runtime.store.changing import NotUpgraded, Rehearsed
+from ninefold.runtime.store.changing import ONCE_MENDED, NotUpgraded, Rehearsed
 from ninefold.runtime.store.opening import open_database, upgrade_database
 from ninefold.runtime.store.postgresql_link import Link
 from ninefold.runtime.store.postgresql_opening import CREATE_NOTES, notes_of
@@ -249,8 +249,9 @@ def test_cut_off_it_is_as_it_was(beside: str, at: int, monkeypatch: pytest.Monke
     name = "another primary key"
     before = held(beside), catalogue(beside)
     monkeypatch.setattr(postgresql_upgrade, "asking", cut_off(at))
-    with pytest.raises(NotUpgraded):
+    with pytest.raises(NotUpgraded) as refused:
         upgraded(beside, name, *CHANGES[name].get("decisions", ()))
+    assert refused.value.then == (ONCE_MENDED,)
     assert (held(beside), catalogue(beside)) == before
     monkeypatch.undo()
     assert upgraded(beside, name, *CHANGES[name].get("decisions", ())).made

@@ -28,6 +28,7 @@ def test_a_backup_is_found_from_another_folder(
     Path("there").touch()
     refused = said("ninefold upgrade rooms.yaml --apply --backup there", 2, capsys)
     assert f"cannot be backed up as {tmp_path}/there: file exists" in refused
+    assert "once that is mended, to see what is left to be done: ninefold upgrade rooms.yaml" in refused
     assert "upgraded." in said("ninefold upgrade rooms.yaml --apply --backup 'a name?#'", 0, capsys)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")

@@ -163,6 +163,10 @@ def differs(name: str, details: tuple[str, ...]) -> Refused:
 SEE_WHAT_BECOMES: Final = Command("nothing in it was changed; to see what becomes of them", "upgrade")
 
 
+ONCE_MENDED: Final = Command("once that is mended, to see what is left to be done", "upgrade")
+"""Whatever was done: an upgrade is done whole or not at all, and what was is not done again."""
+
+
 # The command: a preview, and the upgrade
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.store.changing import Decide, NotUpgraded, Rehearsed, ended, upgraded
+from ninefold.runtime.store.changing import ONCE_MENDED, Decide, NotUpgraded, Rehearsed, ended, upgraded
 from ninefold.runtime.store.postgresql_between import NotServed, note_anew
 from ninefold.runtime.store.postgresql_link import Link, Transaction
 from ninefold.runtime.store.postgresql_opening import (
@@ -71,4 +71,5 @@ def _begun(url: str) -> Iterator[tuple[Link, AbstractEventLoop, str, Known]]:
             yield link, loop, name, found
     except NotServed as error:
         why = error.refused
-        raise NotUpgraded(why.message, why.details, why.help, why.then) from None
+        then = why.then if why.help or why.then or why.held else (ONCE_MENDED,)
+        raise NotUpgraded(why.message, why.details, why.help, then) from None

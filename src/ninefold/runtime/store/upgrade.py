@@ -13,7 +13,16 @@ import apsw
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record, steps
-from ninefold.runtime.store.changing import Broken, Decide, NotUpgraded, Rehearsed, all_fit, judged, upgraded
+from ninefold.runtime.store.changing import (
+    ONCE_MENDED,
+    Broken,
+    Decide,
+    NotUpgraded,
+    Rehearsed,
+    all_fit,
+    judged,
+    upgraded,
+)
 from ninefold.runtime.store.connections import words
 from ninefold.runtime.store.premises import broken
 from ninefold.runtime.store.preview import folder_beside
@@ -116,16 +125,18 @@ def upgrade(
                         before.unlink()
                 return replace(done, backup=before) if made else done
         except apsw.Error as error:
-            raise NotUpgraded(f"the database {path} cannot be upgraded: {words(error)}") from None
+            raise NotUpgraded(f"the database {path} cannot be upgraded: {words(error)}", then=(ONCE_MENDED,)) from None
         except OSError as error:
-            raise NotUpgraded(f"{path} cannot be backed up: {(error.strerror or str(error)).lower()}") from None
+            why = (error.strerror or str(error)).lower()
+            raise NotUpgraded(f"{path} cannot be backed up: {why}", then=(ONCE_MENDED,)) from None
 
 
 def _back_up(path: Path, backup: Path) -> None:
     try:
         copy_of(path, backup)
     except OSError as error:
-        raise NotUpgraded(f"{path} cannot be backed up as {backup}: {(error.strerror or str(error)).lower()}") from None
+        why = (error.strerror or str(error)).lower()
+        raise NotUpgraded(f"{path} cannot be backed up as {backup}: {why}", then=(ONCE_MENDED,)) from None
 
 
 def _upgraded(

@@ -15,7 +15,7 @@ import msgspec
 
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record
-from ninefold.runtime.store.changing import NotUpgraded
+from ninefold.runtime.store.changing import ONCE_MENDED, NotUpgraded
 from ninefold.runtime.store.connections import STATEMENTS, WAIT, words
 from ninefold.runtime.store.file import Held, Lock, NotBuilt, database_path, lock
 from ninefold.upgrade.shape import decode_shape
@@ -104,7 +104,9 @@ def check_sound(connection: apsw.Connection, path: Path) -> None:
     size = sum(each.stat().st_size for each in (path, Path(f"{path}-wal")) if each.exists())
     free = shutil.disk_usage(path.parent).free
     if free < ROOM * size:
-        raise NotUpgraded(f"the upgrade needs {ROOM * size:,.0f} bytes of disk, and {free:,} are free")
+        raise NotUpgraded(
+            f"the upgrade needs {ROOM * size:,.0f} bytes of disk, and {free:,} are free", then=(ONCE_MENDED,)
+        )
 
 
 def beside(path: Path, what: str) -> Path:
