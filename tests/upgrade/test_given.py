@@ -52,7 +52,7 @@ def upgraded(tmp_path: Path, contract: str, decisions: str = "") -> tuple[int, s
 def test_a_row_is_given_what_a_new_one_is_given(tmp_path: Path, field: str, rows: list[Any]) -> None:
     status, said, new = upgraded(tmp_path, after(field))
     assert (status, new) == (0, rows), said
-    assert "note.new: each row has what the contract gives to new ones" in said
+    assert "note.new: each of 2 rows has what the contract gives to new ones" in said
 
 
 @pytest.mark.parametrize(

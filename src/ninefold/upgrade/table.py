@@ -37,6 +37,8 @@ class Changed:
         known = {column.name: column for column in self.old.columns}
         wanted = {column.name: column for column in self.new.columns}
         new = [column for column in self.new.columns if column.name not in known]
+        # What it had before by this name is no other name of what goes.
+        others = [column for column in new if not any(_is(each.column, column) for each in self.old.aside)]
         found = [*self._identifier()]
         if is_back:
             taken = steps.TakeTableBack(self.old)
@@ -45,7 +47,7 @@ class Changed:
             if name in wanted:
                 found += self._column(was, wanted[name])
             else:
-                found.append(self._hidden(was, new))
+                found.append(self._hidden(was, others))
         for column in new:
             found += self._new(column)
         found += self._states()
@@ -152,9 +154,11 @@ class Changed:
         table, over = self.new.name, steps.AreNone(self.here, was.name)
         if others:
             names = " or ".join(f"`{table}.{each}`" for each in others)
+            lacking = "" if was.required else f", where: has(old.{was.name})"
             write = (
                 *(f"{{rename: {table}.{was.name}, to: {table}.{each}}}" for each in others),
                 f"{{aside: {table}.{was.name}}}",
+                *(f"{{set: {table}.{each}, is: …{lacking}}}" for each in others),
             )
             words = f"is gone, and {names} is new, {type_in_words(was.type)} too: renamed?"
             hidden = (steps.SetAside(table, aside),)
