@@ -151,18 +151,16 @@ def _matched_slowly(r: Reading, node: Mapping, found: dict[str, Any]) -> None:
     pattern, longest = found["pattern"], found.get("maxLength")
     bound, why = LONG_FOR_A_PATTERN, _LOOKS
     if patterns.is_linear(pattern):
-        at_most = None if patterns.is_of_short_texts(pattern) else patterns.longest(pattern)
-        if at_most is None:
+        if (at_most := patterns.longest_of_others(pattern)) is None:
             return
-        bound, why = at_most, f"up to {patterns.places(pattern)} ms for 100,000 characters"
+        bound, why = at_most, patterns.how_slow(pattern)
     if not (isinstance(longest, int) and longest <= bound):
         span = next(entry.value.span for entry in node.entries if entry.name == "pattern")
-        message = "this pattern takes the longer, the more a client writes"
-        help = f"`maxLength` of at most {bound:,} beside it bounds that"
-        r.say(SLOW_PATTERN, message, Label(span, why), help=(help,))
+        r.say(SLOW_PATTERN, _SLOW, Label(span, why), help=(f"`maxLength` of at most {bound:,} beside it bounds that",))
 
 
 _LOOKS: Final = "looks around, or back"
+_SLOW: Final = "this pattern takes the longer, the more a client writes"
 
 
 def _unknown(r: Reading, key: Scalar) -> None:
@@ -225,6 +223,9 @@ def _named(r: Reading, node: Node, called: str) -> dict[str, Any]:
             if not patterns.is_linear(entry.name):
                 help = ("write which names there are without that, or put a list of names with values in its place",)
                 r.say(SLOW_NAMES, "names of members cannot be matched so", Label(entry.key.span, _LOOKS), help=help)
+            elif patterns.longest_of_others(entry.name) is not None:
+                help = ("one that takes only whole names of a bounded length (`^[a-z]{1,20}$`) is given up early",)
+                r.say(SLOW_PATTERN, _SLOW, Label(entry.key.span, patterns.how_slow(entry.name)), help=help)
     if called == "properties":
         entries = tuple(each for each in entries if is_a_name(r, each, "members", BESIDE_PROPERTIES))
     return {entry.name: _schema(r, entry.value, entry.name) for entry in entries}

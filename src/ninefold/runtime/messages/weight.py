@@ -117,4 +117,4 @@ def _for_pattern(pattern: str) -> int:
     if not patterns.is_linear(pattern):
         return 300  # it is tried again and again, as far as is bounded
     places = patterns.places(pattern)
-    return places if places > patterns.FEW_PLACES else 1
+    return places if places > patterns.few(pattern) else 1
