@@ -66,6 +66,7 @@ def test_a_document_keeps_the_laws(path: Path) -> None:
         what_is_served_is_in_paths_and_what_is_blocked_is_not(service, document)
         every_path_name_has_its_parameter(document)
         every_operation_has_a_name_of_its_own(document)
+        every_tag_is_declared(document)
         no_body_is_written_out(document)
         every_example_is_of_its_schema(document)
         what_a_header_alone_refuses_has_that_header(service, document)
@@ -100,6 +101,11 @@ def every_operation_has_a_name_of_its_own(document: dict[str, Any]) -> None:
     places = (*document["paths"].values(), *document.get("webhooks", {}).values())
     names = [operation["operationId"] for methods in places for operation in methods.values()]
     assert len(set(names)) == len(names) and all(re.fullmatch(r"[a-z]\w+", each) for each in names), names
+
+
+def every_tag_is_declared(document: dict[str, Any]) -> None:
+    used = {tag for each in operations(document).values() for tag in each.get("tags", ())}
+    assert sorted(used) == sorted(each["name"] for each in document["tags"])
 
 
 def no_body_is_written_out(document: dict[str, Any]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ninefold.language.conditions import Step
 from ninefold.questions.ask import in_order
 from ninefold.refusals.refusal import Refusal
@@ -28,11 +30,18 @@ def openapi(service: Service) -> Json:
         "openapi": VERSION,
         "info": of_service.info(service),
         "servers": of_service.servers(service),
+        "tags": [{"name": each} for each in _tags(by_path)],
         "paths": by_path,
         **({"webhooks": sent} if (sent := events.webhooks(service, named)) else {}),
         "components": {kind: members for kind, members in components.items() if members},
         "x-ninefold": _beyond(service),
     }
+
+
+def _tags(by_path: Json) -> Iterable[str]:
+    """The resources that operations are about, each once."""
+    operations = (each for methods in by_path.values() for each in methods.values())
+    return dict.fromkeys(name for each in operations for name in each.get("tags", ()))
 
 
 def _outside(shared: Json, service: Service) -> Json:
