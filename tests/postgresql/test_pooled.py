@@ -155,6 +155,7 @@ def test_who_may_not_have_its_lease_again_leaves_no_transaction_open(monkeypatch
         lease = vars(opened.database)["_lease"]
         server.run(url, *AWAY)
         until(lambda: lease.failing)
+        assert not opened.database.reachable(), "it is not ready"
         begun = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         until(lambda: not server.run(url, f"{begun} AND xact_start IS NOT NULL"))
         opened.database.close()

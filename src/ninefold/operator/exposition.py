@@ -59,6 +59,8 @@ def _database(metrics: Metrics) -> Iterator[Metric]:
     """Asked when the metrics are read, so that counting costs the writer nothing."""
     now, elsewhere = metrics.database.statistics(), metrics.elsewhere
     reading, long_reads = now.reading + sum(elsewhere.reading.values()), now.long_reads + elsewhere.long_reads
+    answers = metrics.database.reachable()
+    yield GaugeMetricFamily("ninefold_database_answers", "1 as long as the database can be read and written.", answers)
     yield GaugeMetricFamily("ninefold_database_waiting", "Works that wait for the writer.", now.waiting)
     yield CounterMetricFamily("ninefold_database_commits", "Commits, each one flush of the disk.", now.batches)
     yield CounterMetricFamily("ninefold_database_works", "Works committed; by commits, the batch size.", now.works)

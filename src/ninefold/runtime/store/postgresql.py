@@ -98,8 +98,9 @@ class PostgreSQL:
         return record.derive(self._key, name)
 
     def reachable(self) -> bool:
-        """Whether the connection that writes was there when it was last asked."""
-        return self._open and self._writer.failing is None
+        """Whether the connection that writes was there when it was last asked, and the lease of a pooled one is."""
+        leased = self._lease is None or self._lease.failing is None
+        return self._open and leased and self._writer.failing is None
 
     async def unwritable(self) -> str | None:
         return self._writer.failing
