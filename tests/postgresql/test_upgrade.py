@@ -212,6 +212,17 @@ def test_the_command(beside: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["upgrade", renamed, "--database", beside]) == 0
 
 
+@pytest.mark.parametrize("rows", [3])
+def test_what_falls_due_at_the_first_start_is_told(
+    beside: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = loaded("").source.text.replace("to: never}", "to: never, after: PT1S}")
+    Path("rooms.yaml").write_text(text, encoding="utf-8")
+    assert main(["upgrade", "rooms.yaml", "--database", beside]) == 0
+    assert "due         2 of `booking` at the first start: `drop`" in capsys.readouterr().out
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("rows", [3])
 @pytest.mark.parametrize("name", REFUSED if LONG else some(REFUSED, 8))

@@ -19,6 +19,7 @@ from ninefold.diff.readers import WIDER, of_schemas, shown_fields
 from ninefold.diff.sight import Sight, sight
 from ninefold.diff.values import amount, direction, line_of
 from ninefold.diff.verdicts import WHO, Audience, Direction, Effect, effects
+from ninefold.expressions.tree import Select, Variable
 from ninefold.language.authentication import BY_CALLER
 from ninefold.language.fact import value_of
 from ninefold.language.json_schema import KEYWORDS
@@ -29,6 +30,7 @@ from ninefold.language.sides import side_of
 from ninefold.language.table import key_at
 from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
+from ninefold.plan.statement import parts
 from ninefold.syntax.nodes import Document, Node, Scalar
 
 _TEXT = "change a text"
@@ -138,7 +140,7 @@ class Judge:
             yield Effect("readers", "compatible" if listed else "look", _TEXT, "a text is another")
             return
         way = self.direction(change)
-        if key.path == "schemes.SCHEME.lasts" and alone.felt.routes:
+        if key.path == "schemes.SCHEME.lasts" and alone.felt.routes and _tells_how_long(self.both.new_plan):
             yield Effect("readers", "look", None, "who is given a credential is told another time")
         if key.path == "precedence":
             yield from effects(side, "unproved", self.promise, said=self._swapped())
@@ -386,3 +388,9 @@ def _few(endpoints: list[str]) -> str:
 
 def _schemes(loaded: Loaded) -> tuple[str, ...]:
     return tuple(each.name for each in value_of(loaded.contract.authentication.schemes) or ())
+
+
+def _tells_how_long(plan: ServicePlan) -> bool:
+    """Whether anything shows for how long a credential is good."""
+    told = (each.operand for each in parts(plan, Select) if each.name == "expires_in")
+    return any(isinstance(each, Variable) and each.name == "granted" for each in told)

@@ -112,12 +112,22 @@ def _bodies(old: Any, new: Any, replaces: bool) -> Iterator[Met]:
             yield Met("takes", "unproved", None, "there is no body")
         return
     both_refuse = old.get("unknown") == new.get("unknown") == "refused"
+    if not both_refuse:
+        yield from _unread(old, new)
     found = steps(_asked(old, both_refuse), _asked(new, both_refuse))
     if replaces or (new.get("edits") and new.get("whole") is not None):
         # Who leaves out one more member takes the row its value. What edits make of the row is held to the type: one
         # more of its members may be what is refused in it.
         found = (replace(each, direction="unproved") if each.word == MEMBER else each for each in found)
     yield from _steps("takes", found)
+
+
+def _unread(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
+    """What no field is given any more: who sends it is answered as before, and it is lost."""
+    given = {tuple(each["pointer"]) for each in new.get("fields", ())}
+    for each in old.get("fields", ()):
+        if tuple(each["pointer"]) not in given:
+            yield Met("takes", "less", None, f"{'.'.join(each['pointer'])} is not read any more")
 
 
 def _asked(body: dict[str, Any], is_closed: bool) -> dict[str, Any]:
