@@ -135,6 +135,16 @@ def test_a_file_that_is_called_like_no_code(
     assert said.readouterr().out.startswith("Notes: there is no endpoint to serve\n")
 
 
+def test_a_word_that_a_directory_is_called_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "examples").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for word in ("examples", "/"):
+        assert main(["explain", word]) == 0
+        assert said.readouterr().out.count("docs/") == 1
+
+
 def identifier_of(path: str, trace: Trace) -> str:
     plan = load(path).plan
     assert plan is not None

@@ -89,9 +89,9 @@ def explain(
 
 
 def _is_code(subject: str) -> bool:
-    """Whether a code is meant: what looks like a file, or is one, is a contract."""
-    looks = subject != "-" and not re.search(r"[/\\]|\.(md|markdown|ya?ml)$", subject, re.IGNORECASE)
-    return looks and (_normal(subject) in CODES or not Path(subject).exists())
+    """Whether a code or a word is meant: what looks like a file, or is one, is a contract; a directory is none."""
+    looks = subject != "-" and not re.search(r".[/\\]|[/\\].|\.(md|markdown|ya?ml)$", subject, re.IGNORECASE)
+    return looks and (_normal(subject) in CODES or not Path(subject).exists() or Path(subject).is_dir())
 
 
 def _code(subject: str) -> int:
