@@ -31,6 +31,7 @@ from ninefold.expressions.ast import (
     variables_of,
 )
 from ninefold.expressions.functions import NEW_EACH_TIME
+from ninefold.expressions.operations import LONGEST_RANDOM
 from ninefold.language.check import Check
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
@@ -330,8 +331,8 @@ def _never_fails(survey: Survey, change: Change, ast: Ast) -> bool:
             return True
         case Invocation(function=function, target=None, arguments=()) if function in NEW_EACH_TIME:
             return True
-        case Invocation(function="random", target=None, arguments=(Literal(),)):
-            return True
+        case Invocation(function="random", target=None, arguments=(Literal(value=int(size)),)):
+            return 1 <= size <= LONGEST_RANDOM
         case Invocation(function=function, target=target, arguments=arguments) if function in TOTAL:
             return all(
                 always_gives(survey, change, each) for each in (*arguments, *(() if target is None else (target,)))

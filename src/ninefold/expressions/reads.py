@@ -9,6 +9,7 @@ from typing import Final
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import CONDITIONS
 from ninefold.expressions.functions import NEW_EACH_TIME, resolve
+from ninefold.expressions.operations import LONGEST_RANDOM
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import (
     All,
@@ -130,6 +131,8 @@ def may_fail(typed: Typed) -> bool:
             )
         case Call(function="is true"):
             return False
+        case Call(function="random", arguments=[Constant(value=int(size))]):
+            return not 1 <= size <= LONGEST_RANDOM
         case Call(function="==" | "!=", arguments=arguments):
             return any(map(may_fail, arguments))
         case Call(function="&&" | "||" | "!" | "has", arguments=arguments):

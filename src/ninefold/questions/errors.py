@@ -185,7 +185,8 @@ def arising(survey: Survey) -> tuple[Arising, ...]:
 
 def _found(survey: Survey) -> Iterator[Arising]:
     if survey.endpoints:
-        yield from (Arising(each.condition) for each in stated.of_any(survey))
+        whatever_it_asks = (*stated.of_any(survey), *stated.of_older(survey))
+        yield from (Arising(each.condition) for each in whatever_it_asks)
     for endpoint, found in survey.once(stated.of_cases):
         for each in found:
             if each.code is None and _is_asked(each):

@@ -13,6 +13,7 @@ from ninefold.language.conditions import CHECK, Step
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, value_of
 from ninefold.language.limits import applying
+from ninefold.language.versioning import Version
 from ninefold.refusals import requests, rows
 from ninefold.refusals.refusal import Refusal
 
@@ -28,16 +29,25 @@ def of_any(survey: Survey) -> Iterator[Refusal]:
             none = ", or none, and what the default gives is no version"
         words = f"the request names a version that there is not{none}"
         yield Refusal("unknown version", Step.ROUTE, fact=versioning.location.span, words=words)
-    for version in (value_of(versioning.versions) or ())[:1]:
-        if isinstance(version.retired, Shown):
-            words = f"the request names the version `{version.name}`, after {version.retired.value}"
-            yield Refusal("retired version", Step.ROUTE, fact=version.retired.span, words=words)
+    yield from _retired((value_of(versioning.versions) or ())[:1])
     words = "there is too much to do, the database cannot be written, or the service is stopping"
     yield Refusal("unavailable", Step.ANY, words=words, meanings=("too much",))
     if isinstance(limits.timeout, Shown):
         words = f"it takes longer than {duration(limits.timeout.value)}"
         yield Refusal("timed out", Step.ANY, fact=limits.timeout.span, words=words)
     yield Refusal("internal", Step.ANY, words="the service itself fails")
+
+
+def of_older(survey: Survey) -> Iterator[Refusal]:
+    """What may refuse a request that names an older version, whatever it asks for."""
+    yield from _retired((value_of(survey.contract.versioning.versions) or ())[1:])
+
+
+def _retired(versions: tuple[Version, ...]) -> Iterator[Refusal]:
+    for version in versions:
+        if isinstance(version.retired, Shown):
+            words = f"the request names the version `{version.name}`, after {version.retired.value}"
+            yield Refusal("retired version", Step.ROUTE, fact=version.retired.span, words=words)
 
 
 def of_case(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:

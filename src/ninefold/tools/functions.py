@@ -49,8 +49,9 @@ def functions() -> Iterator[Row]:
 
 
 def told_of(name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each heading of the page under which something is said of a name, with what is."""
-    rows = tuple(each for each in functions() if each.name.casefold() == name)
+    """Each heading of the page under which something is said of a name, or of one as the page writes it (`serial()`),
+    with what is."""
+    rows = tuple(each for each in functions() if name in (each.name.casefold(), each.written.strip("`").casefold()))
     if rows:
         yield (
             "Functions",
