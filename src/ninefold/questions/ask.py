@@ -334,17 +334,27 @@ def _depending(survey: Survey, part: Part, names: tuple[str, ...]) -> tuple[str,
             return survey.taking(f"{transition} {resource}")
         case "states", (resource, *_):
             return survey.writing_to(resource)
-        case "endpoints", (key, *_) if key in survey.keys:
-            return (key,)
+        case "endpoints", (key, *_) if written_path(part.number, "", key) == "ENDPOINT":
+            return _written_as(survey, key)
         case "endpoints", _:
             return survey.keys
         case "authentication", ("schemes", scheme, *_):
             return survey.naming(scheme)
         case "authentication", ("rows", resource, *_):
             return survey.reaching(resource)
-        case "authentication", ("permissions", key, *_) if key in survey.keys:
-            return (key,)
+        case "authentication", ("permissions", key, *_) if written_path(4, "", key) == "ENDPOINT":
+            return _written_as(survey, key)
         case "authentication", _:
             return survey.keys
         case _:
             return None
+
+
+def _written_as(survey: Survey, key: str) -> tuple[str, ...]:
+    """The endpoint that the document calls so: an older version may call it otherwise, or have none."""
+    if key in survey.keys:
+        return (key,)
+    entry = survey.contract.document.part("endpoints").facts.get(key)
+    if entry is None:
+        return ()
+    return tuple(dict.fromkeys(each.key for each in survey.endpoints if each.span == entry.key.span))
