@@ -328,6 +328,9 @@ class _Rows:
     def statistics(self) -> Statistics:
         return Statistics(0, 0, 0, 0, 0, 0)
 
+    def reachable(self) -> bool:
+        return True
+
 
 class _RowsElsewhere(_Rows):
     """The same where they are waited for, and several processes may serve them."""
