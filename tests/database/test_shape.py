@@ -135,7 +135,11 @@ def test_a_field_that_may_have_another_name_is_asked_for() -> None:
     columns = tuple(Column("remark", Text()) if each.name == "note" else each for each in ORDER.columns)
     asked, added = changes(STORED, with_order(columns=columns)).changes
     assert asked.kind == "question"
-    assert asked.write == ("{rename: order.note, to: order.remark}", "{aside: order.note}")
+    assert asked.write == (
+        "{rename: order.note, to: order.remark}",
+        "{aside: order.note}",
+        "{set: order.remark, is: …, where: has(old.note)}",
+    )
     assert sentence(added) == "field `order.remark`, new, optional"
 
 
