@@ -32,8 +32,9 @@ from ninefold.cli.plan import listing
 from ninefold.operator.exposition import exposed
 from ninefold.operator.metrics import Metrics
 from ninefold.runtime.http.access_log import Record, lines
-from ninefold.runtime.http.app import SAFE, Application
+from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.asking import Asking, Settled
+from ninefold.runtime.http.capacity import SAFE
 from ninefold.runtime.http.direct import WHOLE_BYTES, Door
 from ninefold.runtime.http.framing import Requests
 from ninefold.runtime.http.protocol import Protocol
