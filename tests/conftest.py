@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from zlib import crc32
@@ -33,6 +34,11 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 httpx._config.DEFAULT_LIMITS.keepalive_expiry = 1.0
 (httpx.Limits.__init__.__kwdefaults__ or {})["keepalive_expiry"] = 1.0
 protocol.IDLE_SECONDS = 120.0
+
+# Where the run outlives its terminal (nohup) it ignores SIGHUP, and so would each service that a test tells to take its
+# contract anew.
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
