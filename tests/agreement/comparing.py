@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from tests.agreement.naming import named
 from tests.agreement.service import Fate, Fields, RealService
 from tests.agreement.versions import compiled, served
 from tests.agreement.writing import written
@@ -17,6 +18,7 @@ from tests.reference.values import broken_rules
 
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
 
 OPAQUE: Final = re.compile("⟦([^⟧]*)⟧")
@@ -43,10 +45,26 @@ class Scenario:
     contract: Mapping[str, Any]
     rows: tuple[tuple[str, Fields], ...] = ()
     requests: tuple[Asked, ...] = ()
+    names: str | None = None
+    """The seed of what the service's contract says by names (`naming.py`), and the interpreter's does not."""
+
+    @property
+    def served(self) -> Mapping[str, Any]:
+        """The contract as the service is given it."""
+        return self.contract if self.names is None else named(self.names, self.contract)
 
     @property
     def text(self) -> str:
-        return written(self.contract)
+        return written(self.served)
+
+    def plan(self, loaded: Loaded) -> ServicePlan:
+        """What is served; `loaded` is the contract as it is written out. Raises AssertionError where it has no plan
+        when it is said by names."""
+        by_names = loaded if self.names is None else compiled(self.served)
+        assert by_names.plan is not None and not has_errors(by_names.diagnostics), (
+            f"by names it is no contract\n{self.text}\n{[each.message for each in by_names.diagnostics]}"
+        )
+        return by_names.plan
 
     def __str__(self) -> str:
         lines = [self.text, "# Rows"]
@@ -185,7 +203,7 @@ def compare(scenario: Scenario) -> None:
     if loaded.checked is None or loaded.plan is None or has_errors(loaded.diagnostics):
         raise ValueError("not a contract")
     try:
-        pair = Pair(loaded.checked, loaded.plan, scenario)
+        pair = Pair(loaded.checked, scenario.plan(loaded), scenario)
     except KeyError as error:
         raise ValueError("rows of no resource") from error
     with pair:

@@ -109,9 +109,7 @@ _NOT_YET: Final = "the interpreter does not know it"
 SILENT: Final[Mapping[str, str]] = {
     "2 RESOURCE.expires": "rows go by themselves at a time, which tests/server waits for",
     "2 RESOURCE.fields.FIELD.sensitive": "it is about logs, and no answer has to do with it",
-    "2 RESOURCE.includes": _NOT_YET,
     "2 RESOURCE.records": "rows that are there at the start, which the scenario gives",
-    "2 terms": _NOT_YET,
     "3 RESOURCE.transitions.TRANSITION.after": "a transition takes itself at a time, which tests/server waits for",
     "4 ENDPOINT.error shape": _NOT_YET,
     GIVEN: "of a value that is still to come the interpreter does not know that nobody can judge it",

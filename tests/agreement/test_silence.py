@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any, Final
 
 from tests.agreement.contracts import contract
+from tests.agreement.naming import named
 from tests.agreement.silence import SAYABLE, SILENT, is_silent, said
 from tests.agreement.test_agreement import MORE, TO_ALL
 from tests.agreement.versions import compiled
@@ -19,7 +20,7 @@ MOST: Final = 400
 
 def contracts() -> Iterator[Mapping[str, Any]]:
     return chain(
-        (contract(seed, more=True) for seed in range(MORE, MORE + MOST // 10)),
+        (named(str(seed), contract(seed, more=True)) for seed in range(MORE, MORE + MOST // 10)),
         map(contract, range(MOST)),
         (contract(seed, to_all=True) for seed in range(TO_ALL, TO_ALL + MOST // 4)),
     )
