@@ -30,6 +30,7 @@ from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.request.tracing import Tracer
+from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.protocol import Refused, Store
 
@@ -112,7 +113,8 @@ def serving_from(
     host, port = listening.getsockname()
     tracer = Tracer(plan).traced if trace else None
     key, replicated = database.key("cursors"), replica is not None
-    service = ready(plan, key, operator, functions=functions or {}, replicated=replicated)
+    sources = Sources().following(database.clock)
+    service = ready(plan, key, operator, sources, functions=functions or {}, replicated=replicated)
     beside = () if replica is None else (lambda bell: replica.follow(),)
     application = Application(service, database, trace=tracer, jobs=beside)
     stop = Stop()

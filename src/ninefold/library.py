@@ -35,6 +35,7 @@ from ninefold.runtime.http.cycle import Message, Receive, Send
 from ninefold.runtime.operations.call import Refused, unfit
 from ninefold.runtime.request.issuers import unusable
 from ninefold.runtime.request.service import ready
+from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.opening import kind_of, open_counts, open_database
 from ninefold.runtime.store.protocol import Counts, Store
 from ninefold.runtime.store.protocol import Refused as DatabaseRefusal
@@ -273,6 +274,7 @@ class Application:
                 self._plan,
                 opening.database.key("cursors"),
                 self._operator,
+                Sources().following(opening.database.clock),
                 functions=self._functions,
                 replicated=self._replica is not None,
                 counts=counts,

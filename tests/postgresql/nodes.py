@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import count
@@ -27,8 +27,11 @@ numbers = count(1)
 class Node:
     """A process of `ninefold serve`."""
 
-    def __init__(self, url: str, *options: str, contract: Path = CONTRACT) -> None:
-        command = [sys.executable, "-m", "ninefold", "serve", str(contract), "--database", url]
+    def __init__(
+        self, url: str, *options: str, contract: Path = CONTRACT, program: Sequence[str] = ("ninefold",)
+    ) -> None:
+        """`program`: a module that does what `ninefold` does, and what is said to it first."""
+        command = [sys.executable, "-m", *program, "serve", str(contract), "--database", url]
         command += ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0", "--allow-private", "127.0.0.0/8", *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 

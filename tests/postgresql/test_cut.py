@@ -50,12 +50,15 @@ WAYS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
 class Relay:
     """`left`: messages, in either direction, after which the connection is cut, once; None: none is. What listens to
     others is not counted. `way`: one of WAYS. `last`: what came before the cut, by kind: a query of the client, or `<`
-    and the kind of an answer. `at_commit`: what is done once in the place of a COMMIT, which is not let through."""
+    and the kind of an answer. `at_commit`: what is done once in the place of a COMMIT, which is let through where
+    `commits`, and its answer never. `delay`: seconds that each message takes."""
 
     def __init__(self, to: Path) -> None:
         self.left: int | None = None
         self.way = "gone"
         self.at_commit: Callable[[], object] | None = None
+        self.commits = False
+        self.delay = 0.0
         self.last: list[str] = []
         self._to = to / ".s.PGSQL.5432"
         self._tasks: set[asyncio.Task[None]] = set()
@@ -119,7 +122,12 @@ class Relay:
                 if asks and self.at_commit is not None and message.endswith(COMMITS):
                     instead, self.at_commit = self.at_commit, None
                     await asyncio.to_thread(instead)
+                    if self.commits:
+                        target.write(message)
+                        await target.drain()
                     break
+                if self.delay:
+                    await asyncio.sleep(self.delay)
                 target.write(message)
                 await target.drain()
         except (OSError, asyncio.IncompleteReadError):

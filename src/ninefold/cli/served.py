@@ -262,7 +262,7 @@ class Served:
             plan,
             database.key("cursors"),
             values,
-            serving.sources,
+            serving.sources.following(database.clock),
             functions=self.offer.functions,
             replicated=database.replica is not None,
             counts=self.counts,

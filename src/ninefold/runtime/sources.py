@@ -7,6 +7,7 @@ import threading
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from ninefold.diagnostics.frozen import dataclass
@@ -67,8 +68,14 @@ class Sources:
     def now(self) -> str:
         """The time as a timestamp value (see `ninefold.values`)."""
         if self.clock is _clock:
-            return _system_now()
+            return _told(time.time_ns())
+        if isinstance(self.clock, Followed):
+            return _told(self.clock.nanoseconds())
         return self.clock().astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+    def following(self, clock: Callable[[], datetime] | None) -> Sources:
+        """The same by a clock that others have as well, unless there is none, or a time was set."""
+        return self if clock is None or self.clock is not _clock else replace(self, clock=clock)
 
     def of_expressions(self) -> functions.Sources:
         """What `uuid()`, `token()` and `random(n)` take their bytes from."""
@@ -83,14 +90,37 @@ _second: tuple[int, str] = (0, "")
 """The last second that was asked for, and its text up to the fraction: of one second there are many requests."""
 
 
-def _system_now() -> str:
+def _told(nanoseconds: int) -> str:
     global _second
-    second, microseconds = divmod(time.time_ns() // 1000, 1_000_000)
+    second, microseconds = divmod(nanoseconds // 1000, 1_000_000)
     known, text = _second
     if known != second:
         text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S.")
         _second = second, text
     return f"{text}{microseconds:06d}Z"
+
+
+class Followed:
+    """The clock of another machine, as far as it is known here: what it showed when it was last asked, and what has
+    really passed since. Until it was asked it is that of this machine. May be asked on any thread."""
+
+    def __init__(self, elapsed: Callable[[], int] = time.monotonic_ns) -> None:
+        self._elapsed = elapsed
+        self._began = time.time_ns() - elapsed()
+
+    def __call__(self) -> datetime:
+        return _EPOCH + timedelta(microseconds=self.nanoseconds() // 1000)
+
+    def nanoseconds(self) -> int:
+        return self._began + self._elapsed()
+
+    def showed(self, nanoseconds: int, since: int) -> None:
+        """It has shown this time at some moment after `since`, as `elapsed` has it, and before now. What is known is
+        changed only as far as that contradicts it."""
+        self._began = min(max(self._began, nanoseconds - self._elapsed()), nanoseconds - since)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 EVER = ""

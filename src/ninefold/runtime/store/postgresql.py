@@ -34,6 +34,7 @@ class PostgreSQL:
     ) -> None:
         """`lease`: it has begun; what is held without a session is held by it."""
         self._servers = servers
+        self.clock = servers.clock
         self._key = key
         self._writer = writer
         self.nodes = Nodes(servers) if lease is None else PooledNodes(servers, lease)

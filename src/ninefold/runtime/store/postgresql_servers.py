@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from ssl import SSLCertVerificationError
+from time import monotonic_ns
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -14,15 +15,19 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from asyncpg import exceptions
 
 from ninefold.runtime.addresses import shown
+from ninefold.runtime.sources import Followed
 from ninefold.runtime.store.postgresql_link import CONNECTING_SECONDS, Kind, Link, Lost, words
 
 TIMELINE: Final = "('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int"
 """A number that each promotion makes greater."""
 
+CLOCK: Final = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+"""Microseconds since 1970."""
+
 
 class Servers:
     """The servers of a URL, as one process knows them. `name`: the URL without what is secret. `timeline`: the newest
-    that was seen; a primary of an older one was replaced, and has come back."""
+    that was seen; a primary of an older one was replaced, and has come back. `clock`: theirs."""
 
     def __init__(self, url: str, kind: Kind = "primary", pooled: bool = False) -> None:
         """`kind`: of those to which connections are made. `pooled`: a pooler stands before them."""
@@ -38,6 +43,7 @@ class Servers:
         """The one that was the primary when it was last asked: what does not answer is waited for once, and not each
         time."""
         self.timeline = 0
+        self.clock: Final = Followed()
 
     async def open(self, bounds: Mapping[str, str] = MappingProxyType({})) -> Link:
         """A connection to one of them, each of which has its time to answer. `bounds`: as of a `Link`. Raises Lost."""
@@ -62,6 +68,7 @@ class Servers:
         try:
             async with link.within(CONNECTING_SECONDS):
                 timeline = int(await link.value(f"SELECT {TIMELINE}"))
+                await self.look_at_clock(link)
         except exceptions.PostgresError as error:
             link.drop()
             raise Lost(words(error)) from error
@@ -70,6 +77,11 @@ class Servers:
             raise
         self.seen(link, timeline)
         return link
+
+    async def look_at_clock(self, link: Link) -> None:
+        """What is taken for the time is the server's. Raises what a `Link` does."""
+        since = monotonic_ns()
+        self.clock.showed(1000 * int(await link.value(CLOCK)), since)
 
     def seen(self, link: Link, timeline: int) -> None:
         """A connection has led to a server on a timeline. Raises Lost."""

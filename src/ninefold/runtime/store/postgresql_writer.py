@@ -35,7 +35,7 @@ log = logging.getLogger("ninefold.server")
 T = TypeVar("T")
 
 PINGS: Final = 5.0
-"""Seconds without work after which the writer asks whether its connection is there."""
+"""Seconds after which the writer asks whether its connection is there, and what time it is."""
 
 STALLED_SECONDS: Final = 10
 """How long a node that has begun to write may say nothing, before others write."""
@@ -129,11 +129,11 @@ class Writer:
         until = 0.0
         while yielding or not self.queue.ended:
             batch = yielding or self.queue.batch()
-            if batch is None:
-                self._look()
-            elif batch:
+            if batch:
                 until = until if yielding else monotonic() + PATIENCE_SECONDS
                 yielding = self._answered(batch, monotonic() < until)
+            if not self.queue.ended:
+                self._look()
         self._end()
 
     def _answered(self, batch: list[Waiting], may_yield: bool) -> list[Waiting]:
@@ -156,11 +156,16 @@ class Writer:
         self._loop.close()
 
     def _look(self) -> None:
-        """Whether the connection is there, now and then."""
+        """Whether the connection is there, and what time it is there, now and then."""
         if monotonic() - self._asked < PINGS:
             return
         try:
-            self._await(self._connected().execute("SELECT 1"))
+            link = self._connected()
+            try:
+                self._await(self._servers.look_at_clock(link))
+            except BaseException:
+                link.drop()
+                raise
         except Exception as error:
             self.failing = words(error)
         else:
@@ -262,7 +267,6 @@ class Writer:
         self.batches += 1
         self.works += len(batch)
         self.failing = None
-        self._asked = monotonic()
         return results
 
     def _alike(self, batch: list[Waiting]) -> series.Alike:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from asyncio import Future
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
@@ -244,6 +245,10 @@ class Store(Database, Protocol):
 
     def key(self, name: str) -> bytes:
         """32 secret bytes for one use, the same as long as the database lives."""
+
+    @property
+    def clock(self) -> Callable[[], datetime] | None:
+        """That of all processes that serve it; None: this process has it alone, and the machine's will do."""
 
     def reachable(self) -> bool:
         """Whether it can be read."""

@@ -68,6 +68,7 @@ class SQLite(Reading):
 
     nodes = None
     replica = None
+    clock = None
 
     def __init__(self, path: Path, key: bytes, held: Lock, writer: apsw.Connection) -> None:
         """Takes over the lock and the connection. Raises apsw.Error."""
