@@ -112,7 +112,10 @@ class Load:
             name = f"s{next(numbers)}"
             while (made := self._sent(name)) is None:
                 time.sleep(0.05)
-            self.answered.append((made, name))
+            self.came(made, name)
+
+    def came(self, made: int, name: str) -> None:
+        self.answered.append((made, name))
 
     def _sent(self, name: str) -> int | None:
         body, headers = {"hall": self.where, "name": name}, {**self.who, "Idempotency-Key": name}

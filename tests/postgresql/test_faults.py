@@ -12,7 +12,6 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +23,7 @@ from tests.events.broker import Broker, broker
 from tests.events.receiver import Receiver, receiving
 from tests.postgresql import server
 from tests.postgresql.clusters import Cluster, clusters
-from tests.postgresql.nodes import Load, Node, hall, judge, numbers, person
+from tests.postgresql.nodes import Load, Node, hall, judge, person
 from tests.postgresql.test_cut import Relay
 from tests.postgresql.test_nodes import CROSS, CUT
 from tests.postgresql.test_standby import asked, standbys
@@ -44,29 +43,19 @@ ROOM: Final = 20
 
 
 class Contested(Load):
-    """The same where a hall may be full, which is an answer as well. `counted`: how often a rate let somebody in."""
+    """The same where a hall may be full, which is an answer as well; whoever has written reads, and is counted.
+    `counted`: how often the rate let somebody in. `unavailable`: how often somebody was told so, by path."""
 
     def __init__(self, among: list[Node], who: dict[str, str], where: int) -> None:
         super().__init__(among, who, where)
         self.full: list[str] = []
         self.counted = 0
+        self.unavailable = Counter[str]()
 
-    def write(self, _: int) -> None:
-        while not self.ended:
-            name = f"s{next(numbers)}"
-            while (made := self._made(name)) is None:
-                time.sleep(0.05)
-            if made:
-                self.answered.append((made, name))
-                self._is_read(made)
-            else:
-                self.full.append(name)
-            time.sleep(0.05)
-
-    def _made(self, name: str) -> int | None:
+    def _sent(self, name: str) -> int | None:
         """Its number, 0 where the hall is full, or None: nobody knows yet."""
         body, headers = {"hall": self.where, "name": name}, {**self.who, "Idempotency-Key": name}
-        answer = self._asked("POST", "/seats", body, headers)
+        answer = self.asked("POST", "/seats", body, headers)
         if answer is None or answer.status_code == 503 or answer.json().get("code") == "key_busy":
             return None
         if answer.status_code == 409:
@@ -75,24 +64,31 @@ class Contested(Load):
         assert answer.status_code == 201, answer.text
         return int(answer.json()["id"])
 
-    def _is_read(self, seat: int) -> None:
-        """Whoever has written reads it at any node."""
-        answer = self._asked("GET", f"/seats/{seat}", None, self.who)
+    def came(self, made: int, name: str) -> None:
+        if not made:
+            self.full.append(name)
+            return
+        super().came(made, name)
+        answer = self.asked("GET", f"/seats/{made}", None, self.who)
         assert answer is None or answer.status_code in (200, 503), answer.text
+        answer = self.asked("GET", "/limited", None, {})
+        assert answer is None or answer.status_code in (200, 429, 503), answer.text
+        self.counted += answer is not None and answer.status_code == 200
 
-    def _asked(self, method: str, path: str, body: object, headers: dict[str, str]) -> httpx.Response | None:
+    def asked(self, method: str, path: str, body: object, headers: dict[str, str]) -> httpx.Response | None:
+        """What any node says; None: it went away meanwhile."""
         try:
-            return random.choice(self.among).client.request(method, path, json=body, headers=headers)
+            answer = random.choice(self.among).client.request(method, path, json=body, headers=headers)
         except (httpx.HTTPError, RuntimeError):
             return None
+        if answer.status_code == 503:
+            self.unavailable[path] += 1
+        return answer
 
-    def count(self) -> None:
-        while not self.ended:
-            answer = self._asked("GET", "/limited", None, {})
-            if answer is not None:
-                assert answer.status_code in (200, 429, 503), answer.text
-                self.counted += answer.status_code == 200
-            time.sleep(0.1)
+    def until_unavailable(self, path: str) -> None:
+        """Until somebody is told so."""
+        before = self.unavailable[path]
+        until(lambda: self.unavailable[path] > before, lambda: f"{path} is unavailable")
 
 
 @dataclass
@@ -105,6 +101,7 @@ class World:
     url: str
     options: tuple[str, ...]
     among: list[Node] = field(default_factory=list)
+    load: Contested = field(init=False)
     forgotten: int = 0
     """How often Valkey forgot what was counted."""
 
@@ -114,9 +111,12 @@ class World:
         self._replaced()
 
     def node_hangs(self) -> None:
-        victim = random.choice(self.among)
+        """Clients wait for it; the others go on, at the latest where PostgreSQL has ended what it had begun."""
+        others = self.among.copy()
+        victim = others.pop(random.randrange(len(others)))
         victim.process.send_signal(signal.SIGSTOP)
-        time.sleep(random.choice((1, 12)))
+        client = random.choice(others).client
+        until(lambda: client.post("/halls", json={"most": 1}).status_code == 201)
         victim.process.send_signal(signal.SIGCONT)
 
     def clock_ahead(self) -> None:
@@ -139,7 +139,7 @@ class World:
 
     def postgresql_crashes(self) -> None:
         self.primary.kill()
-        time.sleep(random.uniform(0, 1))
+        self.load.until_unavailable("/seats")
         self.primary.begin(**self.primary.settings)
 
     def backend_killed(self) -> None:
@@ -151,7 +151,7 @@ class World:
     def standby_away(self) -> None:
         """No commit is answered meanwhile."""
         self.standby.kill()
-        time.sleep(random.uniform(0, 2))
+        until(lambda: server.run(self.primary.url, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'"))
         self.standby.begin(**self.standby.settings)
 
     def failover(self) -> None:
@@ -168,18 +168,18 @@ class World:
     def valkey_gone(self) -> None:
         self.valkey.kill()
         self.forgotten += 1
-        time.sleep(random.uniform(0, 1))
+        self.load.until_unavailable("/limited")
         self.valkey.start()
 
     def nats_gone(self) -> None:
         self.nats.kill()
-        time.sleep(random.uniform(0, 1))
+        self.load.until_more(5)
         self.nats.start()
 
     def slow_network(self) -> None:
         relay = self.relays[self.primary]
         relay.delay = random.choice((0.005, 0.05))
-        time.sleep(3)
+        self.load.until_more(5)
         relay.delay = 0.0
 
     # ── What they are made of ─────────────────────────────────────────────────────────────────────────────────
@@ -241,13 +241,12 @@ def world(folder: Path) -> Iterator[World]:
 
 
 def test_nothing_is_lost_or_done_twice_whatever_fails(tmp_path: Path) -> None:
-    with world(tmp_path) as found, receiving() as receiver, receiving() as both, ThreadPoolExecutor(2) as threads:
+    with world(tmp_path) as found, receiving() as receiver, receiving() as both:
         client = found.among[0].client
-        load = Contested(found.among, person(client), hall(client, 10**6))
+        load = found.load = Contested(found.among, person(client), hall(client, 10**6))
         for hears, kinds in ((receiver, ["seat.made"]), (both, ["seat.made", "seat.lapsed"])):
             made = client.post("/webhooks", json={"url": hears.url, "kinds": kinds}, headers=load.who)
             assert made.status_code == 201, made.text
-        counting = threads.submit(load.count)
         began = time.time()
         done = Counter[str]()
         with load.going(6):
@@ -257,8 +256,7 @@ def test_nothing_is_lost_or_done_twice_whatever_fails(tmp_path: Path) -> None:
                     done[name] += 1
                     print(f"{time.time() - began:7.1f} {name}, {len(load.answered)} rows", flush=True)
                     load.until_more(5)
-                    contest(found, load)
-        counting.result()
+                    contest(load)
         url = found.primary.url
         until(lambda: server.run(url, "SELECT count(*) FROM seat WHERE status = 'held'") == [(0,)])
         judge(url, load, receiver)
@@ -269,11 +267,11 @@ def test_nothing_is_lost_or_done_twice_whatever_fails(tmp_path: Path) -> None:
         print(f"{done.total()} faults, {len(load.answered)} rows, {len(load.full)} refused: {dict(done)}")
 
 
-def contest(found: World, load: Contested) -> None:
+def contest(load: Contested) -> None:
     """A hall with little room is wanted by all, and then another one with much."""
     answer = None
     while answer is None or answer.status_code != 201:
-        answer = load._asked("POST", "/halls", {"most": ROOM}, {})
+        answer = load.asked("POST", "/halls", {"most": ROOM}, {})
     small, large = answer.json()["id"], load.where
     before = len(load.full)
     load.where = small
