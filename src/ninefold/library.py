@@ -121,7 +121,7 @@ class Service:
         rates: str | None = None,
         pooled: bool = False,
     ) -> Application:
-        """The service as an ASGI application. `database`: `sqlite:///PATH`, a path, or, as an experiment,
+        """The service as an ASGI application. `database`: `sqlite:///PATH`, a path, or
         `postgresql://USER:PASSWORD@HOST:PORT/NAME`. `operator`: what the contract calls `operator.NAME`, by name; an
         endpoint whose value is not given answers 501. `observe` is called once a request. `functions`: what the
         contract's `functions` declare, by name; an endpoint whose function is not given answers 501. `broker`: the

@@ -48,6 +48,9 @@ class Scenario:
     names: str | None = None
     """The seed of what the service's contract says by names (`naming.py`), and the interpreter's does not."""
 
+    database: str = "sqlite"
+    """Or `postgresql`: what it is served from."""
+
     @property
     def served(self) -> Mapping[str, Any]:
         """The contract as the service is given it."""
@@ -61,10 +64,11 @@ class Scenario:
         """What is served; `loaded` is the contract as it is written out. Raises AssertionError where it has no plan
         when it is said by names."""
         by_names = loaded if self.names is None else compiled(self.served)
-        assert by_names.plan is not None and not has_errors(by_names.diagnostics), (
+        plan = by_names.plan_for(self.database)
+        assert plan is not None and not has_errors(by_names.diagnostics), (
             f"by names it is no contract\n{self.text}\n{[each.message for each in by_names.diagnostics]}"
         )
-        return by_names.plan
+        return plan
 
     def __str__(self) -> str:
         lines = [self.text, "# Rows"]

@@ -1,5 +1,5 @@
-"""The real service in process: the plan, the server and SQLite as they are, called without a socket. What has no body
-is asked again without the steps, where it can be."""
+"""The real service in process: the plan, the server and its database as they are, SQLite or PostgreSQL, called without
+a socket. What has no body is asked again without the steps, where it can be."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from tests.agreement.functions import SERVED
+from tests.postgresql import server
 from tests.reference.messages import NOTHING, Request, Response
 from tests.reference.streams import MEDIA_TYPE
 
@@ -35,7 +36,8 @@ from ninefold.runtime.request.likewise import Given, Likewise
 from ninefold.runtime.request.rates import algorithm
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
-from ninefold.runtime.store.protocol import Session
+from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.protocol import Refused, Session, Store
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.sql.fragment import identifier
 from ninefold.values import to_sqlite
@@ -101,9 +103,7 @@ class RealService:
     def __enter__(self) -> RealService:
         within = str(IN_MEMORY) if IN_MEMORY.is_dir() else None
         self._directory = tempfile.TemporaryDirectory(dir=within)
-        opened = open_sqlite(str(Path(self._directory.name) / "service.db"), self._plan.schema, self._begin)
-        assert isinstance(opened, Opened), opened
-        self._database = opened.database
+        self._database = self._opened()
         sources = _Sources(self._fate.clock, self._fate.bytes_for_revisions, self._fate.elapsed, self._fate)
         self._application = Application(ready(self._plan, b"k" * 32, {}, sources, functions=SERVED), self._database)
         # A client of a stream goes away once it was told all that there is, and only then waits.
@@ -117,6 +117,15 @@ class RealService:
         waiting.wait = waits  # type: ignore[method-assign]
         self._likewise = Likewise(self._application.service, self._application.works.at_once, LITTLE_BYTES)
         return self
+
+    def _opened(self) -> Store:
+        if self._plan.dialect == "postgresql":
+            there = open_database(server.database(), self._plan, self._begin)
+            assert not isinstance(there, Refused), there
+            return there.database
+        opened = open_sqlite(str(Path(self._directory.name) / "service.db"), self._plan.schema, self._begin)
+        assert isinstance(opened, Opened), opened
+        return opened.database
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -191,7 +200,9 @@ class RealService:
         async def send(message: Any) -> None:
             sent.append(message)
 
-        answer = self._without_asgi if request.body is None else self._application
+        # Over PostgreSQL the short way is the one that is taken (`tests/postgresql/test_likewise.py`).
+        both_ways = request.body is None and self._plan.dialect == "sqlite"
+        answer = self._without_asgi if both_ways else self._application
         answering = asyncio.ensure_future(answer(scope, receive, send))
         waits = asyncio.ensure_future(self._waits.wait())
         await asyncio.wait({answering, waits}, return_when=asyncio.FIRST_COMPLETED)

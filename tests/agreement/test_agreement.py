@@ -30,15 +30,18 @@ TO_ALL: Final = 6_000
 MORE: Final = 12_000
 """The seed of the first contract that says what no other random contract says."""
 
+OVER_POSTGRESQL: Final = [*range(0, 180, TEN), *range(TO_ALL, TO_ALL + 30, TEN), *range(MORE, MORE + 30, TEN)]
+"""The seeds of the first contracts of a test over PostgreSQL, one in each slice."""
+
 LONG: Final = many("REQUESTS", 0, 1_000_000)
 
 
-def told(seeds: Iterable[int], to_all: bool = False, more: bool = False) -> int:
+def told(seeds: Iterable[int], to_all: bool = False, more: bool = False, database: str = "sqlite") -> int:
     """How many answers were the same. Raises the smallest disagreement."""
     equal = 0
     for seed in seeds:
         try:
-            equal += run(seed, REQUESTS, to_all, more)
+            equal += run(seed, REQUESTS, to_all, more, database)
         except Disagreement as found:
             smallest = shrunk(found)
         else:
@@ -66,6 +69,15 @@ def test_every_answer_is_the_same_of_operations_on_all_rows(first: int) -> None:
 @pytest.mark.parametrize("first", some(range(MORE, MORE + 40, TEN), 4))
 def test_every_answer_is_the_same_of_what_no_other_contract_says(first: int) -> None:
     assert told(range(first, first + TEN), more=True) > TEN * REQUESTS * 0.7
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize("first", some(OVER_POSTGRESQL, 24))
+def test_every_answer_is_the_same_over_postgresql(first: int) -> None:
+    """Of contracts in which nothing is counted."""
+    to_all, more = TO_ALL <= first < MORE, first >= MORE
+    assert told(range(first, first + TEN), to_all, more, "postgresql") > TEN * REQUESTS * 0.2
 
 
 @pytest.mark.long

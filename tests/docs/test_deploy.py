@@ -20,7 +20,7 @@ from ninefold.cli.serve import serve
 from ninefold.operator import exposition
 from ninefold.operator.metrics import Metrics
 from ninefold.runtime.store.opening import open_database
-from ninefold.runtime.store.protocol import Opened, Standing
+from ninefold.runtime.store.protocol import Opened, Pool, Standing
 
 DEPLOY = ROOT / "deploy"
 PAGE = ROOT / "docs" / "operating.md"
@@ -37,6 +37,7 @@ def told(tmp_path: Path) -> set[str]:
     metrics = Metrics(opened.database)
     metrics.readers = 1
     families = [*exposition._Told(metrics).collect(), *exposition._of_replica(Standing(True, 1.0, 1, 1, 1))]
+    families += exposition._of_pool(Pool(1, 1, 1, 1, 1.0))
     opened.database.close()
     return {name for each in families for name in _named(each)}
 

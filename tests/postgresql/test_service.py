@@ -134,7 +134,7 @@ def test_a_database_is_served_for_the_contract_that_made_it(orders: tuple[str, h
     assert isinstance(held, Refused) and held.held, "another contract, which it could be served for"
     other = server.database()
     opened = open_database(other, planned(ORDERS))
-    assert isinstance(opened, Opened) and opened.created and "experimental" in opened.additions[0]
+    assert isinstance(opened, Opened) and opened.created and not opened.additions
     opened.database.close()
     again = open_database(other, planned(ORDERS))
     assert isinstance(again, Opened) and not again.created

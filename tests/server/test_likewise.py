@@ -332,6 +332,9 @@ class _Rows:
     def reachable(self) -> bool:
         return True
 
+    def pool(self) -> None:
+        return None
+
 
 class _RowsElsewhere(_Rows):
     """The same where they are waited for, and several processes may serve them."""

@@ -113,8 +113,8 @@ Database: TypeAlias = Annotated[
     str | None,
     Parameter(
         help="`sqlite:///PATH` (four slashes for an absolute path) or a path. By default a file in the working "
-        "directory, called after the document: `orders.md` is kept in `orders.db`. `serve` takes `postgresql://…` "
-        "besides, as an experiment.",
+        "directory, called after the document: `orders.md` is kept in `orders.db`. Of PostgreSQL it is "
+        "`postgresql://USER@HOST:PORT/NAME`.",
         show_default=False,
     ),
 ]

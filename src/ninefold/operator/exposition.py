@@ -11,7 +11,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from ninefold.operator.metrics import SECONDS, Metrics
-from ninefold.runtime.store.protocol import Standing
+from ninefold.runtime.store.protocol import Pool, Standing
 
 NO_SUCH_PATH = "no such path"
 
@@ -67,8 +67,21 @@ def _database(metrics: Metrics) -> Iterator[Metric]:
     yield GaugeMetricFamily("ninefold_database_reading", "Long reads that go on now, each in a thread.", reading)
     yield CounterMetricFamily("ninefold_database_long_reads", "Reads that were too long for the loop.", long_reads)
     yield GaugeMetricFamily("ninefold_database_bytes", "Size of the database file and its log.", now.bytes)
+    if (pool := metrics.database.pool()) is not None:
+        yield from _of_pool(pool)
     if metrics.database.replica is not None:
         yield from _of_replica(metrics.database.replica.standing())
+
+
+def _of_pool(pool: Pool) -> Iterator[Metric]:
+    links = GaugeMetricFamily("ninefold_pool_connections", "Connections that read, by state.", labels=("state",))
+    links.add_metric(("busy",), pool.busy)
+    links.add_metric(("idle",), pool.idle)
+    yield links
+    yield GaugeMetricFamily("ninefold_pool_waiting", "Reads that wait for a connection.", pool.waiting)
+    yield CounterMetricFamily("ninefold_works_undone", "Works undone for another's sake, and done again.", pool.undone)
+    if pool.lease is not None:
+        yield GaugeMetricFamily("ninefold_lease_seconds", "What is left of the lease of a pooled node.", pool.lease)
 
 
 def _of_replica(standing: Standing) -> Iterator[Metric]:

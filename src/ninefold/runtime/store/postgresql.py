@@ -19,7 +19,16 @@ from ninefold.runtime.store.postgresql_readers import Readers
 from ninefold.runtime.store.postgresql_replica import Replica
 from ninefold.runtime.store.postgresql_servers import Servers
 from ninefold.runtime.store.postgresql_writer import Writer
-from ninefold.runtime.store.protocol import Answered, BoundStatement, Row, Session, Statistics, Stored, Unavailable
+from ninefold.runtime.store.protocol import (
+    Answered,
+    BoundStatement,
+    Pool,
+    Row,
+    Session,
+    Statistics,
+    Stored,
+    Unavailable,
+)
 from ninefold.runtime.store.writer import Waiting, transacted
 from ninefold.values import LONGEST_SUM
 
@@ -105,6 +114,10 @@ class PostgreSQL:
 
     async def unwritable(self) -> str | None:
         return self._writer.failing
+
+    def pool(self) -> Pool:
+        busy, idle, waiting = (0, 0, 0) if self._readers is None else self._readers.standing()
+        return Pool(busy, idle, waiting, self._writer.undone, None if self._lease is None else self._lease.left())
 
     def statistics(self) -> Statistics:
         busy = 0 if self._readers is None else self._readers.busy

@@ -14,6 +14,7 @@ from asyncio import AbstractEventLoop
 from collections.abc import Callable, Collection
 from hashlib import sha256
 from threading import Event, Thread
+from time import monotonic
 from typing import Any, Final
 
 from ninefold.runtime.store.postgresql_link import Link, Lost, meaning, words
@@ -70,11 +71,16 @@ class Lease:
     def __init__(self, servers: Servers, serves: int) -> None:
         self.node = 0
         self.failing: str | None = None
+        self._since = monotonic()
         self._servers, self._serves = servers, serves
         self._loop: AbstractEventLoop | None = None
         self._ends = asyncio.Event()
         self._thread = Thread(target=self._live, name="ninefold-lease", daemon=True)
         self._begun = Event()
+
+    def left(self) -> float:
+        """Seconds for which it lasts if nobody renews it."""
+        return max(0.0, self._since + LEASE_SECONDS - monotonic())
 
     def may(self) -> str:
         """One row as long as it lasts, none afterwards."""
@@ -135,7 +141,9 @@ class Lease:
 
     async def _renewed(self, link: Link) -> str | None:
         """Why there is none; None: there is."""
+        asked = monotonic()
         if await link.value(_RENEW, self.node):
+            self._since = asked
             return None
         # It was forgotten in a crash, or has lapsed, and who served something else meanwhile may have ended.
         node = _number()
@@ -153,7 +161,7 @@ class Lease:
         await link.execute("COMMIT" if may else "ROLLBACK")
         if not may:
             return "another contract is served from the database, or is to be"
-        self.node = node
+        self.node, self._since = node, asked
         return None
 
 

@@ -45,8 +45,6 @@ from ninefold.values import LONGEST_SUM
 OLDEST: Final = 15
 """The oldest PostgreSQL whose SQL this is."""
 
-EXPERIMENTAL: Final = "PostgreSQL is experimental here"
-
 CLOCKS: Final = 2.0
 """Seconds by which the clock of this machine and PostgreSQL's may differ: what is due at one node is due at all."""
 
@@ -148,7 +146,7 @@ def _opened(
     examine(ask, name)
     session = Transaction(link, loop, LONGEST_SUM, guarded=True)
     found = known(ask, name)
-    told: tuple[str, ...] = (EXPERIMENTAL,)
+    told: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     if found is None:
         key = secrets.token_bytes(32)
@@ -170,7 +168,7 @@ def _opened(
             adapted = adapt(found.shape, plan.schema, Changing(session, ask), judge)
         except NotUpgraded as error:
             raise NotServed(differs(name, error.details)) from None
-        told = (*told, *map(words_of_change, adapted.told))
+        told = tuple(map(words_of_change, adapted.told))
         hidden = hidden_before(found.shape, adapted)
     if found is None or found.between is None:
         note_anew(ask, {SERVES: str(serves).encode()})

@@ -83,6 +83,10 @@ class Readers:
                 link.drop()
             self._idle.clear()
 
+    def standing(self) -> tuple[int, int, int]:
+        """How many connections are busy and idle, and how many reads wait for one."""
+        return self.busy, len(self._idle), self._number
+
     def read(self, text: str, binds: Sequence[Stored]) -> Future[list[Row]]:
         """Raises Unavailable."""
         return self._put((text,), (binds,), False)

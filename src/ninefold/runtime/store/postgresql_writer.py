@@ -61,7 +61,7 @@ class HeldElsewhere(Exception):
 
 class Writer:
     """The thread that writes, with an event loop that runs while a statement does. `failing`: why the last write
-    failed; None: it did not."""
+    failed; None: it did not. `undone`: works that were for another's sake."""
 
     def __init__(
         self, servers: Servers, serves: int, tells: bool, notes: bool = False, lease: Lease | None = None
@@ -70,6 +70,7 @@ class Writer:
         `notes`: it is noted who has written. `lease`: what is held without a session."""
         self.batches = 0
         self.works = 0
+        self.undone = 0
         self.failing: str | None = None
         self.longest = LONGEST_SUM
         self._servers = servers
@@ -141,6 +142,7 @@ class Writer:
         settled: list[tuple[Waiting, Result]] = []
         yielding: list[Waiting] = []
         for waiting, (value, error) in zip(batch, self._committed(batch), strict=True):
+            self.undone += isinstance(error, Yielded)
             if not waiting.again or not isinstance(error, Yielded):
                 settled.append((waiting, (value, error)))
             elif may_yield:

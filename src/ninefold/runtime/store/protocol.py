@@ -240,6 +240,19 @@ class Statistics:
     long_reads: int
 
 
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The connections of one process of several that serve a database. `busy`, `idle`: those that read; `waiting`:
+    reads that wait for one. `undone`: works that were undone for another's sake since the start, and are done again.
+    `lease`: seconds for which what it holds without a session still lasts; None: its sessions hold it."""
+
+    busy: int
+    idle: int
+    waiting: int
+    undone: int
+    lease: float | None
+
+
 class Store(Database, Protocol):
     """A database that a service is served from, and what its operator asks of it."""
 
@@ -258,6 +271,9 @@ class Store(Database, Protocol):
 
     def statistics(self) -> Statistics:
         """What it has done, and what waits for it."""
+
+    def pool(self) -> Pool | None:
+        """None: this process has it alone, and no connections."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,6 +145,9 @@ class SQLite(Reading):
             return self._writer.failing or str(error)
         return None
 
+    def pool(self) -> None:
+        return None
+
     def statistics(self) -> Statistics:
         size = sum(_size(f"{self._path}{ending}") for ending in ("", "-wal"))
         long = self.long
