@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.pages import text_of
 
@@ -27,7 +28,7 @@ class Meaning:
         return not self.places
 
 
-_SECTION = re.compile(r"^## (?P<title>[\w ]+?)(?: \((?P<places>.+)\))?\n\n(?P<text>(?:(?!## ).*\n)*)", re.MULTILINE)
+_SECTION = regex.compile(r"^## (?P<title>[\w ]+?)(?: \((?P<places>.+)\))?\n\n(?P<text>(?:(?!## ).*\n)*)", re.MULTILINE)
 
 
 @cache

@@ -14,6 +14,8 @@ from typing import Final
 
 import jsonschema_rs
 
+from ninefold.diagnostics import regex
+
 FEW_PLACES: Final = 12
 """All sets of so many places are kept."""
 
@@ -23,17 +25,17 @@ FEW_AT_WORDS: Final = 4
 MOST_STEPS: Final = 2_000_000
 """Places times code points of a text: some 25 ms."""
 
-_PART: Final = re.compile(
+_PART: Final = regex.compile(
     r"(?P<open>\((?:\?(?:P?<\w+>|[A-Za-z-]*:)?)?)|(?P<close>\))"
     r"|(?P<several>[*+]|\{(?P<least>\d+)(?P<more>,(?P<most>\d*))?\})\??|(?P<nothing>[?|^$])"
     r"|\\[pPxu]\{[^}]*\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.",
     re.DOTALL,
 )
 
-_CLASS: Final = re.compile(r"\.$|\[|\\[pPwWdDsS]")
+_CLASS: Final = regex.compile(r"\.$|\[|\\[pPwWdDsS]")
 """Of the parts that are one character, those that may be one of several."""
 
-_WORDS: Final = re.compile(r"(?<!\\)(?:\\\\)*\\[bB]")
+_WORDS: Final = regex.compile(r"(?<!\\)(?:\\\\)*\\[bB]")
 
 
 def linear(pattern: str) -> Callable[[object], bool]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Final
 
+from ninefold.diagnostics import regex
 from ninefold.values import (
     LONGEST_NUMBER,
     Anything,
@@ -29,8 +29,8 @@ from ninefold.values import (
     timestamp,
 )
 
-_INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]*)")
-_NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_INTEGER: Final = regex.compile(r"-?(0|[1-9][0-9]*)")
+_NUMBER: Final = regex.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 def from_text(type_: Type, written: str) -> Value:

@@ -27,6 +27,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
+from ninefold.diagnostics import regex
 from ninefold.json_numbers import decoded
 
 
@@ -179,9 +180,9 @@ MOST_COLUMNS: Final = 1_990
 LONGEST_NUMBER: Final = 2_000
 """Characters of a text that is read as a number or a duration: more than any of them needs."""
 
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = regex.compile("[\ud800-\udfff]")
 
-_DATE_TIME: Final = re.compile(
+_DATE_TIME: Final = regex.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII
 )
 
@@ -375,8 +376,8 @@ MICROSECONDS: Final = {
     "µs": 1,
 }
 
-_CEL_PART: Final = re.compile(r"(\d{1,15})(?:\.(\d{1,9}))?(h|ms|us|µs|m|s)", re.ASCII)
-_ISO_DURATION: Final = re.compile(
+_CEL_PART: Final = regex.compile(r"(\d{1,15})(?:\.(\d{1,9}))?(h|ms|us|µs|m|s)", re.ASCII)
+_ISO_DURATION: Final = regex.compile(
     r"P(?=[\dT])(?:(\d{1,9})W|(?:(\d{1,9})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,12})(?:\.(\d{1,9}))?S)?)?)",
     re.ASCII,
 )

@@ -142,8 +142,10 @@ REGISTERED: Final = ("Basic", "Bearer", "Digest", "DPoP", "GNAP", "HOBA", "Mutua
 
 def _is_meant(scheme: Name, findings: Findings) -> None:
     """Notes a scheme that is nearly one of those that are registered. Others are as good: `token`, say."""
+    if scheme.text.casefold() in (each.casefold() for each in REGISTERED):
+        return
     meant = nearest(scheme.text, REGISTERED)
-    if meant is None or meant.casefold() == scheme.text.casefold():
+    if meant is None:
         return
     if Counter(meant.casefold()) == Counter(scheme.text.casefold()) or abs(len(meant) - len(scheme.text)) <= 1:
         message = f"`{scheme.text}` is no registered HTTP authentication scheme"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from copy import copy
 from dataclasses import field, replace
@@ -13,6 +12,7 @@ from ninefold.checks.codes import NOT_IN_FORCE
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place, Source, Span
@@ -29,7 +29,7 @@ from ninefold.language.resources import Resource
 from ninefold.language.states import Transition
 from ninefold.values import Array, Boolean, Object, Row, Type
 
-_WORD = re.compile(r"\w+(?:[-/]\w+)*")
+_WORD = regex.compile(r"\w+(?:[-/]\w+)*")
 """What people write for a text, and CEL reads as names: `Celsius`, `no-store`, `text/plain`."""
 
 

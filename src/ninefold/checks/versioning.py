@@ -13,6 +13,7 @@ from ninefold.checks.codes import PINNED_TO_NOTHING
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.schemas import schema_of
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.scope import Inferred, Model, Scope
@@ -98,7 +99,7 @@ def _needed_by(name: str, versions: Sequence[Checked]) -> OperatorValue:
     return replace(needed[0], blocks=tuple(dict.fromkeys(key for each in needed for key in each.blocks)))
 
 
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_TOKEN = regex.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def _quoted(text: str) -> str:

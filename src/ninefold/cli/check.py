@@ -12,14 +12,14 @@ import ninefold
 from ninefold.cli.commands import AcceptProposals, File
 from ninefold.cli.document import load
 from ninefold.cli.terminal import say, say_json, show
+from ninefold.contract.survey import actions
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label, Severity, has_errors
 from ninefold.diagnostics.render import to_json_lines, visible
 from ninefold.diagnostics.sarif import Result, Rule, Tool, result_of, to_sarif
 from ninefold.diagnostics.source import Source
 from ninefold.language.fact import value_of
+from ninefold.language.verbs import kind_of
 from ninefold.pipeline import Loaded
-from ninefold.tools.explain.grounds import Grounds
-from ninefold.tools.explain.refusals import of_puts
 from ninefold.tools.gaps import blocked_in_words
 
 
@@ -63,11 +63,22 @@ def check(
         endpoints = value_of(loaded.contract.endpoints.endpoints) or ()
         blocked = blocked_in_words(loaded.open_questions, [*dict.fromkeys(each.key for each in endpoints)])
         if not has_errors(loaded.diagnostics):
-            for line in of_puts(Grounds(loaded)):
+            for line in _of_puts(loaded):
                 say(line)
             if blocked:
                 say(f"{blocked} by what is not shown: ninefold gaps {visible(file)}")
     return 1 if has_errors(loaded.diagnostics) else 0
+
+
+def _of_puts(loaded: Loaded) -> Iterable[str]:
+    """What becomes of the outcomes that a `put` leaves out. Who tells that knows plans, and is loaded where one is."""
+    endpoints = value_of(loaded.contract.endpoints.endpoints) or ()
+    if not any("put" in (each.verb, kind_of(each.verb).of) for endpoint in endpoints for each in actions(endpoint)):
+        return ()
+    from ninefold.tools.explain.grounds import Grounds
+    from ninefold.tools.explain.refusals import of_puts
+
+    return of_puts(Grounds(loaded))
 
 
 BLOCKED = Code("blocked", Severity.NOTE)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from ninefold.cli.files import database_of, read_bytes
 from ninefold.cli.terminal import HasErrors, Unusable, remark, show
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document
-from ninefold.plan.service import ServicePlan
+
+if TYPE_CHECKING:
+    from ninefold.plan.service import ServicePlan
 
 
 def load(file: str, accept_proposals: bool = False) -> Loaded:

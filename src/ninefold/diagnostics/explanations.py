@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.pages import sections
 
@@ -18,7 +19,7 @@ PAGES = (
     *("resources", "states", "endpoints", "responses", "authentication", "events", "errors", "limits", "versions"),
 )
 
-_EXAMPLE = re.compile(r"^(?P<fence>`{3,})diff ?(?P<form>\w*)\n(?P<lines>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
+_EXAMPLE = regex.compile(r"^(?P<fence>`{3,})diff ?(?P<form>\w*)\n(?P<lines>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,12 @@ else:
         def made(cls: type) -> type:
             own = vars(cls)
             cls.__doc__ = cls.__doc__ or cls.__name__  # else the signature is written there, after a long look for it
+            types = cls.__annotations__
+            cls.__annotations__ = dict.fromkeys(types, object)  # a text is searched for `ClassVar` and the like: thrice
             cls = dataclasses.dataclass(cls, init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)
+            cls.__annotations__ = types
+            for name, type_ in types.items():
+                cls.__dataclass_fields__[name].type = type_
             methods = {"__setattr__": _cannot_set, "__delattr__": _cannot_delete, "__repr__": _repr}
             if eq:
                 methods |= _compared(cls, order)
@@ -69,12 +74,15 @@ def _init_of(cls: type) -> Any:
     """The first instances are given their values one by one; then the real one is made, in its place. So it is at once
     where these do not fit, for it to say so."""
     left = _FIRST
+    fill: Callable[[Any, tuple[Any, ...], dict[str, Any]], bool] | None = None
 
     def __init__(self: Any, *given: Any, **named: Any) -> None:
-        nonlocal left
+        nonlocal left, fill
         left -= 1
-        if left >= 0 and _filled(self, cls, given, named):
-            return
+        if left >= 0:
+            fill = fill or _filling(cls)
+            if fill(self, given, named):
+                return
         real = _compiled(cls)
         cls.__init__ = real  # type: ignore[misc]
         real(self, *given, **named)
@@ -82,30 +90,44 @@ def _init_of(cls: type) -> Any:
     return __init__
 
 
-_FIRST = 8
-"""Instances for which an `__init__` is not worth its compilation: half of the classes have no more."""
+_FIRST = 32
+"""Instances for which an `__init__` is not worth its compilation: three of four classes have no more."""
 
 
-def _filled(made: Any, cls: type, given: tuple[Any, ...], named: dict[str, Any]) -> bool:
-    """Gives an instance its values; False where some are missing, or too many."""
-    own = cls.__dataclass_fields__  # type: ignore[attr-defined]
-    values = dict(zip([name for name, each in own.items() if not each.kw_only], given, strict=False))
-    if len(values) < len(given) or not named.keys() <= own.keys() - values.keys():
-        return False
-    values |= named
-    for name, each in own.items():
-        if name not in values:
-            if each.default is not dataclasses.MISSING:
-                values[name] = each.default
-            elif each.default_factory is not dataclasses.MISSING:
-                values[name] = each.default_factory()
-            else:
-                return False
-    for name, value in values.items():
-        object.__setattr__(made, name, value)
-    if hasattr(cls, "__post_init__"):
-        made.__post_init__()
-    return True
+def _filling(cls: type) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], bool]:
+    """What gives an instance its values; it is False where some are missing, or too many."""
+    fields = dataclasses.fields(cls)
+    setters = {each.name: _setter(cls, each.name) for each in fields}
+    names = [each.name for each in fields if not each.kw_only]
+    defaults = {each.name: each.default for each in fields if each.default is not dataclasses.MISSING}
+    makers = {each.name: each.default_factory for each in fields if each.default_factory is not dataclasses.MISSING}
+    has_more = hasattr(cls, "__post_init__")
+
+    def fill(made: Any, given: tuple[Any, ...], named: dict[str, Any]) -> bool:
+        values = dict(zip(names, given, strict=False)) | named
+        if len(values) != len(given) + len(named):
+            return False
+        if len(values) < len(setters):
+            for name, maker in makers.items():
+                if name not in values:
+                    values[name] = maker()
+            values = defaults | values
+        if values.keys() != setters.keys():
+            return False
+        for name, value in values.items():
+            setters[name](made, value)
+        if has_more:
+            made.__post_init__()
+        return True
+
+    return fill
+
+
+def _setter(cls: type, name: str) -> Callable[[Any, Any], None]:
+    slot: Any = getattr(cls, name, None)
+    if type(slot) is _SLOT:
+        return slot.__set__  # type: ignore[no-any-return]
+    return lambda made, value: object.__setattr__(made, name, value)
 
 
 def _compiled(cls: type) -> Any:

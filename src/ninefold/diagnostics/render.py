@@ -10,8 +10,6 @@ import json
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from rich.cells import cell_len
-
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
@@ -134,16 +132,23 @@ def _snippet(
             line = before + _drawn(text[start:end]) + after
             lines.append(f"{pen(str(number).rjust(gutter), _BLUE)} {pen('|', _BLUE)}" + (f" {line}" if line else ""))
             for mark in group:
-                indent = cell_len(before + _drawn(text[start : mark.start]))
-                marked = _drawn(text[mark.start : min(mark.end, end)], cell_len(_drawn(text[start : mark.start])))
-                under = ("^" if mark.primary else "-") * max(cell_len(marked), 1)
+                indent = _cells(before + _drawn(text[start : mark.start]))
+                marked = _drawn(text[mark.start : min(mark.end, end)], _cells(_drawn(text[start : mark.start])))
+                under = ("^" if mark.primary else "-") * max(_cells(marked), 1)
                 words = f"{under} {visible(mark.text)}" if mark.text else under
                 lines.append(f"{bar} {' ' * indent}{pen(words, colour if mark.primary else _BLUE)}")
     return lines
 
 
+def _cells(text: str) -> int:
+    """How many cells of a terminal a text takes. Rich is loaded where something is drawn."""
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
 def _fits(text: str, width: int) -> bool:
-    return len(text) <= width and cell_len(_drawn(text)) <= width
+    return len(text) <= width and _cells(_drawn(text)) <= width
 
 
 def _window(text: str, mark: _Underline, width: int) -> tuple[int, int]:
@@ -151,10 +156,10 @@ def _window(text: str, mark: _Underline, width: int) -> tuple[int, int]:
     length = min(mark.end - mark.start, width // 2)
     start = max(0, mark.start - (width - length) // 2)
     end = min(len(text), max(start + width, mark.start + length))
-    while end > mark.start + length and cell_len(_drawn(text[start:end])) > width - 2:
-        end -= max(1, (cell_len(_drawn(text[start:end])) - width) // 12)
+    while end > mark.start + length and _cells(_drawn(text[start:end])) > width - 2:
+        end -= max(1, (_cells(_drawn(text[start:end])) - width) // 12)
         end = max(end, mark.start + length)
-    while start < mark.start and cell_len(_drawn(text[start:end])) > width - 2:
+    while start < mark.start and _cells(_drawn(text[start:end])) > width - 2:
         start += 1
     return start, end
 
@@ -166,7 +171,7 @@ def _drawn(text: str, column: int = 0) -> str:
     drawn = ""
     for index, stretch in enumerate(text.split("\t")):
         if index:
-            drawn += " " * (_TAB - (column + cell_len(drawn)) % _TAB)
+            drawn += " " * (_TAB - (column + _cells(drawn)) % _TAB)
         drawn += visible(stretch)
     return drawn
 

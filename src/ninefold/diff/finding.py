@@ -75,11 +75,6 @@ class Difference:
     def of(self, verdict: Verdict) -> tuple[Finding, ...]:
         return tuple(each for each in self.findings if each.verdict == verdict)
 
-    @property
-    def is_clean(self) -> bool:
-        """Whether nobody has to look at anything."""
-        return not (self.of("breaking") or self.of("look"))
-
 
 def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
     """The gravest first, then by place."""

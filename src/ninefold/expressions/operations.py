@@ -7,7 +7,6 @@ writes again and again: what they look at is counted.
 from __future__ import annotations
 
 import math
-import re
 import unicodedata
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping
@@ -17,6 +16,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from ninefold import patterns
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.tree import Comprehension, Constant, Typed
 from ninefold.values import (
@@ -253,7 +253,7 @@ def matches(text: str, written: str) -> bool:
     return pattern(written)(text)
 
 
-_NOT_UNRESERVED: Final = re.compile(rb"[^A-Za-z0-9._~-]")
+_NOT_UNRESERVED: Final = regex.compile(rb"[^A-Za-z0-9._~-]")
 
 
 def escaped(text: str) -> str:
@@ -262,8 +262,8 @@ def escaped(text: str) -> str:
     return _NOT_UNRESERVED.sub(lambda found: b"%%%02X" % found[0][0], written).decode("ascii")
 
 
-_SEPARATORS: Final = re.compile(r"[\W_]+")
-_ACCENTS: Final = re.compile("[\u0300-\u036f]+")
+_SEPARATORS: Final = regex.compile(r"[\W_]+")
+_ACCENTS: Final = regex.compile("[\u0300-\u036f]+")
 
 
 LONGEST_SLUGGED: Final = 32_768

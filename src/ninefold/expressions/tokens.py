@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, TypeAlias
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Problem
 from ninefold.expressions.codes import BAD_LITERAL, UNREADABLE
@@ -50,12 +51,12 @@ RESERVED: Final = frozenset(
 )
 """Words that CEL keeps for itself: not names, but they may be members (`page.as`)."""
 
-_BLANK: Final = re.compile(r"(?:[ \t\n\f\r]|//[^\n]*)+")
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_NUMBER: Final = re.compile(r"0[xX][0-9A-Fa-f]+|(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_SYMBOL: Final = re.compile(r"===|!==|&&|\|\||==|!=|<=|>=|<>|[-+*/%!<>=?:.,()\[\]{}&|]")
-_STRING: Final = re.compile(r"([bBrR]{0,2})('''|\"\"\"|'|\")")
-_ESCAPE: Final = re.compile(
+_BLANK: Final = regex.compile(r"(?:[ \t\n\f\r]|//[^\n]*)+")
+_NAME: Final = regex.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NUMBER: Final = regex.compile(r"0[xX][0-9A-Fa-f]+|(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_SYMBOL: Final = regex.compile(r"===|!==|&&|\|\||==|!=|<=|>=|<>|[-+*/%!<>=?:.,()\[\]{}&|]")
+_STRING: Final = regex.compile(r"([bBrR]{0,2})('''|\"\"\"|'|\")")
+_ESCAPE: Final = regex.compile(
     r"\\(?:([abfnrtv\\?\"'`])|[xX]([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([0-3][0-7]{2}))"
 )
 _PLAIN_ESCAPES: Final = dict(zip("abfnrtv\\?\"'`", "\a\b\f\n\r\t\v\\?\"'`", strict=True))

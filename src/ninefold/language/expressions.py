@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Final, TypeAlias
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -123,10 +123,10 @@ _PLAIN: Final = frozenset({"str", "bool", "int", "float", "Span", "str | None", 
 ANY = shapes.Expression()
 """The shape of an expression wherever one stands."""
 
-_SENTENCE = re.compile(r"[^\W\d_][\w'’-]*(?:[ ,;:–]+[\w'’-]+)*[.!?…]?")
+_SENTENCE = regex.compile(r"[^\W\d_][\w'’-]*(?:[ ,;:–]+[\w'’-]+)*[.!?…]?")
 """Words as people write them: what a template holds where the inner quotes were forgotten."""
 
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|/")
+_ADDRESS = regex.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|/")
 """How a URI, or the path of one, begins (RFC 3986, 3.1 and 3.3)."""
 
 
@@ -217,7 +217,7 @@ class OnChange:
     value: Expression
 
 
-_ONE_FIELD: Final = re.compile(r"(?<!\S)(?!or(?!\S))\S+")
+_ONE_FIELD: Final = regex.compile(r"(?<!\S)(?!or(?!\S))\S+")
 """A field in `title or text`."""
 
 

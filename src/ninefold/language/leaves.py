@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language.codes import NOT_IN_FORM, NOT_JSON, SAME_NAME, WRONG_SHAPE, WRONG_WORD
 from ninefold.language.fact import Name
@@ -13,9 +13,9 @@ from ninefold.language.shapes import FORM, Boolean, Integer, ListOf, Names, OneO
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-HEADER: Final = re.compile(_TOKEN)
-_MEDIA_TYPE: Final = re.compile(rf"{_TOKEN}/{_TOKEN}(?:\s*;\s*{_TOKEN}=(?:{_TOKEN}|\"[^\"\\]*\"))*")
-SEGMENT: Final = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+")
+HEADER: Final = regex.compile(_TOKEN)
+_MEDIA_TYPE: Final = regex.compile(rf"{_TOKEN}/{_TOKEN}(?:\s*;\s*{_TOKEN}=(?:{_TOKEN}|\"[^\"\\]*\"))*")
+SEGMENT: Final = regex.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+")
 """One or more pchar of RFC 3986, 3.3."""
 
 _SHORT_MEDIA_TYPES: Final = {

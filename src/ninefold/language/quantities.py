@@ -6,6 +6,7 @@ import re
 from datetime import date
 from typing import Final
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import shapes
 from ninefold.language.codes import NOT_A_DATE, NOT_A_DURATION, NOT_A_SIZE
@@ -19,13 +20,13 @@ LONGEST: Final = 365_250 * 86_400 * SECOND
 """A thousand years."""
 
 _UNITS: Final = {"W": 7 * 86_400, "D": 86_400, "H": 3_600, "M": 60, "S": 1}
-_WEEKS = re.compile(r"P([0-9]{1,9})W")
-_DURATION = re.compile(
+_WEEKS = regex.compile(r"P([0-9]{1,9})W")
+_DURATION = regex.compile(
     r"P(?=[0-9T])(?:(?P<D>[0-9]{1,9})D)?"
     r"(?:T(?=[0-9])(?:(?P<H>[0-9]{1,9})H)?(?:(?P<M>[0-9]{1,9})M)?(?:(?P<S>[0-9]{1,12}(?:\.[0-9]{1,6})?)S)?)?"
 )
-_CALENDAR = re.compile(r"P(?:([0-9]{1,9})Y)?(?:([0-9]{1,9})M)?(?:([0-9]{1,9})D)?(?:T.*)?")
-_IN_WORDS = re.compile(
+_CALENDAR = regex.compile(r"P(?:([0-9]{1,9})Y)?(?:([0-9]{1,9})M)?(?:([0-9]{1,9})D)?(?:T.*)?")
+_IN_WORDS = regex.compile(
     r"P?T?\s*([0-9]{1,9})\s*"
     r"(?:(?P<MS>ms|milliseconds?)|(?P<S>s|secs?|seconds?)|(?P<M>m|mins?|minutes?)|(?P<H>h|hrs?|hours?)"
     r"|(?P<D>d|days?)|(?P<W>w|weeks?))",
@@ -104,8 +105,8 @@ def waits(r: Reading, node: Node, slot: Slot) -> tuple[int, ...] | None:
 
 
 _BYTES: Final = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-_SIZE = re.compile(r"([0-9]{1,12}) (B|KiB|MiB|GiB)")
-_NEARLY_A_SIZE = re.compile(r"([0-9]{1,12})\s*(?:(b|bytes?)|([kmg])(?:i?b)?)?", re.IGNORECASE)
+_SIZE = regex.compile(r"([0-9]{1,12}) (B|KiB|MiB|GiB)")
+_NEARLY_A_SIZE = regex.compile(r"([0-9]{1,12})\s*(?:(b|bytes?)|([kmg])(?:i?b)?)?", re.IGNORECASE)
 
 
 def size(r: Reading, node: Node, slot: Slot) -> int | None:
@@ -127,8 +128,8 @@ def size(r: Reading, node: Node, slot: Slot) -> int | None:
     return None
 
 
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_NEARLY_A_DATE = re.compile(r"([0-9]{4})[-/.]?([0-9]{1,2})[-/.]?([0-9]{1,2})(?:[T ].*)?")
+_DATE = regex.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_NEARLY_A_DATE = regex.compile(r"([0-9]{4})[-/.]?([0-9]{1,2})[-/.]?([0-9]{1,2})(?:[T ].*)?")
 
 
 def full_date(r: Reading, node: Node, slot: Slot) -> str | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -61,7 +62,7 @@ class Response:
         return isinstance(self.content, Shown) and not isinstance(self.content.value, Name)
 
 
-_STATUS = re.compile(r"[1-9][0-9]{2}")
+_STATUS = regex.compile(r"[1-9][0-9]{2}")
 
 OR = " or "
 """Between outcomes that have one answer."""
@@ -120,7 +121,7 @@ def shown(r: Reading, node: Node, slot: Slot) -> Template | Name | None:
 
 # What scripts of other origins may do (CORS)
 
-_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::[0-9]{1,5})?")
+_ORIGIN = regex.compile(r"[a-z][a-z0-9+.-]*://(?:\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::[0-9]{1,5})?")
 """An origin as browsers write it: scheme, host and port, in lower case and without a path (RFC 6454 6.2)."""
 
 

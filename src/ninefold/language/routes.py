@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import Final, TypeAlias
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -22,10 +22,10 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 WITHOUT_CONTENT = frozenset({"GET", "HEAD", "DELETE"})
 """The methods for which RFC 9110 gives content no meaning: no question asks for their body."""
 
-_KEY: Final = re.compile(r"(\S+) (/\S*)")
+_KEY: Final = regex.compile(r"(\S+) (/\S*)")
 _FROM_HTTP: Final = ("HEAD", "OPTIONS", "TRACE", "CONNECT")
-_NAME: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}(?::([A-Za-z0-9._~-]+))?")
-_COLON: Final = re.compile(r":([A-Za-z_][A-Za-z0-9_]*)|<(?:[a-z]+:)?([A-Za-z_][A-Za-z0-9_]*)>")
+_NAME: Final = regex.compile(r"\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\}(?::([A-Za-z0-9._~-]+))?")
+_COLON: Final = regex.compile(r":([A-Za-z_][A-Za-z0-9_]*)|<(?:[a-z]+:)?([A-Za-z_][A-Za-z0-9_]*)>")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import jsonschema_rs
 
 from ninefold import patterns
 from ninefold.applicators import BY_NAME
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_NAMES, SLOW_PATTERN, WRONG_SHAPE, WRONG_WORD
@@ -22,7 +23,7 @@ from ninefold.language.shapes import JSONSchema, ListOf, Shape
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 
 NOT_USED: Final[Refused] = MappingProxyType(REFUSED)
-TYPE_REFERENCE: Final = re.compile(r"#/types/([A-Za-z_][A-Za-z0-9_]*)")
+TYPE_REFERENCE: Final = regex.compile(r"#/types/([A-Za-z_][A-Za-z0-9_]*)")
 
 _KEYS: Final = {key.name: key for key in KEYS}
 """The keywords of a schema, by their names."""
@@ -48,7 +49,7 @@ OF_A_RESOURCE: Final = "a field refers to one by `references: {0}`; elsewhere st
 BODY_OF_A_RESOURCE: Final = "a body lists fields of `{0}`: `[NAME, …]`"
 """What to write for it, where a body is meant."""
 
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_WHOLE_NUMBER = regex.compile(r"-?[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import shapes
@@ -33,7 +33,7 @@ NO_WRITES: Final = "writes of R are not served"
 NOT_TAKEN: Final = "the transition is not served"
 STATE: Final = "a state"
 
-_OF_A_ROW: Final = re.compile(r"\.\s*[A-Za-z_]|\(")
+_OF_A_ROW: Final = regex.compile(r"\.\s*[A-Za-z_]|\(")
 """What an expression that gives a time has, and no duration: a field of the row, or a function."""
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
 from ninefold.diagnostics.source import Span
 from ninefold.language import former
@@ -40,8 +40,8 @@ PAGE: Final[Mapping[str, str]] = {
 CREDENTIAL: Final = "caller.credential"
 """What says `issued.SCHEME`."""
 
-_NAMES: Final = re.compile(r"(?<![\w.])(?:page\.(?:count|pages|number)|issued\.(\w+))(?!\w|\()")
-_TEXT: Final = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
+_NAMES: Final = regex.compile(r"(?<![\w.])(?:page\.(?:count|pages|number)|issued\.(\w+))(?!\w|\()")
+_TEXT: Final = regex.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
 
 
 def without_texts(text: str) -> str:

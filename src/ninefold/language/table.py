@@ -92,12 +92,6 @@ def _row_within_schema(part: int, path: str, name: str) -> Key | None:
 
 
 @cache
-def names_under(part: int, path: str) -> tuple[str, ...]:
-    """The words that may be written as keys of the mapping at `path`: what a misspelt key may have meant."""
-    return tuple(key.name for key in keys_under(part, path) if not key.is_placeholder)
-
-
-@cache
 def is_open(part: int, path: str) -> bool:
     """Whether the contract chooses the names in the mapping at `path`."""
     return any(key.is_placeholder for key in keys_under(part, path))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -22,7 +22,7 @@ from ninefold.language.reading import Reading, Slot, Term
 from ninefold.syntax.nodes import Entry, Part, Scalar
 from ninefold.syntax.nodes import Mapping as MappingNode
 
-_NAME: Final = re.compile(r"([^()]*)\(([^()]*)\)")
+_NAME: Final = regex.compile(r"([^()]*)\(([^()]*)\)")
 """A name with parameters: `sees(t)`."""
 
 FUNCTIONS: Final = frozenset(MACROS) | {"type"}

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -74,7 +75,7 @@ def name_of_place(r: Reading, node: Node, slot: Slot) -> Name | None:
     return leaves.header(r, node, slot) if is_header else leaves.name(r, node, slot)
 
 
-OF_REQUESTS = re.compile(r"(?<![\w.])(?:caller|request|now)\b")
+OF_REQUESTS = regex.compile(r"(?<![\w.])(?:caller|request|now)\b")
 """What an expression begins its values with that is to name a version."""
 
 
@@ -95,13 +96,13 @@ def default_in_words(default: Name | Expression) -> str:
 
 # The way back
 
-ENDPOINT: Final = re.compile(r"[A-Z]+ /[^ ]*")
+ENDPOINT: Final = regex.compile(r"[A-Z]+ /[^ ]*")
 """The key of an endpoint, as the subject of a change."""
 
-OF_ENDPOINT: Final = re.compile(r"([A-Z]+ /.*)\.(query|request headers)\.([^.]+)")
+OF_ENDPOINT: Final = regex.compile(r"([A-Z]+ /.*)\.(query|request headers)\.([^.]+)")
 """What belongs to an endpoint is named behind its key: `GET /orders.query.status`."""
 
-OF_CASE: Final = re.compile(r"([A-Z]+ /.*)\.cases\.(.+)")
+OF_CASE: Final = regex.compile(r"([A-Z]+ /.*)\.cases\.(.+)")
 """So is a case: `POST /payments.cases.card`."""
 
 DIFFERENT = ("was", "is")
@@ -149,7 +150,7 @@ def view_as_it_was(level: Level, entry: Entry) -> View | None:
 
 Was: TypeAlias = Schema | Endpoint | View | EventKind | ErrorCode
 
-_OF_VIEW: Final = re.compile(r"[^.]+\.views\.[^.]+")
+_OF_VIEW: Final = regex.compile(r"[^.]+\.views\.[^.]+")
 
 
 def as_it_was(level: Level) -> Was | None:

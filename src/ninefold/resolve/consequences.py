@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -20,7 +21,7 @@ from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Sequence, scal
 
 _FIRST_OF_EXPRESSIONS = "NF0400"
 _NOTHING_ANSWERS_WITH = "NF0519"
-_QUOTED = re.compile(r"`([^`]*)`")
+_QUOTED = regex.compile(r"`([^`]*)`")
 
 
 def _is_named(document: Document, codes: list[str]) -> bool:
@@ -140,7 +141,7 @@ def _reading(names: set[str]) -> re.Pattern[str] | None:
         re.escape(name) if name.startswith(".") else r"(?<!\w)" + re.escape(name)
         for name in sorted(names, key=len, reverse=True)
     )
-    return re.compile(f"(?:{chosen})(?!\\w)") if names else None
+    return regex.compile(f"(?:{chosen})(?!\\w)") if names else None
 
 
 def _found(pattern: re.Pattern[str] | None, text: str) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import field
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
@@ -43,9 +44,9 @@ from ninefold.syntax.nodes import (
 )
 from ninefold.syntax.yaml import compose, proposal
 
-_STATEMENT = re.compile(r"(\S.*):\s+(none|not\s+shown)\s*\.?", re.DOTALL)
-_SENTENCE_END = re.compile(r"[.!?]\s+")
-_NEARLY = re.compile(r"(\S.*?)(?::\s*|\s[–—-]\s+)(none|not\s+shown)\s*[.!]?", re.DOTALL | re.IGNORECASE)
+_STATEMENT = regex.compile(r"(\S.*):\s+(none|not\s+shown)\s*\.?", re.DOTALL)
+_SENTENCE_END = regex.compile(r"[.!?]\s+")
+_NEARLY = regex.compile(r"(\S.*?)(?::\s*|\s[–—-]\s+)(none|not\s+shown)\s*[.!]?", re.DOTALL | re.IGNORECASE)
 _EMPHASIS = str.maketrans("", "", "*_`")
 
 
@@ -88,8 +89,8 @@ def _without_comments(text: str) -> str:
 _FACTS = (["yaml"], ["yml"])
 _PROPOSED_FACTS = (["yaml", "proposed"], ["yml", "proposed"])
 _MOST_HINTS = 500
-_YAML_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*ya?ml\b[^\r\n]*", re.MULTILINE | re.IGNORECASE)
-_KEY_AND_TEXT = re.compile(r"([^\s:]+):([^\s:/].*)")
+_YAML_FENCE = regex.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*ya?ml\b[^\r\n]*", re.MULTILINE | re.IGNORECASE)
+_KEY_AND_TEXT = regex.compile(r"([^\s:]+):([^\s:/].*)")
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
@@ -70,17 +71,17 @@ _MOST_CHARACTERS = 4_000_000
 """How often a document is read on after an open fence, and how many characters may be read so: it bounds the time."""
 
 _LONGEST_HEADING = 200
-_FENCE_LINE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*(\S[^\r\n]*)?")
-_HEADING_LINE = re.compile(r" {0,3}##[ \t]+([^\r\n]*?)(?:[ \t]+#+)?[ \t]*")
+_FENCE_LINE = regex.compile(r" {0,3}(`{3,}|~{3,})[ \t]*(\S[^\r\n]*)?")
+_HEADING_LINE = regex.compile(r" {0,3}##[ \t]+([^\r\n]*?)(?:[ \t]+#+)?[ \t]*")
 _OPEN_HTML = (
-    (re.compile(r"<!--"), re.compile(r"-->")),
+    (regex.compile(r"<!--"), regex.compile(r"-->")),
     (
-        re.compile(r"<(?:script|pre|style|textarea)(?=\s|>|$)", re.I),
-        re.compile(r"</(?:script|pre|style|textarea)>", re.I),
+        regex.compile(r"<(?:script|pre|style|textarea)(?=\s|>|$)", re.I),
+        regex.compile(r"</(?:script|pre|style|textarea)>", re.I),
     ),
-    (re.compile(r"<\?"), re.compile(r"\?>")),
-    (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
-    (re.compile(r"<![A-Za-z]"), re.compile(r">")),
+    (regex.compile(r"<\?"), regex.compile(r"\?>")),
+    (regex.compile(r"<!\[CDATA\["), regex.compile(r"\]\]>")),
+    (regex.compile(r"<![A-Za-z]"), regex.compile(r">")),
 )
 """HTML that goes on over empty lines until its end is written: CommonMark 0.31, section 4.6, kinds 1 to 5."""
 

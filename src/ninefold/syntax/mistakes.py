@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import yaml
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.syntax.codes import (
     AFTER_QUOTE,
@@ -46,20 +47,20 @@ from ninefold.syntax.stretches import (
     value_end,
 )
 
-_MISSING_SPACE = re.compile(r"[ \t]*(?:- +)*([^\s:#'\"{\[&*!|>@`%-][^:#\r\n]*:)(?=[^\s:/])")
-_DASH_AND_TEXT = re.compile(r"[ \t]*(?:- +)*-(?=[^\s-])")
-_VALUE_WITH_TAG = re.compile(r"(?:^|[:\[{,-])[ \t]+(![^\r\n]*)$|^[ \t]*(![^\r\n]*)$")
-_UTF_16 = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
+_MISSING_SPACE = regex.compile(r"[ \t]*(?:- +)*([^\s:#'\"{\[&*!|>@`%-][^:#\r\n]*:)(?=[^\s:/])")
+_DASH_AND_TEXT = regex.compile(r"[ \t]*(?:- +)*-(?=[^\s-])")
+_VALUE_WITH_TAG = regex.compile(r"(?:^|[:\[{,-])[ \t]+(![^\r\n]*)$|^[ \t]*(![^\r\n]*)$")
+_UTF_16 = regex.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 """What JSON writes for a character outside the basic plane: two escapes, which are not one to YAML."""
 
-_LINE_WITH_KEY = re.compile(r"^[ \t]*(?:- )?[\w$ ]+:(?:\s|$)", re.MULTILINE)
-_KEY_WITH_BRACES = re.compile(r"[^{}\[\],:\r\n]*(?:\{[^{}\s,:]*\}[^{}\[\],:\s]*)+(?=:\s)")
+_LINE_WITH_KEY = regex.compile(r"^[ \t]*(?:- )?[\w$ ]+:(?:\s|$)", re.MULTILINE)
+_KEY_WITH_BRACES = regex.compile(r"[^{}\[\],:\r\n]*(?:\{[^{}\s,:]*\}[^{}\[\],:\s]*)+(?=:\s)")
 """A key such as `GET /orders/{id}`, with the colon that ends it."""
 
-_OPEN_CALL = re.compile(r"(?P<key>[\w$ -]+: +)(?P<value>[^{}\[\],'\"\r\n]*\([^{}\[\]()'\"\r\n]*),\s*$")
+_OPEN_CALL = regex.compile(r"(?P<key>[\w$ -]+: +)(?P<value>[^{}\[\],'\"\r\n]*\([^{}\[\]()'\"\r\n]*),\s*$")
 """The end of a text before which an entry begins whose value is a call, and goes on behind a comma."""
 
-_STATUS = re.compile(r"[1-5][0-9]{2}")
+_STATUS = regex.compile(r"[1-5][0-9]{2}")
 """A status, as `responses` has it: what follows it is what it shows."""
 
 _LONGEST_KEY = 1024

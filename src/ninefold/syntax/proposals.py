@@ -6,18 +6,18 @@ outermost counts: what stands inside a proposal is part of it, tagged once more 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence
 
-_TAG = re.compile(r"(?:[ \t\r\n>,:\[{?-]|#[^\r\n]*)*(!proposed)(?![^\s,\]}])")
+_TAG = regex.compile(r"(?:[ \t\r\n>,:\[{?-]|#[^\r\n]*)*(!proposed)(?![^\s,\]}])")
 """The tag, after all that may stand between a key and its value: marks, comments, the prefixes of a quotation."""
 
 
-PROPOSED_BLOCK = re.compile(r"(?:`{3,}|~{3,})[ \t]*ya?ml(?P<word>[ \t]+proposed)[ \t]*(?=[\r\n]|$)")
+PROPOSED_BLOCK = regex.compile(r"(?:`{3,}|~{3,})[ \t]*ya?ml(?P<word>[ \t]+proposed)[ \t]*(?=[\r\n]|$)")
 """The opening of a block fenced `yaml proposed`, from its fence on."""
 
 

@@ -8,10 +8,10 @@ does not say which source character made which character of the text. The two re
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from string import hexdigits
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.syntax.nodes import JSONScalar, Style
 
@@ -25,11 +25,11 @@ ESCAPES = {
 
 HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
 
-_BREAK = re.compile(r"\r\n|\n|\r")
-_WHITE = re.compile(r"[ \t]*(?:(?:\r\n|\n|\r)[ \t]*)*")
-_OTHERWISE = {None: re.compile(r"[\r\n]"), "'": re.compile(r"[\r\n']"), '"': re.compile(r"[\r\n\\]")}
+_BREAK = regex.compile(r"\r\n|\n|\r")
+_WHITE = regex.compile(r"[ \t]*(?:(?:\r\n|\n|\r)[ \t]*)*")
+_OTHERWISE = {None: regex.compile(r"[\r\n]"), "'": regex.compile(r"[\r\n']"), '"': regex.compile(r"[\r\n\\]")}
 """What is not as it is written, by the quote around it."""
-_PIECE = re.compile(r"[^\\'\" \t\r\n]+")
+_PIECE = regex.compile(r"[^\\'\" \t\r\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +202,11 @@ def _indentation(source: str, at: int, end: int, hint: str) -> int:
     return max((len(line) for line in lines if not line.strip(" ")), default=0) + 1
 
 
-_INTEGER = re.compile(r"[-+]?[0-9]+")
-_OCTAL = re.compile(r"0o[0-7]+")
-_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NOT_JSON = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_INTEGER = regex.compile(r"[-+]?[0-9]+")
+_OCTAL = regex.compile(r"0o[0-7]+")
+_HEXADECIMAL = regex.compile(r"0x[0-9a-fA-F]+")
+_FLOAT = regex.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_JSON = regex.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _WORDS: dict[str, JSONScalar] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,

@@ -10,19 +10,20 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ninefold.diagnostics import regex
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.syntax.codes import COMMA_IN_CALL, NO_SPACE, NO_VALUE
 from ninefold.syntax.excerpt import Blank, Mark, Mask, Problem, Space
 from ninefold.syntax.scalars import quoted
 
-_PROPERTIES = re.compile(r"(?:[!&]\S*|\s+|#[^\r\n]*)*")
-_LINE_BREAK = re.compile(r"[\r\n]")
+_PROPERTIES = regex.compile(r"(?:[!&]\S*|\s+|#[^\r\n]*)*")
+_LINE_BREAK = regex.compile(r"[\r\n]")
 _OPENING = {"{": "}", "[": "]"}
 _BEFORE_A_QUOTE = " \t\r\n[{,:("
 _LOOK_BACK = _LOOK_AHEAD = 4_000
 """Characters: a value that was meant is not longer, and looking for its end takes a bounded time."""
 
-_TOP_LINE = re.compile(r"^[^\s#]", re.MULTILINE)
+_TOP_LINE = regex.compile(r"^[^\s#]", re.MULTILINE)
 
 
 def content_start(text: str, start: int, end: int) -> int:
@@ -92,7 +93,7 @@ def meant_end(text: str, at: int) -> int:
     end = max(value_end(text, at), at + 1)
     before = text[line_start(text, at) : at].rstrip()
     if not before or before[-1] in "{,":
-        colon = re.compile(r":(?=\s|$)").search(text, at, end)
+        colon = regex.compile(r":(?=\s|$)").search(text, at, end)
         end = max(colon.start(), at + 1) if colon else end
     return end
 
@@ -168,9 +169,9 @@ def _indent(text: str, start: int) -> int:
 # ── Between braces and brackets ──────────────────────────────────────────────────────────────────────────────────────
 
 
-_COLON_INSIDE = re.compile(r"[^\s:]:(?=[^\s:/])")
+_COLON_INSIDE = regex.compile(r"[^\s:]:(?=[^\s:/])")
 
-_PATH = re.compile(r"[^\W\d]\w*(?:\.\w+)+")
+_PATH = regex.compile(r"[^\W\d]\w*(?:\.\w+)+")
 """What reads a field: `task.id`."""
 
 _MOST_ARGUMENTS = 20
