@@ -19,7 +19,6 @@ databases made by one version are read by the next.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from math import isfinite
@@ -183,7 +182,7 @@ LONGEST_NUMBER: Final = 2_000
 _SURROGATE: Final = regex.compile("[\ud800-\udfff]")
 
 _DATE_TIME: Final = regex.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII
+    r"(?a)(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))"
 )
 
 
@@ -376,10 +375,10 @@ MICROSECONDS: Final = {
     "µs": 1,
 }
 
-_CEL_PART: Final = regex.compile(r"(\d{1,15})(?:\.(\d{1,9}))?(h|ms|us|µs|m|s)", re.ASCII)
+_CEL_PART: Final = regex.compile(r"(?a)(\d{1,15})(?:\.(\d{1,9}))?(h|ms|us|µs|m|s)")
 _ISO_DURATION: Final = regex.compile(
-    r"P(?=[\dT])(?:(\d{1,9})W|(?:(\d{1,9})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,12})(?:\.(\d{1,9}))?S)?)?)",
-    re.ASCII,
+    r"(?a)P(?=[\dT])"
+    r"(?:(\d{1,9})W|(?:(\d{1,9})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,12})(?:\.(\d{1,9}))?S)?)?)"
 )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -287,7 +286,7 @@ def type_reference(r: Reading, node: Node, of_a_resource: str = OF_A_RESOURCE) -
     written = node.text if isinstance(node, Scalar) and node.value is not None else ""
     if (found := TYPE_REFERENCE.fullmatch(written)) is not None:
         return Name(found[1], node.span)
-    last = re.split(r"[/#]", written)[-1].removesuffix(".json")
+    last = written.replace("#", "/").rpartition("/")[2].removesuffix(".json")
     resource = None if last in _shared(r) else r.written.resource(last) or r.written.resource(last.partition(".")[0])
     if resource is not None:
         r.say(

@@ -6,7 +6,6 @@ the mistakes that people make; the last scalar that it read tells most of them a
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import yaml
@@ -53,7 +52,7 @@ _VALUE_WITH_TAG = regex.compile(r"(?:^|[:\[{,-])[ \t]+(![^\r\n]*)$|^[ \t]*(![^\r
 _UTF_16 = regex.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 """What JSON writes for a character outside the basic plane: two escapes, which are not one to YAML."""
 
-_LINE_WITH_KEY = regex.compile(r"^[ \t]*(?:- )?[\w$ ]+:(?:\s|$)", re.MULTILINE)
+_LINE_WITH_KEY = regex.compile(r"(?m)^[ \t]*(?:- )?[\w$ ]+:(?:\s|$)")
 _KEY_WITH_BRACES = regex.compile(r"[^{}\[\],:\r\n]*(?:\{[^{}\s,:]*\}[^{}\[\],:\s]*)+(?=:\s)")
 """A key such as `GET /orders/{id}`, with the colon that ends it."""
 
