@@ -249,3 +249,41 @@ def test_what_is_decided_is_done_and_undone(path: Path, rows: int, name: str) ->
         undo.undo(str(path))
         assert values(path) == before
         assert opened(path, "")
+
+
+TREE: Final = CONTRACT[: CONTRACT.index("resources:")] + """\
+resources:
+  node:
+    primary key: id
+    fields: {id: {type: string}, code: {type: integer, unique: true}, parent: {references: node}}
+    required: [id, code]
+  leaf:
+    primary key: id
+    fields: {id: {type: string}, code: {references: node}}
+    required: [id, code]
+states: {node: none, leaf: none}
+""" + CONTRACT[CONTRACT.index("endpoints:") : CONTRACT.index("  GET /rooms")] + """\
+  GET /nodes/{id}: {does: read node, responses: {200: node}}
+  GET /leaves/{id}: {does: read leaf, responses: {200: leaf}}
+""" + CONTRACT[CONTRACT.index("authentication:") :]  # fmt: skip
+
+
+def test_references_follow_whatever_they_are_called(tmp_path: Path) -> None:
+    """A row that refers to one of its own kind, and one whose reference is called as a field of what it refers to."""
+    before, after = TREE, TREE.replace("  node:\n    primary key: id", "  node:\n    primary key: code")
+    plans = [compile_document("tree.yaml", each.replace("/nodes/{id}", way).encode()).plan
+             for each, way in ((before, "/nodes/{id}"), (after, "/nodes/{code}"))]  # fmt: skip
+    assert plans[0] is not None and plans[1] is not None
+    path = tmp_path / "tree.db"
+    opening = open_sqlite(str(path), plans[0].schema)
+    assert isinstance(opening, Opened)
+    opening.database.close()
+    connection = apsw.Connection(str(path))
+    for row in ("'a', 30, NULL", "'b', 20, 'a'", "'c', 10, 'b'"):
+        connection.execute(f"""INSERT INTO node (id, code, parent, "$revision") VALUES ({row}, 'r')""")
+    connection.execute("""INSERT INTO leaf (id, code, "$revision") VALUES ('x', 'b', 'r'), ('y', 'c', 'r')""")
+    assert upgrade.upgrade(str(path), plans[1].schema).goes
+    nodes = connection.execute("SELECT id, code, parent FROM node ORDER BY id").fetchall()
+    assert nodes == [("a", 30, None), ("b", 20, 30), ("c", 10, 20)]
+    assert connection.execute("SELECT id, code FROM leaf ORDER BY id").fetchall() == [("x", 20), ("y", 10)]
+    connection.close()

@@ -8,7 +8,7 @@ can be served again. What would need a value, or a choice between two readings, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Literal
 
 from msgspec import structs
@@ -107,7 +107,28 @@ def changes(stored: Schema, wanted: Schema) -> Changes:
         silent.append(steps.MakeSupport("reading"))
     aside = tuple(table for name, table in {**hidden, **old}.items() if name not in names)
     after = structs.replace(shape(wanted), tables=tuple(tables), aside=aside)
-    return Changes(tuple(found), _with_supports(after, stored), tuple(silent))
+    return Changes(tuple(found), _with_supports(after, stored), tuple(_by_names_of_then(silent, tables)))
+
+
+def _by_names_of_then(silent: Sequence[Step], after: Sequence[Table]) -> Iterator[Step]:
+    """What rows were known by may be hidden once their table is made anew: what refers to them follows it under the
+    name that it has by then."""
+    hidden: dict[str, dict[str, str]] = {}
+    tables = {table.name: table for table in after}
+    for step in silent:
+        if not isinstance(step, steps.Remake):
+            yield step
+            continue
+        values = {
+            name: replace(value, old=hidden.get(value.table, {}).get(value.old, value.old))
+            if isinstance(value, steps.Followed)
+            else value
+            for name, value in step.values.items()
+        }
+        yield replace(step, values=values)
+        table = tables[step.table.name]
+        there = {column.name for column in table.columns}
+        hidden[table.name] = {each.column.name: each.stored for each in table.aside if each.column.name not in there}
 
 
 def _gone(table: Table, new: Sequence[Table], foreign: bool) -> Change:

@@ -216,7 +216,10 @@ class Changed:
             hides = self._is_sensitive(self.new.key)
             yield Change("automatic", about, words, (), (unique, *have), "upgrade", over=rows, hides=hides)
         else:
-            yield Change("automatic", about, words, (), (steps.AreNone(self.here),), "upgrade")
+            # What a new column has to have in each row is asked of that; a key of none has one row at most.
+            asked = {column.name for column in self.new.columns if column.required and column.name not in known}
+            empty = () if asked.intersection(self.new.key) else (steps.AreNone(self.here),)
+            yield Change("automatic", about, words, (), empty, "upgrade", over=steps.AreNone(self.here))
 
     def _states(self) -> Iterator[Change]:
         machine = self.whole.machine

@@ -202,12 +202,13 @@ def _remade(step: steps.Remake, wanted: Schema, connection: apsw.Connection) -> 
     yield tables.create_table(structs.replace(table, name=new), wanted)
     for stored, _, form in asides:
         yield f"ALTER TABLE {identifier(new)} ADD COLUMN {stored} {form}"
-    columns = {identifier(column): _value(value) for column, value in step.values.items()}
+    columns = {identifier(column): _value(value, name) for column, value in step.values.items()}
     columns |= {stored: now for stored, now, _ in asides}
     columns[identifier(REVISION_COLUMN)] = identifier(REVISION_COLUMN)
     if table.states:
         columns[identifier(ENTERED_COLUMN)] = identifier(ENTERED_COLUMN) if step.entered else _NOW
-    if not any(column.serial for column in table.columns) and table.key:
+    is_own = any(column.serial for column in table.columns) or tables.is_known_by_rowid(table, wanted)
+    if table.key and not is_own:
         columns["rowid"] = "rowid"
     names, values = ", ".join(columns), ", ".join(columns.values())
     yield f"INSERT INTO {identifier(new)} ({names}) SELECT {values} FROM {name} ORDER BY rowid"
@@ -231,15 +232,16 @@ def _is_numbered(connection: apsw.Connection, table: str) -> bool:
     return bool(there) and bool(connection.execute("SELECT 1 FROM sqlite_sequence WHERE name = ?", (table,)).fetchall())
 
 
-def _value(value: steps.Value) -> str:
+def _value(value: steps.Value, of: str) -> str:
+    """`of`: the table, which may refer to itself and has columns that are called as those of others are."""
     match value:
         case steps.Kept(column=column):
             return identifier(column)
         case steps.Converted(column=column, new=new):
             return f"CAST({identifier(column)} AS {_number(new)})"
         case steps.Followed(column=column, table=table, old=old, new=new):
-            same = f"target.{identifier(old)} = {identifier(column)}"
-            return f"(SELECT {identifier(new)} FROM {identifier(table)} AS target WHERE {same})"
+            same = f"target.{identifier(old)} = {of}.{identifier(column)}"
+            return f"(SELECT target.{identifier(new)} FROM {identifier(table)} AS target WHERE {same})"
         case _:
             assert_never(value)
 

@@ -155,5 +155,11 @@ def _stored_form(type_: Type, schema: Schema) -> str:
             assert_never(type_)
 
 
+def is_known_by_rowid(table: Table, schema: Schema) -> bool:
+    """Whether SQLite's own number of a row is its primary key: an integer that stands alone there."""
+    types = [column.type for column in table.columns if (column.name,) == table.key]
+    return any(_stored_form(each, schema) == "INTEGER" for each in types)
+
+
 def names(columns: tuple[str, ...]) -> str:
     return ", ".join(identifier(name) for name in columns)

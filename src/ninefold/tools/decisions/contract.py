@@ -33,7 +33,8 @@ def made(checked: Checked) -> Made:
         (resource.name, field.name): given
         for resource in checked.resources.values()
         for field in resource.fields.values()
-        if field.required and field.secret is None and (given := field.on_create or field.on_change) is not None
+        if field.required or field.name in resource.primary_key
+        if field.secret is None and (given := field.on_create or field.on_change) is not None
         if _reads_the_row_alone(given, resource.name)
     }
 

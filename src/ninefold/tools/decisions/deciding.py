@@ -176,7 +176,7 @@ class Deciding:
         reads = dict(self.reads[table.name])
         was = next((column for column in table.columns if column.name == name), None)
         if was is None or was.type != held.type:
-            if name in wanted.key or held.serial or (was is not None and name in table.key):
+            if held.serial or (was is not None and name in (*wanted.key, *table.key)):
                 return False
             if was is not None:
                 table, reads = self.put_aside(table, was)
@@ -188,7 +188,7 @@ class Deciding:
         """A new field that every row has to have is given what the contract gives to new rows."""
         table, wanted = self.tables.get(resource), self.wanted.get(resource)
         column = None if wanted is None else next((each for each in wanted.columns if each.name == field), None)
-        if table is None or wanted is None or column is None or not column.required or field in wanted.key:
+        if table is None or wanted is None or column is None or not column.required:
             return
         if any(each.name == field for each in table.columns) or any(each.column.name == field for each in table.aside):
             return
@@ -311,7 +311,8 @@ class Deciding:
 
     def add(self, table: Table, wanted: Table, column: Column) -> None:
         plain = structs.replace(column, required=False)
-        self.steps.append(steps.AddColumn(wanted, plain))
+        # One by which rows will be known has no value yet.
+        self.steps.append(steps.AddColumn(structs.replace(wanted, key=table.key), plain))
         reference = tuple(each for each in wanted.references if each.column == column.name)
         self.tables[table.name] = structs.replace(
             table, columns=(*table.columns, plain), references=(*table.references, *reference)
