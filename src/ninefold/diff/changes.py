@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from ninefold.ablate.facts import row_of_entry, row_of_item
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.normal import Normal, Words, alone, normal
+from ninefold.diff.schemas import EDGES
 from ninefold.language.authentication import BY_CALLER
 from ninefold.language.expressions import constant_in
 from ninefold.language.json_schema import KEYWORDS
@@ -18,6 +19,9 @@ from ninefold.language.table import WITHIN
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence
 
 How: TypeAlias = Literal["added", "removed", "changed", "renamed", "reordered"]
+
+OTHER_EDGE: Final = {one: other for *pair, _ in EDGES for one, other in (pair, pair[::-1])}
+"""What has the one in the place of the other has another edge, and not one more and one less."""
 
 Route: TypeAlias = tuple[int, ...]
 """Positions that lead from a part's mapping to a place in it."""
@@ -123,6 +127,8 @@ class _Walk:
             is_named = is_named or key.kind is Kind.FALLS_BACK or key.shape in BY_CALLER
             twins = [each for each in left if not is_named and self.after(each[1].value, key) == value]
             alike = [each for each in gone if self.before(each[1].value, key) == value]
+            if key.name in OTHER_EDGE:
+                twins, alike = [each for each in left if each[1].name == OTHER_EDGE[key.name]], [(index, entry)]
             if len(twins) == 1 and len(alike) == 1:
                 left.remove(twins[0])
                 at, other = twins[0]

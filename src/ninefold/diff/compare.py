@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from ninefold.diff.alone import Alone, Both
-from ninefold.diff.changes import Change, changes
+from ninefold.diff.changes import OTHER_EDGE, Change, changes
 from ninefold.diff.concerned import concerned
 from ninefold.diff.finding import Difference, Finding, Witness, in_order
 from ninefold.diff.judge import Judge
@@ -97,7 +97,7 @@ def _groups(found: Sequence[Change], words: tuple[Words, Words]) -> Iterator[tup
     """Each difference, and with something that has another name all that only uses it."""
     rest = list(found)
     for change in found:
-        if change.how != "renamed" or change not in rest:
+        if change.how != "renamed" or change not in rest or change.key.name in OTHER_EDGE:
             continue
         rest.remove(change)
         assert change.old is not None and change.new is not None
@@ -186,7 +186,9 @@ def _said(change: Change) -> str:
         case "removed":
             return f"{what} is gone"
         case "renamed":
-            assert change.new is not None and change.new.entry is not None
+            assert change.old is not None and change.new is not None and change.new.entry is not None
+            if change.key.name in OTHER_EDGE:
+                return f"{what} is `{change.new.entry.name}: {_text(change.new.node)}`, was {_short(change.old.node)}"
             return f"{what} is called `{change.new.entry.name}`"
         case "reordered":
             return f"{what} is in another order"

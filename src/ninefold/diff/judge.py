@@ -70,6 +70,8 @@ class Judge:
         declared = side_of(change.part, change.key.path)
         found += self._more_words(change)
         if not alone.felt.routes and {*alone.felt.rest.values()} == {"runs"}:
+            if found and change.how == "added" and change.key.path.startswith("RESOURCE.states"):
+                return tuple(found)  # each row that was in a state is in one
             return (*found, *effects("runs", "unproved", self.promise, said="what rows have to be is checked"))
         if change.key.shape in BY_CALLER or (declared == "guards" and change.part == 5):
             found += self._admissions(change)
@@ -262,11 +264,10 @@ class Judge:
     def _moved(self, change: Change, alone: Alone, declared: Side) -> Iterator[Effect]:
         """Of a transition: rows that it moves by itself, where it brings its time along; the events that arise upon it;
         and where rows get to that did not."""
-        if (
-            declared != "moves"
-            and alone.plan is not None
-            and self._timers(self.both.old_plan) != self._timers(alone.plan)
-        ):
+        own = change.names[0::2][:2] if change.part == 3 and change.names[1:2] == ("transitions",) else ()
+        # What makes no sense alone, since events arise upon it, is as it is in the new contract.
+        plan, of = (self.both.new_plan, own) if alone.plan is None and own else (alone.plan, ())
+        if declared != "moves" and plan and self._timers(self.both.old_plan, of) != self._timers(plan, of):
             yield from effects("moves", "other", self.promise, said="rows move by themselves otherwise than they did")
         if change.part != 3 or change.names[1:2] != ("transitions",) or len(change.names) < 3:
             return
@@ -280,10 +281,12 @@ class Judge:
                 "tells", "unproved" if way == "unproved" else "other", self.promise, said="events arise otherwise"
             )
 
-    def _timers(self, plan: ServicePlan) -> list[tuple[object, ...]]:
-        """Of the resources that there were."""
+    def _timers(self, plan: ServicePlan, of: tuple[str, ...]) -> list[tuple[object, ...]]:
+        """Of the resources that there were, or `of` a transition of one."""
         resources = {each.name for each in value_of(self.both.old.contract.resources.resources) or ()}
         timers = (each for each in plan.timers if each.resource in resources)
+        if of:
+            timers = (each for each in timers if (each.resource, each.transition) == of)
         return sorted(
             (each.resource, each.transition or "", each.origin or "", each.after_microseconds) for each in timers
         )

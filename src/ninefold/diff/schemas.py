@@ -43,12 +43,31 @@ def steps(old: Any, new: Any, at: str = "") -> Iterator[Step]:
         yield from _of_truths(old, new, at)
         return
     here = at or "the value"
+    told: set[str] = set()
+    for pair in EDGES:
+        if (step := _of_edge(*pair, old, new, here)) is not None:
+            yield step
+            told |= {*pair[:2]}
     for name in dict.fromkeys((*old, *new)):
         before, after = old.get(name), new.get(name)
-        if before == after or name in TELLING:
+        if before == after or name in TELLING or name in told:
             continue
         yield from _of_keyword(name, before, after, at, here, old, new)
     yield from _of_names(old, new, here)
+
+
+EDGES: Final = (("minimum", "exclusiveMinimum", 1), ("maximum", "exclusiveMaximum", -1))
+"""A number's edge is told by either of two keywords, of which the second leaves it out itself; 1: more lies above."""
+
+
+def _of_edge(closed: str, open: str, sign: int, old: dict[str, Any], new: dict[str, Any], here: str) -> Step | None:
+    """Where an edge is told by another keyword than it was."""
+    [was, now] = [[name for name in (closed, open) if _is_number(of.get(name))] for of in (old, new)]
+    if len(was) != 1 or len(now) != 1 or was == now:
+        return None
+    before, after = ((sign * of[name], name == open) for of, [name] in ((old, was), (new, now)))
+    words = f"`{was[0]}` of {here} was {old[was[0]]}, is `{now[0]}` {new[now[0]]}"
+    return Step("wider" if after < before else "narrower", words)
 
 
 _ALONE: Final = frozenset({"type", "format", "pattern", "const", "enum", "uniqueItems"})
