@@ -10,7 +10,7 @@ from pathlib import Path
 TESTS = Path(__file__).parents[1]
 SLICES = TESTS / "slices.py"
 MODULES = [path for path in sorted(TESTS.rglob("*.py")) if path != SLICES]
-TAKES = {"LONG", "PARTS", "SLICES", "TAKEN", "many", "share", "some"}
+TAKES = {"LONG", "PARTS", "SLICES", "TAKEN", "by_name", "many", "share", "some"}
 """What of `tests/slices.py` says how much a run takes."""
 
 

@@ -18,7 +18,7 @@ from tests.owasp.test_owasp import asked, given
 from tests.owasp.world import made
 from tests.refusals.asking import provoke
 from tests.server.identity import providing
-from tests.slices import some
+from tests.slices import by_name
 from tests.test_cases import exchanged
 
 from ninefold.language.conditions import BY_NAME, Step
@@ -90,7 +90,9 @@ def is_asked(directory: Path) -> bool:
 @pytest.mark.long
 @pytest.mark.serves
 @pytest.mark.slow
-@pytest.mark.parametrize("directory", some([each for each in SERVED if is_asked(each)], 24), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "directory", by_name([each for each in SERVED if is_asked(each)], 24), ids=lambda path: path.name
+)
 def test_each_derived_refusal_arises(directory: Path, tmp_path: Path) -> None:
     loaded = compiled(contract_of(directory))
     found = dict.fromkeys(unmet(directory, loaded, tmp_path))
@@ -100,4 +102,6 @@ def test_each_derived_refusal_arises(directory: Path, tmp_path: Path) -> None:
         text = UNMET.read_text(encoding="utf-8").splitlines()
         UNMET.write_text("\n".join(each for each in text if each not in better) + "\n", encoding="utf-8", newline="\n")
     print("\n".join(f"unmet.txt can be shorter: {each}" for each in better))
-    assert [each for each in found if each not in known] == []
+    others = [each for each in found if each not in known]
+    print("\n".join(f"not met: {each}" for each in others))
+    assert others == []
