@@ -16,7 +16,7 @@ from ninefold.pipeline import compile_document
         ('{type: string, on create: ""}', "page.items", "the empty text is `\"''\"`"),
         ("{type: string, on change: string(zone.id)}", "page.items", "`on change` acts on create too"),
         ("{type: string, on change: {no: string(zone.id)}}", "page.items", "`on change` acts on create too"),
-        ("{type: string}", "zone", "the rows of a page are `page.items`"),
+        *(("{type: string}", each, "the rows of a page are `page.items`") for each in ("zone", "zones", "Zones")),
     ],
 )
 def test_what_was_meant_is_told(field: str, shown: str, said: str) -> None:

@@ -10,6 +10,7 @@ from tests.parts import contract
 
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.pipeline import compile_document
+from ninefold.syntax.nodes import Mapping, Node
 
 ORDERS = (Path(__file__).parents[2] / "examples" / "orders.md").read_text(encoding="utf-8")
 OF_THE_LANGUAGE = "a word of the language"
@@ -53,6 +54,34 @@ def changed(old: str, new: str) -> str:
 def test_one_mistake_is_told_once(text: str, told: str) -> None:
     said = compile_document("contract.md", text.encode()).diagnostics
     assert [f"{each.code.id}: {each.message}" for each in said if each.code.severity is not Severity.NOTE] == [told]
+
+
+NAMED = [
+    ("states", "order"),
+    ("states", "order", "transitions", "cancel"),
+    ("authentication", "schemes", "key"),
+    ("events", "kinds", "order.placed"),
+    ("errors", "codes", "empty_order"),
+    ("errors", "codes", "not_found"),
+    ("limits", "rates", "calls"),
+]
+
+
+@pytest.mark.parametrize("path", NAMED, ids=".".join)
+def test_of_what_cannot_be_read_nothing_else_is_said_and_its_keys_are_told(path: tuple[str, ...]) -> None:
+    node: Node = compile_document("contract.md", ORDERS.encode()).document.part(path[0]).facts
+    entry = None
+    for name in path[1:]:
+        assert isinstance(node, Mapping)
+        entry = node.get(name)
+        assert entry is not None, name
+        node = entry.value
+    text = ORDERS[: node.span.start] + "wrong" + ORDERS[node.span.end :]
+    said = compile_document("contract.md", text.encode()).diagnostics
+    (one,) = (each for each in said if each.code.id == "NF0303")
+    assert one.help and one.help[0].startswith("its keys are "), one
+    assert entry is not None
+    assert not [each for each in said if each.code.severity is Severity.WARNING and each.span == entry.key.span]
 
 
 def test_the_places_where_a_name_is_used_are_labels() -> None:

@@ -68,3 +68,12 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> tuple[str, ...]:
     """The help line of a diagnostic about an unknown name: one line, or none."""
     found = nearest(name, candidates)
     return (f"did you mean `{found}`?",) if found else ()
+
+
+def singulars(word: str) -> Iterable[str]:
+    """What a word may be the plural of, itself first."""
+    word = word.casefold()
+    yield word
+    for ending, instead in (("ies", "y"), ("es", ""), ("s", "")):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            yield word.removesuffix(ending) + instead

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.suggest import singulars
 from ninefold.expressions.tree import Typed
 from ninefold.values import (
     Anything,
@@ -101,11 +102,12 @@ class Scope:
     serial: bool = False
     items: Collection[str] = ()
 
-    def rows_of(self, resource: str) -> tuple[str, ...]:
-        """How rows of a resource are read beside a page of them, where its name is no one row."""
+    def rows_of(self, name: str) -> tuple[str, ...]:
+        """How rows are read beside a page of them, where a name of one or of several of them is no one row."""
         page = self.variables.get("page")
         items = (page.members or {}).get("items") if isinstance(page, Object) else None
-        if isinstance(items, Array) and items.items == Row(resource=resource):
+        row = items.items if isinstance(items, Array) else None
+        if isinstance(row, Row) and row.resource.casefold() in singulars(name):
             return ("the rows of a page are `page.items`: as they are, through a view, or by `map`",)
         return ()
 

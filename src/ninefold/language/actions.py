@@ -13,12 +13,11 @@ from dataclasses import replace
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.diagnostics.suggest import there_are
+from ninefold.diagnostics.suggest import singulars, there_are
 from ninefold.language.codes import NOT_AN_ACTION, UNDECLARED
 from ninefold.language.fact import Fact, Shown
 from ninefold.language.reading import Read, Reading, Slot, quoted, shortened
 from ninefold.language.verbs import ALL, BUILT_IN, KINDS, READ_ONLY, VERBS, kind_by, kind_of
-from ninefold.language.written import singulars
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 
 

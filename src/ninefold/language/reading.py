@@ -239,7 +239,7 @@ class Reading:
         if isinstance(node, Scalar) and node.says("not shown"):
             return Level(self, node, keys, called, {}, (), node.span)
         if not isinstance(node, Mapping):
-            self.wrong_shape(node, Slot(called, Members()))
+            self.wrong_shape(node, Slot(called, Members()), meant(node, Members()) or _keys_are(tuple(keys)))
             return Level(self, node, keys, called, {}, (), None)
         known: dict[str, Entry] = {}
         named: list[Entry] = []
@@ -262,12 +262,7 @@ class Reading:
 
     def unknown(self, key: Scalar, called: str, candidates: tuple[str, ...], help: Iterable[str] = ()) -> None:
         where = f"{quoted(called)} has" if called else "this part has"
-        listed = ", ".join(f"`{candidate}`" for candidate in candidates[:16])
-        help = (
-            tuple(help)
-            or self.did_you_mean(key.text, candidates)
-            or ((f"its keys are {listed}",) if 0 < len(candidates) <= 16 else ())
-        )
+        help = tuple(help) or self.did_you_mean(key.text, candidates) or _keys_are(candidates)
         self.say(UNKNOWN_KEY, f"{where} no key {quoted(key.text)}", Label(key.span, "not a key"), help=help)
 
 
@@ -362,6 +357,12 @@ _TYPES = frozenset(("string", "integer", "number", "boolean", "array", "object")
 
 _FORMATS = frozenset(("uuid", "date-time", "date", "time", "email", "uri", "hostname"))
 """Formats of JSON Schema (validation, 7.3) that others have as types."""
+
+
+def _keys_are(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """The help that tells all keys of a mapping; none where they are many."""
+    listed = ", ".join(f"`{each}`" for each in keys)
+    return (f"its keys are {listed}",) if 0 < len(keys) <= 16 else ()
 
 
 def meant(node: Node, shape: Shape) -> tuple[str, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.suggest import singulars
 from ninefold.language.key import KeysUnder
 from ninefold.syntax.nodes import Document, Entry, Node, Part, Scalar, Word
 from ninefold.syntax.nodes import Mapping as MappingNode
@@ -24,15 +25,6 @@ class Written:
         """The resource that a word means: its name in any case, or in the plural."""
         folded = {each.casefold(): each for each in self.resources or ()}
         return next((folded[each] for each in singulars(word) if each in folded), None)
-
-
-def singulars(word: str) -> Iterable[str]:
-    """What a word may be the plural of, itself first."""
-    word = word.casefold()
-    yield word
-    for ending, instead in (("ies", "y"), ("es", ""), ("s", "")):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            yield word.removesuffix(ending) + instead
 
 
 def written(document: Document, keys_under: KeysUnder) -> Written:

@@ -16,7 +16,7 @@ from ninefold.diagnostics.diagnostic import Diagnostic, Label, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_NAME, UNREADABLE
-from ninefold.language.codes import NOT_AN_ACTION, UNDECLARED, UNKNOWN_KEY
+from ninefold.language.codes import NOT_AN_ACTION, UNDECLARED, UNKNOWN_KEY, WRONG_SHAPE
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Sequence, scalars
 
 _FIRST_OF_EXPRESSIONS = "NF0400"
@@ -38,8 +38,8 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     refused = {each.of for each in said if each.of and each.code is not UNDECLARED}
     unknown = {each.of for each in said if each.of and each.code is UNDECLARED}
     machines = tuple(_machines(document, said))
-    skipped = _skipped(document, said)
-    if not (faulty or refused or unknown or machines or skipped):
+    skipped, unshaped = _skipped(document, said), _unshaped(document, said)
+    if not (faulty or refused or unknown or machines or skipped or unshaped):
         return tuple(_once(said))
     written = _Written(document)
     # What is done to a resource that has states is as unknown as the resource.
@@ -50,6 +50,8 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
         if each.of or each.code.severity is Severity.NOTE:
             return False
         if any(machine.holds(each) for machine in machines) or _is_of_skipped(each, skipped):
+            return True
+        if each.span in unshaped and _is_of_meaning(each):
             return True
         if each.code.id == _NOTHING_ANSWERS_WITH and _is_named(document, _QUOTED.findall(each.message)):
             return True
@@ -124,8 +126,19 @@ def _entries(node: Node) -> Iterator[Entry]:
 def _is_of_skipped(each: Diagnostic, skipped: str) -> bool:
     """Whether a warning, such as that nothing uses something, is about what stands where nothing is read."""
     named = _QUOTED.findall(each.message)
-    of_meaning = each.code.severity is Severity.WARNING and each.code.id >= _FIRST_OF_EXPRESSIONS
-    return of_meaning and bool(named) and all(_found(_reading({name}), skipped) for name in named)
+    return _is_of_meaning(each) and bool(named) and all(_found(_reading({name}), skipped) for name in named)
+
+
+def _unshaped(document: Document, said: tuple[Diagnostic, ...]) -> frozenset[Span]:
+    """The keys of what has another shape than it should, so that nothing of it is known."""
+    wrong = {each.span for each in said if each.code is WRONG_SHAPE}
+    entries = (entry for part in document.parts for entry in _entries(part.facts)) if wrong else ()
+    return frozenset(each.key.span for each in entries if each.value.span in wrong)
+
+
+def _is_of_meaning(each: Diagnostic) -> bool:
+    """Whether it is a warning of what has been read."""
+    return each.code.severity is Severity.WARNING and each.code.id >= _FIRST_OF_EXPRESSIONS
 
 
 def _fields(document: Document) -> Iterator[Entry]:
