@@ -78,3 +78,20 @@ def test_a_gap_says_of_each_endpoint_that_it_blocks_it(hidden: str) -> None:
     stopped = {each.key for each in loaded.checked.stopped}
     assert len(stopped) > 5
     assert stopped <= {key for each in loaded.open_questions for key in each.blocks}
+
+
+TAG = RESOURCES + "tag: {primary key: id, fields: {id: {type: integer, on create: serial()}}}\n"
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_a_function_is_no_view_that_is_not_shown(hidden: str) -> None:
+    read = 'GET /tags/{id}: {does: read tag, responses: {200: {label: "string(tag.id)"}}}'
+    loaded = compile_document("tags.md", contract(TAG.replace(*HIDDEN[hidden]), read).encode())
+    assert loaded.checked is not None and not loaded.checked.stopped, loaded.diagnostics
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_a_resource_has_no_view_that_another_one_may_have(hidden: str) -> None:
+    read = "GET /tags/{id}: {does: read tag, responses: {200: brief(tag)}}"
+    loaded = compile_document("tags.md", contract(TAG.replace(*HIDDEN[hidden]), read).encode())
+    assert "`tag` has no view `brief`" in [each.message for each in loaded.diagnostics]

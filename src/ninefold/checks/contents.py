@@ -18,6 +18,7 @@ from ninefold.checks.showing import (
     is_of_the_request,
     is_template,
     is_view,
+    may_be_a_view,
     moved,
     null_shown,
     of_row,
@@ -92,7 +93,7 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing) -> Con
         return _taken_apart(ast, expression, scope, showing)
     if isinstance(ast, Invocation) and (is_view(ast, showing) or is_applied_to_rows(ast, scope)):
         return _applied(ast, expression, scope, showing)
-    if isinstance(ast, Invocation) and ast.target is None and showing.views_are_open():
+    if may_be_a_view(ast, scope, showing):
         return None
     if is_template(ast, scope, showing) and (chooses(ast, scope, showing) or not is_of_the_request(ast, scope)):
         return _taken_apart(ast, expression, scope, showing)
@@ -227,7 +228,7 @@ def _view(call: Invocation, resource: str, expression: stated.Expression, showin
     span = expression.written.part(call.name_start, call.name_end)
     if view is None and call.function == resource:
         return whole_row(resource, showing)
-    if view is None and showing.views_are_open():
+    if view is None and showing.views_are_open(resource):
         return None
     if view is None:
         showing.findings.say(

@@ -56,10 +56,10 @@ class Showing:
         stated = self.findings.contract.resources_by_name.get(resource)
         return {} if stated is None else {view.name: view for view in value_of(stated.views) or ()}
 
-    def views_are_open(self) -> bool:
-        """Whether a name that is no view may be one that is not shown."""
-        resources = self.findings.resources
-        return bool(self.findings.unknown) or any(isinstance(each.views, Gap | Proposal) for each in resources)
+    def views_are_open(self, resource: str) -> bool:
+        """Whether a name that is no view of the resource may be one that is not shown."""
+        stated = self.findings.contract.resources_by_name.get(resource)
+        return resource in self.findings.unknown or (stated is not None and isinstance(stated.views, Gap | Proposal))
 
 
 def whole_row(resource: str, showing: Showing) -> Content:
@@ -271,3 +271,10 @@ def is_applied_to_rows(call: Invocation, scope: Scope) -> bool:
     found = check(call.arguments[0], scope).typed
     type_ = None if found is None else found.type
     return isinstance(type_.items if isinstance(type_, ArrayType) else type_, Row)
+
+
+def may_be_a_view(ast: Ast, scope: Scope, showing: Showing) -> bool:
+    """Whether a call of what is no function, on what nobody knows, may be a view that is not shown."""
+    if not isinstance(ast, Invocation) or not is_meant_as_view(ast) or check(ast.arguments[0], scope).typed is not None:
+        return False
+    return any(map(showing.views_are_open, {*showing.findings.contract.resources_by_name, *showing.findings.unknown}))
