@@ -89,12 +89,12 @@ class Clients:
             head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         return f"{head}\r\n{body}".encode("ascii")
 
-    async def asked(self, subject: str, seconds: float) -> dict[str, float]:
-        self._subject, self.answered, self._asking = subject, 0, CLIENTS
+    async def asked(self, subject: str, seconds: float, clients: int) -> dict[str, float]:
+        self._subject, self.answered, self._asking = subject, 0, clients
         self._over.clear()
         began, spent = time.perf_counter(), time.process_time()
         self._until = began + seconds
-        for connection in self.connections:
+        for connection in self.connections[:clients]:
             connection.data_received(self.request())
         await self._over.wait()
         took, spent = time.perf_counter() - began, time.process_time() - spent
@@ -122,15 +122,16 @@ async def _side(url: str, token: str) -> None:
     with run._kept():  # as `ninefold serve` does
         print(json.dumps("ready"), flush=True)
         while line := await loop.run_in_executor(None, sys.stdin.readline):
-            subject, seconds = line.split()
-            print(json.dumps(await clients.asked(subject, float(seconds))), flush=True)
+            subject, seconds, asking = line.split()
+            print(json.dumps(await clients.asked(subject, float(seconds), int(asking))), flush=True)
     await clients.application.ended()
     clients.application.close()
     clients.database.close()
 
 
 @contextmanager
-def ninefold(source: Path, url: str, token: str) -> Iterator[Callable[[str, float], dict[str, float] | None]]:
+def ninefold(source: Path, url: str, token: str) -> Iterator[Callable[..., dict[str, float] | None]]:
+    """What is asked of it for so many seconds, by so many clients at once."""
     environment = {**os.environ, "PYTHONPATH": str(source)}
     command = [*on_core(1), sys.executable, __file__, f"--side={url}", f"--token={token}"]
     process = subprocess.Popen(
@@ -138,7 +139,7 @@ def ninefold(source: Path, url: str, token: str) -> Iterator[Callable[[str, floa
     )
     try:
         door.told(process)
-        yield lambda subject, seconds: door.tell(process, subject, str(seconds))
+        yield lambda subject, seconds, clients=CLIENTS: door.tell(process, subject, f"{seconds} {clients}")
     finally:
         assert process.stdin is not None
         process.stdin.close()
