@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
@@ -17,6 +18,7 @@ from tests.waiting import until
 
 from ninefold.cli import main
 from ninefold.cli.commands import COMMANDS, Parameter
+from ninefold.cli.compiling import compiled
 from ninefold.runtime.addresses import shown
 from ninefold.runtime.store.opening import open_counts, open_database
 from ninefold.runtime.store.protocol import Opened, Refused
@@ -39,6 +41,10 @@ WRITTEN: Final = (
     "127.0.0.1:1/0?pass%77ord=hunter2&sslpassword=hunter2",
 )
 """With what has to be escaped in a password and is not, too."""
+
+COMPILED: Final = cache(compiled)
+"""What another process makes of the example is the same for each URL; a test of this process has threads, so that the
+other one would begin anew."""
 
 SCHEMES: Final = {"database": "postgresql", "replica": "postgresql", "rates": "valkeys", "broker": "tls"}
 
@@ -91,6 +97,7 @@ def test_no_command_tells_it(
 ) -> None:
     """Each URL cannot be used, and it is said why."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("ninefold.cli.service.compiled", COMPILED)
     caplog.set_level(logging.DEBUG)
     written = WRITTEN if verb in ("serve", "move") else WRITTEN[:4]
     for each in written:
