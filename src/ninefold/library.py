@@ -28,7 +28,8 @@ from ninefold.operator.audit import Audit, Kept
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.routes import Blocked, Served
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.background.jobs import jobs, to_broker
+from ninefold.runtime.background.brokers import to_broker
+from ninefold.runtime.background.jobs import jobs
 from ninefold.runtime.http import app
 from ninefold.runtime.http.access_log import Observe
 from ninefold.runtime.http.cycle import Message, Receive, Send

@@ -21,7 +21,8 @@ from tests.waiting import until
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.background.jobs import jobs, to_broker
+from ninefold.runtime.background.brokers import to_broker
+from ninefold.runtime.background.jobs import jobs
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.http.streams import Streams

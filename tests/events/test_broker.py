@@ -16,7 +16,7 @@ from tests.server.authority import Authority
 from tests.waiting import until
 
 import ninefold
-from ninefold.runtime.background.jobs import to_broker
+from ninefold.runtime.background.brokers import to_broker
 
 pytestmark = pytest.mark.serves
 

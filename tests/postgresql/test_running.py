@@ -21,7 +21,7 @@ from tests.waiting import until
 
 from ninefold.cli.going_over import BEFORE
 from ninefold.operator.audit import Audit, Kept
-from ninefold.runtime.background.jobs import BROKER
+from ninefold.runtime.background.brokers import BROKER
 from ninefold.runtime.store import postgresql_running
 from ninefold.runtime.store.changing import NotUpgraded, Over
 from ninefold.runtime.store.opening import come_to_its_end, go_over, open_database, take_back

@@ -22,7 +22,7 @@ from ninefold.diagnostics.render import visible
 from ninefold.operator.audit import Audit, Counted, Kept
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.background.jobs import to_broker
+from ninefold.runtime.background.brokers import to_broker
 from ninefold.runtime.sources import Clock, Sources
 from ninefold.runtime.store.opening import kind_of, open_counts, open_database
 from ninefold.runtime.store.protocol import Counts, Opened, Refused, Store

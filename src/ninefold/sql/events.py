@@ -246,12 +246,12 @@ ABANDON = 'UPDATE "$delivery" SET dead = ?, due = NULL WHERE subscription = ? AN
 
 _AFTER = ' FROM "$event" AS e WHERE e.seq > (SELECT position FROM "$broker" WHERE name = ?1) ORDER BY e.seq LIMIT ?2'
 
-UNSENT = "SELECT e.seq, e.id, e.kind, e.row, e.time, e.payload" + _AFTER
+UNSENT = "SELECT e.seq, e.id, e.kind, e.resource, e.row, e.time, e.payload" + _AFTER
 """What is to be sent next, in the order of commits. Binds: the broker's name, how many at most."""
 
 UNSENT_VERSIONS = (
-    "SELECT e.seq, e.id, CASE WHEN o.event IS NULL THEN e.kind ELSE o.kind END, e.row, e.time,"
-    " coalesce(o.payload, e.payload)"
+    "SELECT e.seq, e.id, CASE WHEN o.event IS NULL THEN e.kind ELSE o.kind END, e.resource, e.row,"
+    " e.time, coalesce(o.payload, e.payload)"
     + _AFTER.replace(" WHERE", ' LEFT JOIN "$event in version" AS o ON o.event = e.seq AND o.version = ?3 WHERE', 1)
 )
 """The same as a version has it; `kind` null: the version does not have it."""

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from asyncio import Future
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final
-
-from msgspec import structs
 
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.background.brokers import BROKER, line_to
 from ninefold.runtime.background.sender import Network
 from ninefold.runtime.background.webhooks import Webhooks
 from ninefold.runtime.request.service import Service
@@ -86,27 +83,6 @@ class Cleaning:
         return removed >= MOST
 
 
-BROKER: Final = "broker"
-"""Under which name the database keeps how far the log has been sent."""
-
-SUBJECT: Final = re.compile(r"[^\s.*>$\x00-\x1f\x7f][^\s.*>\x00-\x1f\x7f]*(\.[^\s.*>\x00-\x1f\x7f]+)*")
-"""https://docs.nats.io/nats-concepts/subjects: tokens with dots between them, without wildcards; those that begin with
-`$` are the broker's own."""
-
-
-def to_broker(plan: ServicePlan, kinds: Sequence[str], address: str) -> ServicePlan | str:
-    """The plan of a service that sends its log to a broker, or why none can take it. `kinds`: of its events, each of
-    which is the subject of its messages."""
-    if plan.delivery is None:
-        return "the contract has no events that could be sent to a broker"
-    if not address.startswith(("nats://", "tls://", "ws://", "wss://")):
-        return "the address of a broker begins with nats:// or tls://"
-    for kind in kinds:
-        if SUBJECT.fullmatch(kind) is None:
-            return f"the kind `{kind}` cannot be the subject of a message: write words with dots, such as order.placed"
-    return structs.replace(plan, schema=structs.replace(plan.schema, broker=BROKER))
-
-
 def jobs(
     plan: ServicePlan, service: Service, database: Database, allowed: Sequence[Network] = (), broker: str | None = None
 ) -> tuple[Job, ...]:
@@ -120,11 +96,11 @@ def jobs(
     kept = delivery.kept_microseconds
     found: dict[str, Job] = {}
     if broker is not None and log.form.complete:
-        # Its client is loaded where there is one.
+        # What sends is loaded where there is a broker.
         from ninefold.runtime.background.broker import Broker
 
         newest = None if plan.versions is None else plan.versions.current
-        found["broker"] = Broker(BROKER, newest, broker, log.form, database).run
+        found["broker"] = Broker(BROKER, newest, line_to(broker), log.form, database).run
     if delivery.webhooks is not None and plan.schema.subscriptions and log.form.complete:
         webhooks = Webhooks(delivery.webhooks, service, log.form, database, allowed, delivery.unversioned)
         found["webhooks"] = webhooks.run
