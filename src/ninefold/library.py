@@ -126,11 +126,11 @@ class Service:
         `postgresql://USER:PASSWORD@HOST:PORT/NAME`. `operator`: what the contract calls `operator.NAME`, by name; an
         endpoint whose value is not given answers 501. `observe` is called once a request. `functions`: what the
         contract's `functions` declare, by name; an endpoint whose function is not given answers 501. `broker`: the
-        address of a NATS server that all events are sent to. `replica`: the URL of a standby of the database, which is
-        read where nobody needs the newest. `rates`: the URL of a Valkey in which all that serve the database count
-        them. `pooled`: a pooler that gives each transaction another connection stands before the database. Raises
-        ValueError for a name that the contract does not have, for a function that cannot be called as it says, for an
-        issuer of tokens that cannot be used, and for a broker that cannot take the events."""
+        address of a NATS server, or of a topic of Kafka, that all events are sent to. `replica`: the URL of a standby
+        of the database, which is read where nobody needs the newest. `rates`: the URL of a Valkey in which all that
+        serve the database count them. `pooled`: a pooler that gives each transaction another connection stands before
+        the database. Raises ValueError for a name that the contract does not have, for a function that cannot be called
+        as it says, for an issuer of tokens that cannot be used, and for a broker that cannot take the events."""
         given = dict(operator or {})
         unknown = sorted(given.keys() - set(self.operator))
         if unknown:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
@@ -66,7 +67,7 @@ ALL: Final = [
 
 
 @pytest.mark.parametrize("written", WRITTEN)
-@pytest.mark.parametrize("scheme", [*SCHEMES.values(), "postgres", "valkey", "nats"])
+@pytest.mark.parametrize("scheme", [*SCHEMES.values(), "postgres", "valkey", "nats", "kafkas"])
 def test_a_url_is_shown_without_what_is_secret(scheme: str, written: str) -> None:
     url = f"{scheme}://{written}"
     assert SECRET not in shown(url) or (scheme.startswith("postgres") and written.startswith(SECRET)), shown(url)
@@ -100,10 +101,10 @@ def test_no_command_tells_it(
     monkeypatch.setattr("ninefold.cli.service.compiled", COMPILED)
     caplog.set_level(logging.DEBUG)
     written = WRITTEN if verb in ("serve", "move") else WRITTEN[:4]
-    for each in written:
-        if SCHEMES.get(name, "postgresql") == "postgresql" and each.startswith(SECRET):
+    for scheme, each in product([SCHEMES.get(name, "postgresql"), *(["kafkas"] if name == "broker" else [])], written):
+        if scheme == "postgresql" and each.startswith(SECRET):
             continue
-        status = main(called(verb, name, f"{SCHEMES.get(name, 'postgresql')}://{each}"))
+        status = main(called(verb, name, f"{scheme}://{each}"))
         said = capsys.readouterr()
         assert status == 2 and SECRET not in said.out + said.err + caplog.text, (each, said)
 

@@ -46,7 +46,7 @@ main(sys.argv[1:])
 COMMAND_LINE = {"cyclopts", "attrs", "attr", "rich.console", "rich.markdown", "argparse"}
 SERVER = {"asyncio", "apsw", "uvicorn", "uvloop", "click", "prometheus_client", "ninefold.runtime"}
 SECRETS = {"cryptography", "argon2", "joserfc", "secrets", "hmac"}
-SENDING = {"aiohttp", "nats"}
+SENDING = {"aiohttp", "nats", "confluent_kafka"}
 STAGES = {
     "ninefold.pipeline",
     "ninefold.syntax.parser",

@@ -7,6 +7,7 @@ import random
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import httpx
 import pytest
 from tests.contracts import SERVED, compiled, contract_of, operator_of
 from tests.events.broker import broker
+from tests.events.kafka import kafka
 from tests.events.receiver import receiving
 from tests.http_cases import serving, tell
 from tests.postgresql import server
@@ -83,6 +85,39 @@ def test_events_go_to_a_broker_in_their_order_whichever_node_dies(tmp_path: Path
         log = [id for (id,) in server.run(url, 'SELECT id FROM "$event" ORDER BY seq')]
         came = nats.until(len(log))
         assert [each.headers["Nats-Msg-Id"] for each in came][: len(log)] == log
+
+
+def test_events_go_to_kafka_in_the_order_of_each_row_whichever_node_dies(tmp_path: Path) -> None:
+    """In one partition there is one order of all. What a node has sent and not noted comes again."""
+    url = server.database()
+    with ExitStack() as stack:
+        there = stack.enter_context(kafka(tmp_path / "kafka"))
+        there.make(1)
+        both = stack.enter_context(nodes(url, 2, "--broker", there.address))
+        who, where = person(both[0].client), hall(both[0].client, 1000)
+        sender, other = _by_work(url, both, "broker")
+
+        def make(node: Node) -> None:
+            for _ in range(40):
+                try:
+                    node.client.post("/seats", json={"hall": where, "name": f"s{next(numbers)}"}, headers=who)
+                except httpx.HTTPError:
+                    return
+
+        with ThreadPoolExecutor(2) as threads:
+            writing = [threads.submit(make, node) for node in both]
+            there.until(5)
+            sender.kill()
+            for each in writing:
+                each.result()
+        make(other)
+        log = [id for (id,) in server.run(url, 'SELECT id FROM "$event" ORDER BY seq')]
+        assert len(log) >= 80
+
+        def came() -> list[str]:
+            return list(dict.fromkeys(each.headers["id"] for each in there.kept()))
+
+        until(lambda: came() == log, lambda: (len(came()), len(log)))
 
 
 def _by_work(url: str, both: list[Node], work: str = "webhooks") -> tuple[Node, Node]:

@@ -103,8 +103,8 @@ Functions: TypeAlias = Annotated[
 Broker: TypeAlias = Annotated[
     str | None,
     Parameter(
-        help="The address of a NATS server that all events are sent to, nats://HOST:PORT or tls://…; @FILE reads it "
-        "from a file, for one with a password.",
+        help="The address of a broker that all events are sent to: nats://HOST:PORT or tls://…, or a topic of Kafka, "
+        "kafka://HOST:PORT/TOPIC or kafkas://…; @FILE reads it from a file, for one with a password.",
         show_default=False,
     ),
 ]

@@ -53,8 +53,7 @@ class Away(Exception):
 class Line(Protocol):
     """The way to one broker."""
 
-    @property
-    def is_open(self) -> bool:
+    def holds(self) -> bool:
         """Whether it has not ended by itself since it was opened."""
 
     async def open(self) -> None:
@@ -103,7 +102,7 @@ class Broker:
 
     async def _send_all(self, bell: Bell) -> None:
         """Send for as long as that goes. Raises what ends it."""
-        while self._line.is_open:
+        while self._line.holds():
             events = await self._unsent()
             if events:
                 await self._send(events)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.background import kafka_address
 
 if TYPE_CHECKING:
     from ninefold.runtime.background.broker import Line
@@ -26,16 +28,33 @@ def to_broker(plan: ServicePlan, kinds: Sequence[str], address: str) -> ServiceP
     which is the subject of its messages."""
     if plan.delivery is None:
         return "the contract has no events that could be sent to a broker"
+    if address.startswith(kafka_address.SCHEMES):
+        topic = kafka_address.topic_of(address)
+        if isinstance(topic, str):
+            return topic
+        if find_spec("confluent_kafka") is None:
+            return "Kafka needs the package confluent-kafka: pip install 'ninefold[kafka]'"
+        return _sent(plan)
     if not address.startswith(("nats://", "tls://", "ws://", "wss://")):
-        return "the address of a broker begins with nats:// or tls://"
+        return "the address of a broker begins with nats:// or tls://, kafka:// or kafkas://"
     for kind in kinds:
         if SUBJECT.fullmatch(kind) is None:
             return f"the kind `{kind}` cannot be the subject of a message: write words with dots, such as order.placed"
+    return _sent(plan)
+
+
+def _sent(plan: ServicePlan) -> ServicePlan:
     return structs.replace(plan, schema=structs.replace(plan.schema, broker=BROKER))
 
 
 def line_to(address: str) -> Line:
     """The way to the broker of an address that a plan was made for. Its client is loaded."""
+    if address.startswith(kafka_address.SCHEMES):
+        from ninefold.runtime.background.kafka import Kafka
+
+        topic = kafka_address.topic_of(address)
+        assert not isinstance(topic, str)
+        return Kafka(topic)
     from ninefold.runtime.background.nats import Nats
 
     return Nats(address)

@@ -56,8 +56,7 @@ class Nats:
         self._error: Exception | None = None
         """What went wrong last on a connection, which the client says before it gives up."""
 
-    @property
-    def is_open(self) -> bool:
+    def holds(self) -> bool:
         return self._client is not None and not self._client.is_closed
 
     async def open(self) -> None:
