@@ -70,6 +70,14 @@ def test_most_good_reads_and_some_writes_of_the_example_are_answered_likewise() 
     assert handed
 
 
+def test_no_fewer_are_while_a_commit_goes_on_and_nobody_can_say_whether_a_caller_is_as_it_was() -> None:
+    files = [ORDERS.with_suffix(".http")]
+    usually = _asked_both_ways(ORDERS, files, {})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Rows, "state", lambda self, tables: None)
+        assert _asked_both_ways(ORDERS, files, {}) == usually
+
+
 def test_reads_by_callers_whose_credentials_end_are_answered_likewise() -> None:
     directory = next(each for each in COMPLETE if each.name == "a-session-in-a-cookie")
     files = sorted((directory / "http").glob("*.http"))

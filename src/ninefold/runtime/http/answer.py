@@ -164,9 +164,14 @@ class Works:
             return self.rows_at_once(work.text, work.binds)
         if isinstance(work, Recall):
             kept = work.kept
-            found = work.make(self.rows_at_once(*work.read())) if kept is None else kept.get(self._database, work.key)
-            if found is not None:
+            if kept is None:
+                return work.make(self.rows_at_once(*work.read()))
+            # While a commit goes on nobody can say whether what is kept is as it was: it is read then.
+            found = kept.get(self._database, work.key)
+            found = kept.made(self._database, work.key, *work.read(), work.make) if found is None else found
+            if not isinstance(found, Future):
                 return found
+            found.cancel()
         raise TooLong
 
     def rows_at_once(self, text: str, binds: Sequence[Stored]) -> list[Row]:
