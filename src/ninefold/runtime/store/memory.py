@@ -16,7 +16,7 @@ from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record, tables
 from ninefold.runtime.store.connections import meaning
 from ninefold.runtime.store.protocol import Row, Session, Stored, Unavailable
-from ninefold.runtime.store.writer import Transaction
+from ninefold.runtime.store.writer import Transaction, what_comes
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.shape import encode_shape
 from ninefold.values import Anything, Integer, Number, Text, Type, json_text, optional
@@ -70,7 +70,7 @@ class Memory:
         """What `work` gives; if it raises, nothing of it remains."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            result = work(Transaction(self._connection))
+            result = what_comes(work, Transaction(self._connection))
             self._connection.execute("COMMIT")
         except apsw.Error as error:
             raise Unavailable("the transaction was rolled back") from error

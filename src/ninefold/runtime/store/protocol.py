@@ -61,6 +61,14 @@ class Single:
     def __call__(self, session: Session) -> Any:
         return self.work(session)
 
+    def plainly(self, session: Session) -> Any:
+        """The same of a session whose statements, where they are refused, leave all before them as it was."""
+        try:
+            rows = session.run(*self.statement())
+        except Conflicting:
+            rows = []
+        return self.of(rows[0]) if rows else self.work(session)
+
 
 class Guest(Session, Protocol):
     """A transaction beside those who serve a database, to be used in a `with`; undone where the block raises."""

@@ -18,10 +18,9 @@ from typing import Any, TypeAlias, TypeVar
 import apsw
 from msgspec import Struct
 
-from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.checkpoints import Checkpoints
 from ninefold.runtime.store.connections import Changes, LogIndex, meaning, words
-from ninefold.runtime.store.protocol import Answered, Database, Row, Session, Stored, Unavailable, settling
+from ninefold.runtime.store.protocol import Answered, Database, Row, Session, Single, Stored, Unavailable, settling
 
 log = logging.getLogger("ninefold.server")
 
@@ -53,17 +52,24 @@ Result: TypeAlias = tuple[Any, BaseException | None]
 """What a work gave, or what it raised."""
 
 
-@dataclass(frozen=True, slots=True)
 class Transaction:
     """The session of one work."""
 
-    connection: apsw.Connection
+    __slots__ = ("_execute",)
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._execute = connection.cursor().execute
 
     def run(self, text: str, binds: Sequence[Stored]) -> list[Row]:
         try:
-            return self.connection.execute(text, binds).fetchall()
+            return self._execute(text, binds).fetchall()
         except apsw.Error as error:
             raise meaning(error) from error
+
+
+def what_comes(work: Callable[[Session], T], transaction: Transaction) -> T:
+    """What a work gives."""
+    return work.plainly(transaction) if isinstance(work, Single) else work(transaction)
 
 
 class Queue:
@@ -194,7 +200,7 @@ class Writer:
         for waiting in batch:
             changes = self._connection.total_changes()
             try:
-                results.append((waiting.work(self._transaction), None))
+                results.append((what_comes(waiting.work, self._transaction), None))
             except BaseException as error:
                 self._is_whole(error)
                 if self._connection.total_changes() != changes:
@@ -215,7 +221,7 @@ class Writer:
         """One work in its savepoint. Raises Unavailable where its failure took the whole transaction with it."""
         self._connection.execute("SAVEPOINT work")
         try:
-            result: Result = work(self._transaction), None
+            result: Result = what_comes(work, self._transaction), None
         except BaseException as error:
             self._is_whole(error)
             self._connection.execute("ROLLBACK TO work")
