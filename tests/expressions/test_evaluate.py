@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 from tests.expressions.shapes import MODEL, well_typed
 
-from ninefold.expressions.binds import binder
+from ninefold.expressions.binds import binder, together
 from ninefold.expressions.evaluate import SOURCES, EvaluationError, Sources, compile, equal, holds
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.tree import Call, Constant, Select, Variable
@@ -254,6 +254,18 @@ def test_a_member_is_bound_as_an_expression_that_reads_it(held: Any, stored: Any
     envs: list[dict[str, Any]] = [{"$new": {"a": held, "b": 1}}, {"$new": {"b": 1}}, {"$new": "b"}, {"$new": None}, {}]
     found = [binder(member)(env) for env in envs]
     assert found == [binder(read)(env) for env in envs] == [stored, None, None, None, None]
+
+
+@pytest.mark.parametrize("held", ["a", None, 0, ["a"], {"a": 1}])
+def test_binds_that_are_taken_together_are_what_each_of_them_is(held: Any) -> None:
+    members = [Select(Variable(root, Object()), name, Text()) for root in ("$new", "$path") for name in ("a", "b", "b")]
+    truth = Select(Variable("$new", Object()), "b", Boolean())
+    binds = [*members[:2], truth, *members[2:], Constant("c", Text()), members[0], well_typed("1 / 0"), *members[:1]]
+    rows = [{"a": held, "b": 1}, {"b": 1}, {"a": held}, "b", ["a", "b"], None]
+    envs: list[dict[str, Any]] = [{"$new": one, "$path": other} for one in rows for other in rows]
+    for env in (*envs, *({"$new": row} for row in rows), *({"$path": row} for row in rows), {}):
+        assert together([(bind, binder(bind)) for bind in binds])(env) == [binder(bind)(env) for bind in binds]
+    assert together([])({}) == []
 
 
 def test_random_values_come_from_their_source() -> None:

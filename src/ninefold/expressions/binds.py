@@ -3,8 +3,10 @@ and most are a member of a root."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Final, TypeAlias
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.reads import NO_MODEL
@@ -13,9 +15,12 @@ from ninefold.expressions.tree import Constant, Select, Typed, Variable
 from ninefold.values import SQLiteValue, sqlite_writer
 
 _OF_SEVERAL: Final = (dict, list)
+_KINDS_OF_SEVERAL: Final = frozenset(_OF_SEVERAL)
+
+Bind: TypeAlias = Callable[[Env], SQLiteValue]
 
 
-def binder(typed: Typed, model: Model = NO_MODEL) -> Callable[[Env], SQLiteValue]:
+def binder(typed: Typed, model: Model = NO_MODEL) -> Bind:
     """The value of a statement's bind, in the form that SQLite stores. An error is null, as it is in SQL.
 
     What the types promise to be there is not there of a request that is refused: the judge is asked of such, too."""
@@ -23,9 +28,8 @@ def binder(typed: Typed, model: Model = NO_MODEL) -> Callable[[Env], SQLiteValue
     match typed:
         case Constant() | Variable():
             return evaluate if write is None else lambda env: write(evaluate(env))  # type: ignore[return-value]
-        case Select(operand=Variable(name=root), name=name, through="member" | "field") if write is None and not model:
-            if root != "caller":
-                return _member(root, name)
+        case Select(name=name) if not model and (root := _root(typed)) is not None:
+            return _member(root, name)
 
     def bound(env: Env) -> SQLiteValue:
         try:
@@ -40,12 +44,50 @@ def binder(typed: Typed, model: Model = NO_MODEL) -> Callable[[Env], SQLiteValue
     return bound
 
 
-def _member(root: str, name: str) -> Callable[[Env], SQLiteValue]:
+def _root(typed: Typed) -> str | None:
+    """The root of which it is a member, and is stored as it is there."""
+    match typed:
+        case Select(operand=Variable(name=root), through="member" | "field") if root != "caller":
+            return root if sqlite_writer(typed.type) is None else None
+    return None
+
+
+def _member(root: str, name: str) -> Bind:
     """The same of a member of a root, in one call."""
 
     def bound(env: Env) -> SQLiteValue:
         row = env.get(root)
         value = row.get(name) if isinstance(row, dict) else None
         return None if isinstance(value, _OF_SEVERAL) else value
+
+    return bound
+
+
+def together(binds: Sequence[tuple[Typed, Bind]]) -> Callable[[Env], list[SQLiteValue]]:
+    """The values of several, each with its `binder`, in their order. Members of one root that follow one another, as
+    most of a row that is stored, are taken of it at once where all of them are there."""
+    runs = []
+    for root, run in groupby(binds, lambda each: _root(each[0])):
+        typed, each_of_run = zip(*run, strict=True)
+        names = [member.name for member in typed if isinstance(member, Select)]
+        several = root is not None and len(names) > 1
+        runs.append((root or "", itemgetter(*names) if several else None, each_of_run))
+    if all(take is None for _, take, _ in runs):
+        each_of_all = [bind for _, bind in binds]
+        return lambda env: [bind(env) for bind in each_of_all]
+
+    def bound(env: Env) -> list[SQLiteValue]:
+        values: list[SQLiteValue] = []
+        for root, take, singly in runs:
+            if take is not None:
+                try:
+                    found = take(env[root])
+                    if _KINDS_OF_SEVERAL.isdisjoint(map(type, found)):
+                        values += found
+                        continue
+                except (KeyError, TypeError):
+                    pass  # such a root is not there, or such a member: that is null, and not the others
+            values += [bind(env) for bind in singly]
+        return values
 
     return bound

@@ -290,7 +290,7 @@ class Ready(msgspec.Struct, eq=False):
 
 def _selected(chosen: Chosen, env: Environment) -> Select:
     text, binds = chosen
-    return Select(text, [each(env) for each in binds])
+    return Select(text, binds(env))
 
 
 class Compute:

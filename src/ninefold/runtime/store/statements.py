@@ -6,7 +6,7 @@ from asyncio import Future
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
-from ninefold.expressions.binds import binder
+from ninefold.expressions.binds import binder, together
 from ninefold.expressions.evaluate import Env
 from ninefold.expressions.tree import free_variables
 from ninefold.plan.statement import Statement
@@ -14,9 +14,7 @@ from ninefold.runtime.cache import Cache
 from ninefold.runtime.store.protocol import Database, Row, Stored
 from ninefold.values import Value, sqlite_reader
 
-Bind: TypeAlias = Callable[[Env], Stored]
-
-Chosen: TypeAlias = tuple[str, tuple[Bind, ...]]
+Chosen: TypeAlias = tuple[str, Callable[[Env], list[Stored]]]
 """A text, and what gives its binds."""
 
 NO_SWITCHES: frozenset[str] = frozenset()
@@ -33,7 +31,8 @@ class Prepared:
 
     def __init__(self, statement: Statement) -> None:
         self._pieces = tuple(
-            (piece.when, piece.unless, piece.text, tuple(map(binder, piece.binds))) for piece in statement.pieces
+            (piece.when, piece.unless, piece.text, tuple((each, binder(each)) for each in piece.binds))
+            for piece in statement.pieces
         )
         named = {name for piece in statement.pieces for name in (piece.when, piece.unless)}
         self.switches = frozenset(name for name in named if name is not None)
@@ -46,7 +45,7 @@ class Prepared:
     def bound(self, env: Env, switches: frozenset[str] = NO_SWITCHES) -> tuple[str, list[Stored]]:
         """The text with these switches on, and its binds for one request."""
         text, binds = self.chosen(switches)
-        return text, [each(env) for each in binds]
+        return text, binds(env)
 
     def chosen(self, switches: frozenset[str] = NO_SWITCHES) -> Chosen:
         """The text with these switches on."""
@@ -58,7 +57,8 @@ class Prepared:
             for when, unless, text, binds in self._pieces
             if (when is None or when in switches) and (unless is None or unless not in switches)
         ]
-        chosen = "".join(text for text, _ in taking_part), tuple(each for _, binds in taking_part for each in binds)
+        binds = together([each for _, binds in taking_part for each in binds])
+        chosen = "".join(text for text, _ in taking_part), binds
         self._chosen.keep(switches, chosen)
         return chosen
 
