@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from base64 import urlsafe_b64encode
+from binascii import b2a_base64
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -56,6 +56,10 @@ def random_bytes(size: int) -> bytes:
     return found
 
 
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
+"""RFC 4648, 5."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sources:
     """`clock` gives the time with its zone, `random_bytes` as many bytes as asked for. `elapsed` gives nanoseconds that
@@ -83,7 +87,7 @@ class Sources:
 
     def revision(self) -> str:
         """What tells one state of a row from another: 96 random bits, URL-safe."""
-        return urlsafe_b64encode(self.random_bytes(12)).decode("ascii")
+        return b2a_base64(self.random_bytes(12), newline=False).translate(_URL_SAFE).decode("ascii")
 
 
 _second: tuple[int, str] = (0, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote
@@ -77,9 +78,12 @@ def header_value(text: str) -> bytes:
 def uri_reference(text: str) -> bytes:
     """A text as the value of `Location` or `Content-Location` (RFC 9110 10.2.2): characters that no URI has are
     percent-encoded."""
+    if _is_uri(text):
+        return text.encode("ascii")
     return quote(text, safe=_URI, errors="replace").encode("ascii")
 
 
 _VISIBLE = "".join(map(chr, range(0x20, 0x7F)))
 _URI = "!#$%&'()*+,/:;=?@[]"
 """What may stand in a URI beside letters, digits and `-._~` (RFC 3986 2.2), and escapes that are there already."""
+_is_uri = re.compile(f"[A-Za-z0-9._~{re.escape(_URI)}-]*").fullmatch

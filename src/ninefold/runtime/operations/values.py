@@ -67,6 +67,7 @@ class Values:
             or (assign.otherwise is not None and write.resource in free_variables(assign.otherwise))
         )
         self._secret = frozenset(assign.field for assign in assigns if assign.secret is not None)
+        self._passwords = tuple(assign.field for assign in assigns if assign.secret == "password")
         self._compared = frozenset(assign.field for assign in assigns if assign.compared)
         self._always = frozenset(
             assign.field
@@ -154,11 +155,7 @@ class Values:
 
     def passwords(self, new: Mapping[str, Any]) -> dict[str, str]:
         """Those that are to be hashed, by field."""
-        return {
-            assign.field: new[assign.field]
-            for assign in self._assigns
-            if assign.secret == "password" and isinstance(new.get(assign.field), str)
-        }
+        return {name: new[name] for name in self._passwords if isinstance(new.get(name), str)}
 
     def put_hashes(self, new: dict[str, Any], hashes: Mapping[str, str]) -> None:
         for assign in self._assigns:
@@ -168,8 +165,7 @@ class Values:
 
     def hashes(self, new: Mapping[str, Any]) -> dict[str, Any]:
         """The hashes of passwords, by field."""
-        found = {each.field: new.get(each.field) for each in self._assigns if each.secret == "password"}
-        return {name: hash for name, hash in found.items() if hash is not None}
+        return {name: hash for name in self._passwords if (hash := new.get(name)) is not None}
 
 
 def hash_all(plain: Mapping[str, str]) -> dict[str, str]:

@@ -174,7 +174,8 @@ class Changes:
 
     def settled(self) -> None:
         """What was changed is committed, or undone."""
-        self._counts.update(self._changing)
+        for table in self._changing:
+            self._counts[table] += 1
         self._changing.clear()
 
     def state(self, tables: Collection[str]) -> int | None:

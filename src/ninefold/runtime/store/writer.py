@@ -11,6 +11,7 @@ import logging
 from asyncio import AbstractEventLoop, Future
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from operator import attrgetter
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, TypeAlias, TypeVar
@@ -47,6 +48,8 @@ class Waiting(Struct, frozen=True, gc=False):
     due: str | None = None
     places: tuple[int, ...] = ()
 
+
+_again = attrgetter("again")
 
 Result: TypeAlias = tuple[Any, BaseException | None]
 """What a work gave, or what it raised."""
@@ -167,7 +170,7 @@ class Writer:
         changes = self._connection.total_changes()
         try:
             self._begin()
-            results = self._together(batch) if all(each.again for each in batch) else self._each(batch)
+            results = self._together(batch) if all(map(_again, batch)) else self._each(batch)
             if results is None:
                 self._connection.execute("ROLLBACK")
                 self._begin()
