@@ -10,7 +10,7 @@
 # make bench-cli BASE=REV   what commands cost, beside the same at another commit: see benchmarks/cli.py
 # make bench   requests a second and CPU beside FastAPI, Litestar, Fastify and a C program, into docs/benchmarks.md
 # make profile   CPU of a request without a socket, by function; ARGS="--base REV" beside another commit: benchmarks/door.py
-# make growth   CPU of a request as contracts, rows, connections, listeners and events become more, and memory: into docs/benchmarks.md
+# make growth   CPU of a request as contracts, rows, connections, events and who hears of them become more, and memory: into docs/benchmarks.md
 # make check   formatting, lint, import laws and types; .ci/run does this and the tests
 #
 # Everything is installed into $(VENV) from the lock, by hash; a second run installs nothing.

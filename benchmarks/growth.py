@@ -1,13 +1,13 @@
 """What a request costs as what it does not ask for becomes more.
 
-    make growth                                  all tables, into docs/benchmarks.md
+    make growth                                  all tables, into docs/benchmarks.md: an hour, and 8 GB of disk
     make growth ARGS="--only contract rows --print"
-    make growth ARGS="--most-rows 10000000 --most-requests 10000000"
+    make growth ARGS="--most-rows 1000000 --most-requests 1000000"    a quarter of an hour
 
 The measure is the CPU that the process of a service takes for a request, which others on the machine change little. All
 sizes of one table are served at once and asked in turn, so that what changes with the time changes for all of them, and
 medians of the rounds are told. Each table is written as soon as it is made.
-Contracts, rows and memory are those of `peers/orders.md`; events and who listens to them those of `idle_streams.py`.
+Contracts, rows and memory are those of `peers/orders.md`; events and who hears of them those of `idle_streams.py`.
 Needs Linux (/proc), wrk, and as many open files as there are connections: `ulimit -n 20000`.
 """
 
@@ -95,6 +95,15 @@ def larger(resources: int) -> str:
     return text
 
 
+def with_endpoints(endpoints: int) -> str:
+    """The contract of orders, with so many endpoints in all; each of the others reads an order."""
+    text, place = door.CONTRACT.read_text(encoding="utf-8"), "POST /orders:\n"
+    own = 4
+    assert text.count(place) == 1
+    reads = "GET /way{}/{{id}}: {{does: read order, responses: {{200: order}}}}\n"
+    return text.replace(place, "".join(reads.format(number) for number in range(endpoints - own)) + place)
+
+
 def filled(folder: Path, orders: int) -> tuple[Path, Path]:
     """A database with so many orders, and what is asked of them."""
     folder.mkdir()
@@ -112,24 +121,33 @@ def asked(processes: Sequence[subprocess.Popen[str]], rounds: int, subjects: Ite
     return found
 
 
-def of_contracts(folder: Path, arguments: argparse.Namespace) -> str:
+def of_resources(folder: Path, arguments: argparse.Namespace) -> str:
+    told = "Resources, each but two with two endpoints: CPU of a request without a socket, in turn."
+    return _of_contracts("As a contract has more resources", told, larger, folder, arguments)
+
+
+def of_endpoints(folder: Path, arguments: argparse.Namespace) -> str:
+    told = "Endpoints of two resources: CPU of a request without a socket, in turn."
+    return _of_contracts("As a contract has more endpoints", told, with_endpoints, folder, arguments)
+
+
+def _of_contracts(
+    title: str, told: str, contract_of: Callable[[int], str], folder: Path, arguments: argparse.Namespace
+) -> str:
     sizes = [10, 100, 1_000]
     rows, lines = filled(folder / "rows", 10_000)
     with ExitStack() as services:
         processes, ready, memory = [], [], []
         for size in sizes:
             contract, database = folder / f"{size}.md", folder / f"{size}.db"
-            contract.write_text(larger(size), encoding="utf-8")
+            contract.write_text(contract_of(size), encoding="utf-8")
             shutil.copy(rows, database)
             process = services.enter_context(door.side(door.HOUSE / "src", contract, database, lines))
             processes.append(process)
             ready.append(peers.cpu(process.pid))
             memory.append(resident(process.pid))
-        found = asked(processes, arguments.rounds, ("read", "list", "create"))
-    told = "Resources, each but two with two endpoints: CPU of a request without a socket, in turn."
-    return table(
-        "As a contract has more resources", told, sizes, [*found, ("s until it is served", ready), ("MB", memory)]
-    )
+        found = asked(processes, arguments.rounds, door.SUBJECTS)
+    return table(title, told, sizes, [*found, ("s until it is served", ready), ("MB", memory)])
 
 
 def of_rows(folder: Path, arguments: argparse.Namespace) -> str:
@@ -188,6 +206,46 @@ def of_listeners(folder: Path, arguments: argparse.Namespace) -> str:
         found = [("write with an event, µs", in_turn(sides, arguments.rounds // 5))]
     told = f"Streams of at most {callers} callers, of whom none may see what happens: CPU of a write, over sockets."
     return table("As more listen", told, sizes, found)
+
+
+def of_subscribers(folder: Path, arguments: argparse.Namespace) -> str:
+    sizes = [1, 10, 100, 1_000, 5_000]
+    callers = 100
+    with ExitStack() as open_files:
+        services = []
+        for size in sizes:
+            service = open_files.enter_context(idle_streams.serving(folder / str(size), WITH_WEBHOOKS))
+            each = -(-size // callers)
+            for number in range(min(size, callers)):
+                key = {"authorization": f"Bearer {service.person()}"}
+                hooks = [{"url": f"https://{number}.example/{hook}"} for hook in range(each)]
+                service.posted("/webhooks", hooks, key)
+            services.append(service)
+        sides = [lambda each=each: each.write(800) * 1000 for each in services]
+        found = [("write with an event, µs", in_turn(sides, arguments.rounds // 5))]
+    told = (
+        f"Webhooks of at most {callers} callers, of whom none may see what happens, so that nothing is sent: CPU of a "
+        "write with the search for those who are told, over sockets."
+    )
+    return table("As more subscribe", told, sizes, found)
+
+
+WITH_WEBHOOKS = idle_streams.CONTRACT
+for _place, _instead in (
+    (
+        "  GET /events:",
+        "  POST /webhooks: {does: create subscription, body: {url: subscription.url}, "
+        "responses: {201: {id: subscription.id}}}\n  GET /events:",
+    ),
+    ("  unseen rows:", "    subscription: {key: true}\n  unseen rows:"),
+    (
+        "  delivery: {stream: server-sent events, envelope: none}",
+        "  delivery:\n    webhooks: {to: subscription, signature: standard-webhooks, attempts: 3, "
+        "backoff: [PT1S, PT1S]}\n    stream: server-sent events\n    envelope: none",
+    ),
+):
+    assert WITH_WEBHOOKS.count(_place) == 1, _place
+    WITH_WEBHOOKS = WITH_WEBHOOKS.replace(_place, _instead)
 
 
 def of_events(folder: Path, arguments: argparse.Namespace) -> str:
@@ -290,10 +348,12 @@ def _held(process: int) -> str:
 
 TABLES = {
     "rest": of_rest,
-    "contract": of_contracts,
+    "contract": of_resources,
+    "endpoints": of_endpoints,
     "rows": of_rows,
     "connections": of_connections,
     "listeners": of_listeners,
+    "subscribers": of_subscribers,
     "events": of_events,
     "memory": of_memory,
 }
@@ -304,8 +364,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=TABLES, default=list(TABLES))
     parser.add_argument("--rounds", type=int, default=15, help="of what is asked over sockets, a fifth")
     parser.add_argument("--seconds", type=float, default=2, help="of a round over sockets")
-    parser.add_argument("--most-rows", type=int, default=1_000_000)
-    parser.add_argument("--most-requests", type=int, default=1_000_000)
+    parser.add_argument("--most-rows", type=int, default=10_000_000)
+    parser.add_argument("--most-requests", type=int, default=10_000_000)
     parser.add_argument("--print", action="store_true", help="print, and leave docs/benchmarks.md as it is")
     arguments = parser.parse_args()
     if shutil.which("wrk") is None:

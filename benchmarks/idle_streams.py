@@ -120,10 +120,10 @@ class Service:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Service]:
+def serving(folder: Path, text: str = CONTRACT) -> Iterator[Service]:
     folder.mkdir()
     contract = folder / "notes.yaml"
-    contract.write_text(CONTRACT.strip() + "\n")
+    contract.write_text(text.strip() + "\n")
     command = [sys.executable, "-m", "ninefold", "serve", str(contract), "--database", str(folder / "notes.db")]
     command += ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:

@@ -203,26 +203,34 @@ def fill(folder: Path, others: bool = True) -> Rows:
     there is to be a database for the others."""
     rows = Rows(folder / "ninefold.db", folder / "others.db", folder / "asked")
     customers = _made_by_ninefold(rows.ninefold)
-    orders = list(_orders([key for key, _name, _token in customers]))
+    owners = [key for key, _name, _token in customers]
     if others:
         with sqlite3.connect(rows.others) as database:
             database.executescript((HERE / "schema.sql").read_text(encoding="utf-8"))
             digests = ((key, name, hashlib.sha256(token.encode()).digest()) for key, name, token in customers)
             database.executemany("insert into customer values (?, ?, ?)", digests)
-            database.executemany('insert into "order" values (?, ?, ?, ?, ?, ?, ?, ?, ?)', orders)
+            database.executemany('insert into "order" values (?, ?, ?, ?, ?, ?, ?, ?, ?)', _orders(owners))
+    wanted = random.Random(1).sample(range(ORDERS), min(5_000, ORDERS))
+    found = dict.fromkeys(wanted, ("", ""))
+
+    def noting() -> Iterator[tuple[str | int | None, ...]]:
+        for number, order in enumerate(_orders(owners)):
+            if number in found:
+                found[number] = str(order[1]), str(order[0])
+            yield order
+
     with sqlite3.connect(rows.ninefold) as database:
         database.executemany(
             """insert into "order" (id, customer, sku, quantity, unit_price, note, status, created_at, updated_at,
                "$revision", "$entered") values (?, ?, ?, ?, ?, ?, ?, ?, ?, hex(randomblob(8)), ?8)""",
-            orders,
+            noting(),
         )
     for path in (rows.ninefold, rows.others) if others else (rows.ninefold,):
         with sqlite3.connect(path) as database:
             database.execute("analyze")
             database.execute("pragma wal_checkpoint(truncate)")
     tokens = {key: token for key, _name, token in customers}
-    asked = random.Random(1).sample(orders, min(5_000, len(orders)))
-    lines = "".join(f"{tokens[str(order[1])]} /orders/{order[0]}\n" for order in asked)
+    lines = "".join(f"{tokens[customer]} /orders/{order}\n" for customer, order in map(found.__getitem__, wanted))
     rows.asked.write_text(lines, encoding="ascii")
     return rows
 
@@ -306,9 +314,10 @@ def cpu(process: int) -> float:
     return spent + sum(cpu(int(child)) for child in (children.read_text().split() if children.exists() else ()))
 
 
-def ask(address: str, subject: str, asked: Path, seconds: float) -> dict[str, int]:
+def ask(address: str, subject: str, asked: Path, seconds: float, *more: str) -> dict[str, int]:
+    """`more`: what else `requests.lua` is told."""
     command = [*on_core(1), "wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:g}s", "--latency", "--timeout", "30s"]
-    command += ["-s", str(HERE / "requests.lua"), address, "--", subject, str(asked)]
+    command += ["-s", str(HERE / "requests.lua"), address, "--", subject, str(asked), *more]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     told: dict[str, int] = json.loads(printed.splitlines()[-1])
     if told["refused"] or told["lost"] or not told["requests"]:
