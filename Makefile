@@ -70,7 +70,7 @@ agreement: $(VENV)/.test
 
 # `make durability NINEFOLD_KILLS=1000` kills more often, and NINEFOLD_EVENTS says how many there are.
 durability: $(VENV)/.test
-	$(SUITE) -m long tests/faults tests/events $(ARGS)
+	$(SUITE) -m long tests/faults tests/events tests/cli/test_readers.py $(ARGS)
 
 # `make mutations NINEFOLD_SEED=…` repeats a run, and NINEFOLD_MUTATIONS says how many there are.
 mutations: $(VENV)/.test

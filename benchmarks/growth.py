@@ -218,7 +218,7 @@ def of_subscribers(folder: Path, arguments: argparse.Namespace) -> str:
             each = -(-size // callers)
             for number in range(min(size, callers)):
                 key = {"authorization": f"Bearer {service.person()}"}
-                hooks = [{"url": f"https://{number}.example/{hook}"} for hook in range(each)]
+                hooks = [{"url": f"https://{number}.example/{hook}", "kinds": ["noted"]} for hook in range(each)]
                 service.posted("/webhooks", hooks, key)
             services.append(service)
         sides = [lambda each=each: each.write(800) * 1000 for each in services]
@@ -234,7 +234,7 @@ WITH_WEBHOOKS = idle_streams.CONTRACT
 for _place, _instead in (
     (
         "  GET /events:",
-        "  POST /webhooks: {does: create subscription, body: {url: subscription.url}, "
+        "  POST /webhooks: {does: create subscription, body: {url: subscription.url, kinds: subscription.kinds}, "
         "responses: {201: {id: subscription.id}}}\n  GET /events:",
     ),
     ("  unseen rows:", "    subscription: {key: true}\n  unseen rows:"),

@@ -128,15 +128,19 @@ def serving(folder: Path, text: str = CONTRACT) -> Iterator[Service]:
     command += ["--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
+        reading = None
         try:
-            found = next(filter(None, (re.match(r"service\s+(\S+)", line) for line in process.stdout)))
+            found = next(filter(None, (re.match(r"service\s+(\S+)", line) for line in process.stdout)), None)
+            if found is None:
+                raise SystemExit("the service did not start")
             # What else it says goes where nobody reads it.
             reading = subprocess.Popen(["cat"], stdin=process.stdout, stdout=subprocess.DEVNULL)
             yield Service(process, found[1])
         finally:
             process.terminate()
             process.wait()
-            reading.wait()
+            if reading is not None:
+                reading.wait()
 
 
 def main() -> None:

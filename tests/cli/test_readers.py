@@ -20,7 +20,7 @@ from tests.cli.test_serving import Refused, Serving, refused, serving
 from tests.contracts import SERVED, compiled, contract_of, operator_of
 from tests.http_cases import patient, tell
 from tests.postgresql.nodes import CONTRACT, Load, hall, person
-from tests.slices import some
+from tests.slices import TAKEN, many, some
 from tests.waiting import until
 
 from ninefold.ablate.requests import Known, read_exchanges
@@ -33,6 +33,10 @@ pytestmark = [
     pytest.mark.serves,
     pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no sockets that can be handed over"),
 ]
+
+
+KILLS = many("KILLS", 3, 300)
+"""How often one of the processes is killed."""
 
 
 def children(service: Serving) -> set[int]:
@@ -60,7 +64,9 @@ def is_there(pid: int) -> bool:
     return True
 
 
-def test_a_process_that_is_killed_takes_nothing_with_it_but_its_connections(tmp_path: Path) -> None:
+@pytest.mark.long
+@pytest.mark.parametrize("part", TAKEN)
+def test_a_process_that_is_killed_takes_nothing_with_it_but_its_connections(tmp_path: Path, part: int) -> None:
     """Under load one after another is killed, and another begun. What was answered is there, nothing twice; the log and
     the metrics are of all processes; with the first all end."""
     with serving(tmp_path, "--readers", "2", document=CONTRACT) as service, ThreadPoolExecutor(1) as beside:
@@ -71,7 +77,7 @@ def test_a_process_that_is_killed_takes_nothing_with_it_but_its_connections(tmp_
             who = person(client)
             load = Load([Asked(client)], who, hall(client, 1_000_000))  # type: ignore[list-item]
             with load.going(6):
-                for _ in range(3):
+                for _ in range(KILLS):
                     load.until_more(21)
                     victim = random.choice(sorted(now))
                     os.kill(victim, signal.SIGKILL)

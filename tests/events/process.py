@@ -21,11 +21,11 @@ MOST_SECONDS = 120.0
 
 @contextmanager
 def process(
-    contract: Path, database: Path, operator: str = "127.0.0.1:0", program: str = "ninefold"
+    contract: Path, database: Path, operator: str = "127.0.0.1:0", program: str = "ninefold", *options: str
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A service and its URL. `program`: the module that is run, with what `ninefold` is told."""
+    """A service and its URL. `program`: the module that is run, with what `ninefold` is told and these `options`."""
     command = [sys.executable, "-m", program, "serve", str(contract), "--database", str(database)]
-    command += ["--listen", "127.0.0.1:0", "--operator", operator, "--allow-private", "127.0.0.0/8"]
+    command += ["--listen", "127.0.0.1:0", "--operator", operator, "--allow-private", "127.0.0.0/8", *options]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         try:

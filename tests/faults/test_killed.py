@@ -29,6 +29,9 @@ KILLS = many("KILLS", 4, 300)
 CUTS = many("CUTS", 2, 300)
 """How often the power of the disk is lost."""
 
+SLOW_KILLS = many("SLOW_KILLS", 1, 96)
+"""How often the service is killed on a disk that is slow, of each such disk."""
+
 CALLERS = 6
 
 CONTRACT = EVENTS_KEPT.replace("after: PT1H", "after: PT0.3S").replace("timeout: PT1S", "timeout: PT30S")
@@ -105,6 +108,21 @@ def test_nothing_that_was_acknowledged_is_lost_or_done_twice(tmp_path: Path, par
 
 
 @pytest.mark.parametrize("part", TAKEN)
+def test_nor_is_it_where_other_processes_take_the_requests(tmp_path: Path, part: int) -> None:
+    """The one that writes is killed, and with it all end. Those are killed alone in `tests/cli/test_readers.py`."""
+    survive(tmp_path, Random(31 + part), KILLS, "ninefold", killed, "--readers", "2")
+
+
+@pytest.mark.parametrize("milliseconds", [2, 20])
+@pytest.mark.parametrize("part", TAKEN)
+def test_nor_is_it_on_a_disk_that_takes_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int, milliseconds: int
+) -> None:
+    monkeypatch.setenv("NINEFOLD_FLUSH", str(milliseconds))
+    survive(tmp_path, Random(37 + part), SLOW_KILLS, "tests.faults.slow", killed)
+
+
+@pytest.mark.parametrize("part", TAKEN)
 def test_nothing_that_was_acknowledged_is_lost_with_the_power(tmp_path: Path, part: int) -> None:
     survive(tmp_path, Random(29 + part), CUTS, "tests.faults.power", cutting(Random(part)))
 
@@ -119,7 +137,7 @@ def test_a_disk_that_says_it_has_written_and_has_not_is_noticed(
 
 
 def survive(
-    folder: Path, chance: Random, times: int, program: str, how: Callable[[subprocess.Popen[str]], None]
+    folder: Path, chance: Random, times: int, program: str, how: Callable[[subprocess.Popen[str]], None], *options: str
 ) -> None:
     """Load a service that ends so many times, and judge what is there in the end. The last one runs on the real disk,
     so that others can look into its database."""
@@ -128,7 +146,10 @@ def survive(
     with receiving(lambda _: Answer(500) if chance.random() < 0.3 else Answer()) as receiver:
         for end in range(times + 1):
             with (
-                process(contract, database, program=program if end < times else "ninefold") as (running, url),
+                process(contract, database, "127.0.0.1:0", program if end < times else "ninefold", *options) as (
+                    running,
+                    url,
+                ),
                 httpx.Client(base_url=url, timeout=60) as http,
             ):
                 if not known.headers:
