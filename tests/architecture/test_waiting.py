@@ -27,6 +27,7 @@ SLEEPS: Final = {
     "events/receiver.py: receiving.Handler.do_POST": TOLD,
     "events/test_broker.py: test_where_nothing_keeps_a_subject_the_log_waits": TIME,
     "events/test_webhooks.py: test_what_ends_while_it_is_read_what_is_due_is_not_sent_again.late": TIME,
+    "faults/slow.py: File.xSync": PACED,
     "faults/test_many_events.py: test_every_event_arrives": PACED,
     "postgresql/nodes.py: Load.write": PACED,
     "postgresql/server.py: begin": APART,
