@@ -327,6 +327,10 @@ def patches() -> Iterator[tuple[str, bytes]]:
     yield "one edit of a large row", b'[{"op":"add","path":"/free/b","value":1}]'
     test = several(b'[{"op":"test","path":"/numbers","value":[', b"1", b"]}]", MIB)
     yield "a test of all", test
+    wrong = b",".join(b'{"op":"add","path":"/numbers/%s","value":""}' % at for at in (b"0", b"-") for _ in range(50))
+    for at in (b"0", b"-"):
+        add = b'{"op":"add","path":"/numbers/%s","value":1}' % at
+        yield f"adds at {at.decode()} behind what is wrong", several(b"[" + wrong + b",", add, b"]", MIB)
     deep = ",".join('{"op":"add","path":"/free%s","value":{}}' % ("/a" * level) for level in range(1, 900))
     yield "deeper and deeper", f"[{deep}]".encode()
 

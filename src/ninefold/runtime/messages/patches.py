@@ -28,14 +28,14 @@ class CannotBeDone(Exception):
 @dataclass(frozen=True, slots=True)
 class Edit:
     """What was added or removed at a place, by the edit at `index` of a patch. `member` is the member of the edit that
-    says so: `value` where the edit brings the value itself, else `path` or `from`. `path` begins with `""`, the whole
-    document; `in_array`: its end is the position of an item."""
+    says so: `value` where the edit brings the value itself, else `path` or `from`. It is the member, or the item, `at`
+    of what is at `within`, a path that begins with `""`, the whole document."""
 
     index: int
     member: str
-    path: tuple[str, ...]
+    within: tuple[str, ...]
+    at: str | int
     added: bool
-    in_array: bool
 
 
 def edited(document: Any, patch: Sequence[Mapping[str, Any]], most: int) -> tuple[Any, tuple[Edit, ...]]:
@@ -55,18 +55,45 @@ def origin(edits: Sequence[Edit], path: Sequence[str]) -> tuple[str, ...] | None
     """Where in its patch a value of the document comes from that has been edited: the place in the `value` that was
     the last to be put there or around it, or, where none was, the member by which something was last put there, taken
     away or changed within. None: no edit was about it."""
-    now = ["", *path]
+    now = _Followed(path)
     for edit in reversed(edits):
-        last = len(edit.path) - 1
-        if len(now) <= last:
-            if edit.path[: len(now)] == tuple(now):
+        size = len(edit.within)
+        if size >= len(now.items):
+            if edit.within[: len(now.items)] == now.around(len(now.items)):
                 return str(edit.index), "path" if edit.added else edit.member
-        elif edit.path[:last] == tuple(now[:last]):
-            if now[last] == edit.path[last] and (edit.added or not edit.in_array):
-                return str(edit.index), edit.member, *(now[last + 1 :] if edit.member == "value" else ())
-            if edit.in_array and now[last].isdecimal() and int(now[last]) >= int(edit.path[last]):
-                now[last] = str(int(now[last]) + (-1 if edit.added else 1))
+        elif edit.within == now.around(size):
+            if now.is_at(size, edit.at) and (edit.added or type(edit.at) is str):
+                return str(edit.index), edit.member, *(now.beyond(size + 1) if edit.member == "value" else ())
+            if type(edit.at) is int and now.items[size] >= edit.at:
+                now.move(size, -1 if edit.added else 1)
     return None
+
+
+class _Followed:
+    """A place in the document, back through the edits of a patch. There are tens of thousands of these, and each
+    failure follows its own: the places around it are kept until an item has another position. `items`: the positions of
+    items; -1: a token is of none."""
+
+    def __init__(self, path: Sequence[str]) -> None:
+        self._tokens = ["", *path]
+        self.items = [_item(token) for token in self._tokens]
+        self._around = [tuple(self._tokens[:size]) for size in range(len(self._tokens) + 1)]
+
+    def around(self, size: int) -> tuple[str, ...]:
+        while len(self._around) <= size:
+            self._around.append((*self._around[-1], self._tokens[len(self._around) - 1]))
+        return self._around[size]
+
+    def is_at(self, size: int, at: str | int) -> bool:
+        return at == (self._tokens if type(at) is str else self.items)[size]
+
+    def beyond(self, size: int) -> list[str]:
+        return self._tokens[size:]
+
+    def move(self, size: int, by: int) -> None:
+        self.items[size] += by
+        self._tokens[size] = str(self.items[size])
+        del self._around[size + 1 :]
 
 
 class _Refused(Exception):
@@ -145,26 +172,25 @@ class _Edits:
 
     def _add(self, path: list[str], value: Any, member: str = "path") -> None:
         within, last = self._changeable(path[:-1], "path"), path[-1]
+        at: str | int = last
         if type(within) is dict:
             within[last] = value
         elif type(within) is list:
             at = len(within) if last == "-" else _index(last, len(within) + 1, "path")
             self._shift(len(within) - at)
             within.insert(at, value)
-            last = str(at)
         else:
             raise _Refused("path", "there")
-        self.done.append(Edit(self.index, member, (*path[:-1], last), added=True, in_array=type(within) is list))
+        self.done.append(Edit(self.index, member, tuple(path[:-1]), at, added=True))
 
     def _remove(self, path: list[str], member: str) -> Any:
         found = _found(self.whole, path, member)
         within, last = self._changeable(path[:-1], member), path[-1]
-        if type(within) is list:
-            self._shift(len(within) - int(last))
-            del within[int(last)]
-        else:
-            del within[last]
-        self.done.append(Edit(self.index, member, tuple(path), added=False, in_array=type(within) is list))
+        at = int(last) if type(within) is list else last
+        if type(at) is int:
+            self._shift(len(within) - at)
+        del within[at]
+        self.done.append(Edit(self.index, member, tuple(path[:-1]), at, added=False))
         return found
 
     def _shift(self, items: int) -> None:
@@ -203,12 +229,16 @@ def _found(whole: Any, path: list[str], member: str) -> Any:
 
 
 def _index(token: str, length: int, member: str) -> int:
-    """An array index: digits without leading zeros (RFC 6901 4)."""
-    if token.isascii() and token.isdecimal() and (token == "0" or token[0] != "0") and len(token) < 10:
-        index = int(token)
-        if index < length:
-            return index
+    index = _item(token)
+    if 0 <= index < length:
+        return index
     raise _Refused(member, "there")
+
+
+def _item(token: str) -> int:
+    """An array index: digits without leading zeros (RFC 6901 4); -1: it is none."""
+    is_one = token.isascii() and token.isdecimal() and (token == "0" or token[0] != "0") and len(token) < 10
+    return int(token) if is_one else -1
 
 
 def same(one: Any, other: Any) -> bool:
