@@ -18,6 +18,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import Final
 
+from tests.postgresql.tls_front import carried
 from tests.server.authority import Issued
 from tests.waiting import PATIENCE
 
@@ -88,13 +89,7 @@ class Front:
             if self._mechanism is not None and not await self._knows(reader, writer, there, to):
                 return
             self.agreed.append(self._mechanism or "")
-            both = [asyncio.create_task(each) for each in (_carried(reader, to), _carried(there, writer))]
-            try:
-                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for each in both:
-                    each.cancel()
-                await asyncio.gather(*both, return_exceptions=True)
+            await carried(reader, writer, there, to)
         finally:
             to.close()
             self._writers.discard(to)
@@ -170,12 +165,6 @@ def _answer(writer: StreamWriter, correlation: int, body: bytes) -> None:
 async def _frame(reader: StreamReader) -> bytes:
     [length] = struct.unpack(">i", await reader.readexactly(4))
     return await reader.readexactly(length)
-
-
-async def _carried(reader: StreamReader, writer: StreamWriter) -> None:
-    while said := await reader.read(65_536):
-        writer.write(said)
-        await writer.drain()
 
 
 @contextmanager

@@ -65,15 +65,20 @@ class Front:
         self.agreed += 1
         there, to = await self._to()
         try:
-            both = [asyncio.create_task(each) for each in (_carried(reader, to), _carried(there, writer))]
-            try:
-                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for each in both:
-                    each.cancel()
-                await asyncio.gather(*both, return_exceptions=True)
+            await carried(reader, writer, there, to)
         finally:
             to.close()
+
+
+async def carried(reader: StreamReader, writer: StreamWriter, there: StreamReader, to: StreamWriter) -> None:
+    """Carry what either side says to the other, until one ends."""
+    both = [asyncio.create_task(each) for each in (_carried(reader, to), _carried(there, writer))]
+    try:
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for each in both:
+            each.cancel()
+        await asyncio.gather(*both, return_exceptions=True)
 
 
 async def _carried(reader: StreamReader, writer: StreamWriter) -> None:
