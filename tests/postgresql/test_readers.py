@@ -53,6 +53,21 @@ def test_each_is_answered_as_if_it_were_alone() -> None:
     run(reading)
 
 
+def test_what_comes_in_one_turn_goes_over_one_connection() -> None:
+    async def reading(readers: Readers) -> None:
+        for number in (1, TOGETHER, 1):
+            backend = "SELECT pg_backend_pid(), CAST(? AS bigint)"
+            found = await asyncio.gather(*(readers.read(backend, (each,)) for each in range(number)))
+            assert len({own for [(own, _)] in found}) == 1 and readers.standing() == (0, 1, 0)
+        slow = readers.read("SELECT pg_sleep(600)", ())
+        assert await readers.read("SELECT 1", ()) == [(1,)] and not slow.done(), "nobody waits for another's statement"
+        ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(600)%'"
+        await readers.read(ends, ())
+        assert [type(each) for each in await asyncio.gather(slow, return_exceptions=True)] == [Lost]
+
+    run(reading)
+
+
 def test_what_is_read_as_one_is_of_one_moment() -> None:
     async def reading(readers: Readers) -> None:
         moment = "SELECT pg_current_snapshot()::text, statement_timestamp()::text"

@@ -18,6 +18,10 @@ from tests.postgresql.test_trips import asked
 from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.protocol import Conflicting, Opened, Row, Session, Single, Store, Stored, settling
 
+NUMBERED: Final = (
+    'INSERT INTO "u" ("n") SELECT "u"."n" FROM (SELECT CAST(? AS bigint) AS "n", CAST(NULL AS bigint) AS "id") AS "u"'
+    ' WHERE "u"."n" <> 0 ON CONFLICT DO NOTHING RETURNING "u"."id", "u"."n"'
+)
 INSERT: Final = "INSERT INTO t VALUES (CAST(? AS bigint), CAST(? AS bigint)) ON CONFLICT DO NOTHING RETURNING id, 't'"
 ADD: Final = "UPDATE t SET n = n + CAST(?2 AS bigint) WHERE id = CAST(?1 AS bigint) RETURNING n"
 
@@ -111,3 +115,27 @@ def test_one_that_fails_does_not_fail_its_neighbours(opened: tuple[str, Store, b
     made = together(database, *(single(INSERT, number, 7 if number == 3 else None) for number in range(6)))
     assert [type(each) for each in made] == [tuple] * 3 + [Conflicting] + [tuple] * 2, "there is no 7 to refer to"
     assert [each[0] for each in server.run(url, "SELECT id FROM t ORDER BY id")] == [0, 1, 2, 4, 5]
+
+
+def test_rows_take_their_numbers_together_and_those_that_are_refused_take_none(opened: tuple[str, Store, bool]) -> None:
+    url, database, has_series = opened
+    server.run(
+        url,
+        """CREATE TABLE u (id bigint NOT NULL DEFAULT "$next"('u') PRIMARY KEY, n bigint UNIQUE)""",
+        "GRANT ALL ON u TO PUBLIC",
+    )
+    last = 'SELECT last FROM "$number" WHERE "table" = \'u\''
+    number = partial(single, NUMBERED)
+    assert together(database, *map(number, range(1, 6))) == [(each, each) for each in range(1, 6)]
+    # Two are there, one may not be; each of them is asked for once more by itself, which counts where a row is taken.
+    made = together(database, number(11), number(3), number(12), number(0), number(11), number(13))
+    assert [made[place] for place in (0, 2, 5)] == [(6, 11), (7, 12), (8, 13)] if has_series else True
+    assert [type(made[place]) for place in (1, 3, 4)] == [Refused] * 3
+    assert together(database, number(14)) == [(server.run(url, last)[0][0], 14)]
+    # One that fails undoes the numbers of all with their rows.
+    server.run(url, "ALTER TABLE u ADD CHECK (n < 100)")
+    before = server.run(url, last)[0][0]
+    made = together(database, number(15), number(100), number(16))
+    assert [type(each) for each in (made[0], made[2])] == [tuple] * 2 and isinstance(made[1], Exception)
+    assert (made[0][0], made[2][0]) == (before + 1, before + 2)
+    assert server.run(url, "SELECT count(*), count(DISTINCT id) FROM u") == [(11, 11)]

@@ -69,6 +69,8 @@ class Readers:
         self._idle: list[Link] = []
         self._waiting: dict[tuple[str, ...], deque[Asked]] = {}
         self._number = 0
+        self._beginning = False
+        """One that will read has not looked yet at what waits."""
         self._joined: dict[tuple[str, ...], Joined] = {}
         self._apart: set[tuple[str, ...]] = set()
         """Texts that PostgreSQL does not take as one statement."""
@@ -120,19 +122,28 @@ class Readers:
         else:
             waiting.append(asked)
         self._number += 1
-        if self.busy < READERS:
+        self._begin()
+        return asked.future
+
+    def _begin(self) -> None:
+        """One more that reads, unless what waits is the next one's already, which takes together what comes until it
+        begins."""
+        if self.busy < READERS and not self._beginning:
             self.busy += 1
+            self._beginning = True
             task = self.loop.create_task(self._work())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        return asked.future
 
     async def _work(self) -> None:
         """Reads what waits, one statement after another, then gives the connection back."""
         link: Link | None = self._idle.pop() if self._idle else None
+        self._beginning = False
         try:
             while self._number:
                 asked = [each for each in self._next() if not each.future.done()]
+                if self._number:
+                    self._begin()
                 if not asked:
                     continue
                 try:

@@ -3,11 +3,13 @@ it for each, in their order, each of which sees what those before it did. The fi
 lock of those who write, too, and leaves the mark (`postgresql_writer.py`).
 
 The function is the session's own (`pg_temp`), made when a statement is first wanted twice, so that PostgreSQL plans it
-once. Where it cannot be made, or fails, each work is done as any other.
+once. Where it cannot be made, or fails, each work is done as any other. The rows that it makes take their numbers
+together: to count for each costs twice what the row does.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -18,7 +20,7 @@ from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_link import Link
 from ninefold.runtime.store.protocol import Single, Stored
 from ninefold.runtime.store.writer import Result, Waiting
-from ninefold.sql.fragment import literal
+from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.postgresql import fitted_alike, numbered
 
 
@@ -87,11 +89,13 @@ async def _made(link: Link, text: str, name: str) -> Series | None:
         return None
     columns = [f'"$column {number}"' for number in range(len(types))]
     gives = ", ".join(f"{column} {form}" for column, form in zip(columns, types, strict=True))
+    text, take, give_back = await _counting(link, text)
     inner = numbered(text, '${}["$number"]')
     body = (
-        f'BEGIN {_MARKS} FOR "$number" IN 1 .. cardinality($1) LOOP'
+        f'DECLARE "$last" int8 := 0; BEGIN {_MARKS} {take} FOR "$number" IN 1 .. cardinality($1) LOOP'
         f" {inner} INTO {', '.join(columns)};"
-        ' IF FOUND THEN "$place" := "$number"; RETURN NEXT; END IF; END LOOP; END'
+        ' IF FOUND THEN "$last" := "$last" + 1; "$place" := "$number"; RETURN NEXT; END IF;'
+        f" END LOOP; {give_back} END"
     )
     await link.execute(
         f'CREATE FUNCTION {name}({"".join(f"{form}[], " for form in forms)}"$name" text, "$mark" bytea)'
@@ -99,6 +103,34 @@ async def _made(link: Link, text: str, name: str) -> Series | None:
     )
     places = ", ".join(f"${number}" for number in range(1, len(forms) + 3))
     return Series(f"SELECT * FROM {name}({places})", forms)
+
+
+_NAME: Final = r'"(?:[^"]|"")+"'
+_INSERT: Final = re.compile(rf"INSERT INTO (?P<table>{_NAME}) \((?P<columns>{_NAME}(?:, {_NAME})*)\) SELECT ")
+_COUNTED: Final = r"""
+SELECT attname, substring(pg_get_expr(adbin, adrelid) FROM '^"\$next"\((.*)\)$') AS counted
+FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid AND attnum = adnum
+WHERE adrelid = to_regclass($1) AND pg_get_expr(adbin, adrelid) LIKE '"$next"(%)'
+"""
+
+
+async def _counting(link: Link, text: str) -> tuple[str, str, str]:
+    """A statement whose row has the number after `"$last"`, where the database would give it one; what takes as many
+    numbers as there may be rows, and what gives back those that no row has, as if none had been taken for it."""
+    insert = _INSERT.match(text)
+    counted = [] if insert is None else await link.fetch(_COUNTED, insert["table"])
+    if insert is None or len(counted) != 1:
+        return text, "", ""
+    column, table = identifier(counted[0][0]), counted[0][1]
+    if column in insert["columns"].split(", "):
+        return text, "", ""
+    take = (
+        f'INSERT INTO "$number" AS known VALUES ({table}, cardinality($1)) ON CONFLICT ("table") DO UPDATE'
+        ' SET last = known.last + cardinality($1) RETURNING known.last - cardinality($1) INTO "$last";'
+    )
+    give_back = f'UPDATE "$number" SET last = "$last" WHERE "table" = {table} AND last <> "$last";'
+    start = f'INSERT INTO {insert["table"]} ({column}, {insert["columns"]}) SELECT "$last" + 1, '
+    return start + text[insert.end() :], take, give_back
 
 
 async def done(link: Link, works: Alike, mark: Mark) -> dict[int, Result] | None:

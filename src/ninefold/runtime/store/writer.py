@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from asyncio import AbstractEventLoop, Future
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import count
 from operator import attrgetter
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -76,49 +78,75 @@ def what_comes(work: Callable[[Session], T], transaction: Transaction) -> T:
 
 
 class Queue:
-    """What waits for a writer. `ended`: all of it was taken, and nothing more will come; of the writer's thread."""
+    """What waits for a writer. What comes in one turn of an event loop is handed to it together, at the end of that:
+    a writer that woke for the first of them would commit that alone, and all the others behind it. `ended`: all of it
+    was taken, and nothing more will come; of the writer's thread."""
 
     def __init__(self) -> None:
         self.ended = False
-        self._waiting: SimpleQueue[Waiting | None] = SimpleQueue()
+        self._gathered: dict[AbstractEventLoop, list[Waiting]] = {}
+        self._handed: SimpleQueue[list[Waiting] | None] = SimpleQueue()
         self._closed = False
+        # Several loops may count; the writer's thread alone takes.
+        self._counter = count(1)
+        self._put = 0
+        self._taken = 0
+        self._left: deque[Waiting] = deque()
+        self._last = False
 
     @property
     def waiting(self) -> int:
         """How many works wait for the writer."""
-        return self._waiting.qsize()
+        return self._put - self._taken
 
     def put(self, waiting: Waiting) -> None:
-        """Raises Unavailable."""
+        """On its loop. Raises Unavailable."""
         if self._closed:
             raise Unavailable("the service is stopping")
-        if self._waiting.qsize() >= QUEUE:
+        if self.waiting >= QUEUE:
             raise Unavailable("too much is waiting to be written")
-        self._waiting.put(waiting)
+        gathered = self._gathered.get(waiting.loop)
+        if gathered is None:
+            gathered = self._gathered[waiting.loop] = []
+            waiting.loop.call_soon(self._hand_over, waiting.loop)
+        gathered.append(waiting)
+        self._put = next(self._counter)
+
+    def _hand_over(self, loop: AbstractEventLoop) -> None:
+        gathered = self._gathered.pop(loop, None)
+        if gathered is not None:
+            self._handed.put(gathered)
 
     def end(self) -> None:
         """Take nothing more in."""
         if not self._closed:
             self._closed = True
-            self._waiting.put(None)
+            for loop in list(self._gathered):
+                self._hand_over(loop)
+            self._handed.put(None)
 
     def batch(self) -> list[Waiting] | None:
         """All that waits now, up to BATCH. None: nothing came for IDLE seconds."""
-        try:
-            waiting = self._waiting.get(timeout=IDLE)
-        except Empty:
+        if not self._left and not self._takes(IDLE):
             return None
-        batch: list[Waiting] = []
-        while waiting is not None:
-            batch.append(waiting)
-            if len(batch) == BATCH:
-                return batch
-            try:
-                waiting = self._waiting.get_nowait()
-            except Empty:
-                return batch
-        self.ended = True
+        while len(self._left) < BATCH and self._takes(0):
+            pass
+        batch = [self._left.popleft() for _ in range(min(BATCH, len(self._left)))]
+        self._taken += len(batch)
+        self.ended = self._last and not self._left
         return batch
+
+    def _takes(self, seconds: float) -> bool:
+        """Whether something was handed over."""
+        try:
+            handed = self._handed.get(timeout=seconds) if seconds else self._handed.get_nowait()
+        except Empty:
+            return False
+        if handed is None:
+            self._last = True
+        else:
+            self._left.extend(handed)
+        return True
 
 
 def transacted(database: Database, work: Callable[[Session], T]) -> Future[T]:
