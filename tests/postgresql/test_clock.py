@@ -6,6 +6,7 @@ from __future__ import annotations
 import signal
 import time
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,9 @@ def test_a_node_whose_clock_goes_wrong_does_what_the_others_do(tmp_path: Path, a
             pass
         late = off.client.post("/seats", json={**body, "name": f"s{next(numbers)}"}, headers=who).json()["id"]
 
+        def date() -> datetime:
+            return parsedate_to_datetime(off.client.get(f"/seats/{held}", headers=who).headers["date"])
+
         def stands(node: Node, seat: int) -> str:
             return str(node.client.get(f"/seats/{seat}", headers=who).json()["status"])
 
@@ -87,5 +91,9 @@ def test_a_node_whose_clock_goes_wrong_does_what_the_others_do(tmp_path: Path, a
             'SELECT max(abs(extract(epoch FROM clock_timestamp() - time::timestamptz))) FROM "$event"',
         )
         assert seconds < HOUR / 2, "what happened is told with PostgreSQL's time"
+        [(theirs,)] = server.run(url, "SELECT clock_timestamp()")
+        first = date()
+        until(lambda: date() != first, lambda: "the date goes on")
+        assert abs(date() - theirs) < timedelta(seconds=HOUR / 2), "and so is what is answered"
     finally:
         off.close()

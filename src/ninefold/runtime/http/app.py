@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import datetime
 from importlib import import_module
 from time import perf_counter
 
@@ -27,6 +28,7 @@ from ninefold.runtime.operations.timers import Timers
 from ninefold.runtime.request.handed import Handed
 from ninefold.runtime.request.likewise import Given, Likewise
 from ninefold.runtime.request.service import Service
+from ninefold.runtime.sources import Followed
 from ninefold.runtime.store.bell import Job
 from ninefold.runtime.store.protocol import Database
 
@@ -78,6 +80,12 @@ class Application:
         self._jobs = tuple(jobs)
         self._beside: list[asyncio.Task[None]] = []
         self._waking: asyncio.Task[None] | None = None
+
+    @property
+    def followed(self) -> Callable[[], datetime] | None:
+        """What the field `Date` goes by as well, where it is not this machine's clock (`run.Following`)."""
+        clock = self.service.sources.clock
+        return clock if isinstance(clock, Followed) else None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         match scope["type"]:

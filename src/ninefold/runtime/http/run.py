@@ -8,6 +8,8 @@ import signal
 import threading
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
+from email.utils import format_datetime
 from functools import partial
 from socket import AF_INET, AF_INET6, IPPROTO_TCP, TCP_NODELAY, socket
 from ssl import SSLContext
@@ -164,6 +166,14 @@ class Refusing(Protocol):
     def refused(self, address: str, status: int, why: str) -> None: ...
 
 
+@runtime_checkable
+class Following(Protocol):
+    """An application that goes by another machine's clock; None: by this one's."""
+
+    @property
+    def followed(self) -> Callable[[], datetime] | None: ...
+
+
 class _Server(uvicorn.Server):
     """A uvicorn server that leaves signals to `serve`, since there are two of them."""
 
@@ -187,6 +197,16 @@ class _Server(uvicorn.Server):
         # Who connects while the first moment of the loop is still to come is told the date too (RFC 9110, 6.6.1).
         await self.on_tick(0)
         await super().startup(sockets)
+
+    async def on_tick(self, counter: int) -> bool:
+        ends = await super().on_tick(counter)
+        if counter % 10:
+            return ends
+        clock = self._application.followed if isinstance(self._application, Following) else None
+        if clock is not None:
+            date = format_datetime(clock(), usegmt=True).encode()
+            self.server_state.default_headers = [(b"date", date), *self.config.encoded_headers]
+        return ends
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         self._door.stopping = True

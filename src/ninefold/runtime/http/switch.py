@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime
 
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.cycle import Asgi, Message, Receive, Send
@@ -35,6 +36,11 @@ class Switch:
     def application(self, application: Asgi | None) -> None:
         self._application = application
         self._let_in()
+
+    @property
+    def followed(self) -> Callable[[], datetime] | None:
+        """As of `Application`."""
+        return self._application.followed if isinstance(self._application, Application) else None
 
     def stands_at(self, door: Door) -> None:
         self._door = door
