@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import httpx
@@ -21,7 +22,7 @@ from tests.contracts import SERVED, compiled, contract_of, operator_of
 from tests.http_cases import patient, tell
 from tests.postgresql.nodes import CONTRACT, Load, hall, person
 from tests.slices import TAKEN, many, some
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 from ninefold.ablate.requests import Known, read_exchanges
 from ninefold.runtime.http.passing import Link
@@ -99,6 +100,35 @@ def test_a_process_that_is_killed_takes_nothing_with_it_but_its_connections(tmp_
 class Asked:
     def __init__(self, client: httpx.Client) -> None:
         self.client = client
+
+
+def test_what_is_passed_on_is_answered_by_nobody_where_the_first_is_killed(tmp_path: Path) -> None:
+    """Each connection ends; none is told of a fault of the service, which says what was done and what was not."""
+    with serving(tmp_path, "--readers", "2", document=CONTRACT) as service, ExitStack() as stack:
+        now = ready(service, 2)
+        url = httpx.URL(service.address("service"))
+        with httpx.Client(base_url=url, timeout=60) as client:
+            who = person(client)["Authorization"]
+        begun = f"POST /seats HTTP/1.1\r\nHost: {url.netloc.decode()}\r\nAuthorization: {who}\r\n"
+        begun += "Content-Type: application/json\r\nContent-Length: 20\r\nExpect: 100-continue\r\n\r\n"
+        among = [stack.enter_context(socket.create_connection((url.host, url.port))) for _ in range(60)]
+        for each in among:
+            each.settimeout(PATIENCE)
+            each.sendall(begun.encode())
+        # Who is asked to go on is waited for by the process that writes, which may be another one than it speaks to.
+        assert {each.recv(100) for each in among} == {b"HTTP/1.1 100 Continue\r\n\r\n"}
+        service.process.kill()
+        assert {_rest(each) for each in among} == {b""}
+        until(lambda: not any(map(is_there, now)))
+
+
+def _rest(connection: socket.socket) -> bytes:
+    """What comes until it ends."""
+    came = b""
+    with suppress(ConnectionResetError):
+        while content := connection.recv(1000):
+            came += content
+    return came
 
 
 def test_what_is_due_has_happened_and_all_end_where_the_first_is_killed(tmp_path: Path) -> None:

@@ -36,6 +36,10 @@ _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _ENDED: Message = {"type": "http.disconnect"}
 
 
+class Unanswered(Exception):
+    """Nobody is there any more who would answer, or say what was done: the connection ends with that."""
+
+
 class Connection(Protocol):
     """What a cycle needs of its connection."""
 
@@ -101,6 +105,9 @@ class Cycle:
         except asyncio.CancelledError:
             self._connection.cut()
             raise
+        except Unanswered:
+            self._connection.cut()
+            return
         except Exception as error:
             log.error("the application failed", exc_info=error)
             self._fail()

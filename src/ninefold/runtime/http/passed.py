@@ -150,5 +150,4 @@ class Passed:
                 await self._application({**scope, "extensions": extensions}, receive, send)
             except Exception as error:
                 log.error("what was passed on could not be answered", exc_info=error)
-            else:
-                channel.write(Over())
+            channel.write(Over())

@@ -21,7 +21,7 @@ from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.asking import Asking, Settled
 from ninefold.runtime.http.body import Whole, requested, with_length
 from ninefold.runtime.http.channel import Channel, OfWriter, Over, Piece, Wanted, relay
-from ninefold.runtime.http.cycle import AT_ONCE, Message, Receive, Send
+from ninefold.runtime.http.cycle import AT_ONCE, Message, Receive, Send, Unanswered
 from ninefold.runtime.http.framing import Head
 from ninefold.runtime.messages.message import HeaderFields, Request, Response
 from ninefold.runtime.messages.parameters import parse_query
@@ -201,8 +201,10 @@ class Reader(Application):
         with theirs:
             try:
                 await self._link.hand_over(theirs)
-            except BaseException:
+            except BaseException as error:
                 own.close()
+                if isinstance(error, OSError):
+                    raise Unanswered from error
                 raise
         async with relay(own) as there:
             there.channel.write(Piece(_plain(scope)))
@@ -212,7 +214,9 @@ class Reader(Application):
                 there.channel.write(Piece(dict(await receive())))
 
             try:
-                while not isinstance(message := await there.next(), Over | None):
+                while not isinstance(message := await there.next(), Over):
+                    if message is None:
+                        raise Unanswered  # before this process ends as well, since the other one is gone
                     if isinstance(message, Wanted):
                         wanted = asyncio.create_task(give())
                     else:
