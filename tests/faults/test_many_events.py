@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
@@ -22,8 +25,9 @@ pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
 EVENTS = many("EVENTS", 500, 100_000)
 """How many there are; `make durability` makes 100,000."""
 
-SECONDS = 1.5
-"""From a start of the service to its end, at least; up to one more by chance."""
+REQUESTS = max(100, EVENTS // 100)
+"""That come to the receiver from a start of the service to its end, at least, if there are as many; up to twice as many
+by chance."""
 
 CONTRACT = EVENTS_KEPT.replace("timeout: PT1S", "timeout: PT30S")
 
@@ -40,12 +44,10 @@ def test_every_event_arrives(tmp_path: Path, part: int) -> None:
             with process(contract, database) as (running, url):
                 if not headers:
                     headers = somebody_who_listens(url, receiver.url)
-                killing = threading.Timer(SECONDS + chance.random(), running.send_signal, [signal.SIGKILL])
-                killing.start()
-                make_until_gone(url, headers, kills, EVENTS - made(database))
-                while running.poll() is None and undelivered(database):
-                    time.sleep(0.02)
-                killing.cancel()
+                with killed_after(running, receiver.came, REQUESTS + chance.randrange(REQUESTS)):
+                    make_until_gone(url, headers, kills, EVENTS - made(database))
+                    while running.poll() is None and undelivered(database):
+                        time.sleep(0.02)
             kills += 1
         came = [(each.json["id"], each.json["subject"], each.json["type"]) for each in receiver.good()]
         failed = len(receiver.came) - len(came)
@@ -57,6 +59,26 @@ def test_every_event_arrives(tmp_path: Path, part: int) -> None:
         told[subject].append(kind)
     assert {tuple(kinds) for kinds in told.values()} <= {("ticket.made",), ("ticket.made", "ticket.sold")}
     print(f"{len(logged)} events, {kills} kills, {len(came) - len(logged)} repeated, {failed} failed")
+
+
+@contextmanager
+def killed_after(running: subprocess.Popen[str], came: Sized, more: int) -> Iterator[None]:
+    """It is killed once so many more have come, and not where the block ends before."""
+    enough, over = len(came) + more, threading.Event()
+
+    def kill() -> None:
+        while not over.wait(0.002):
+            if len(came) >= enough:
+                running.send_signal(signal.SIGKILL)
+                return
+
+    killing = threading.Thread(target=kill)
+    killing.start()
+    try:
+        yield
+    finally:
+        over.set()
+        killing.join()
 
 
 def made(database: Path) -> int:
