@@ -11,6 +11,7 @@ from tests.owasp.world import NOBODY, Person
 
 from ninefold.checked import endpoints as checked
 from ninefold.plan.routes import Served
+from ninefold.runtime.request.service import LARGEST_BODY
 from ninefold.trace.nodes import query_parameters
 
 WRONG: Final[tuple[Any, ...]] = (None, "nobody-has-this", -1, [], {})
@@ -18,9 +19,6 @@ WRONG: Final[tuple[Any, ...]] = (None, "nobody-has-this", -1, [], {})
 
 ROWS: Final = 2
 """Rows of which an endpoint is asked."""
-
-LARGE: Final = 4 * 1024 * 1024
-"""Bytes of a body that is not sent again and again."""
 
 FALSE: Final = {"Authorization": "Bearer nobody-has-this"}
 
@@ -30,8 +28,10 @@ def provoke(a: Asking) -> None:
     ending = [
         each for each in a.endpoints.values() if each.verb != "stream event"
     ]  # what streams has no end to wait for
+    large = b" " * ((a.served.limits.body_bytes or LARGEST_BODY) + 1)
     for endpoint in ending:
         for person in a.kinds(endpoint):
+            a.ask(endpoint.key, person, _of_nobody(a, endpoint), large)
             for row in a.some_rows(endpoint)[:ROWS]:
                 _of_row(a, endpoint, person, a.path(endpoint, row) or _of_nobody(a, endpoint))
     # What removes rows or ends credentials comes last: what refers to them is refused, and who was known is not.
@@ -82,8 +82,6 @@ def _bodies(a: Asking, endpoint: checked.Endpoint, person: Person) -> Iterator[A
     body = a.routes[endpoint.key].body
     good = a.body(endpoint, person)
     yield from (b"{", {"nobody_knows_this": 1})
-    if a.served.limits.body_bytes is not None and a.served.limits.body_bytes < LARGE:
-        yield b" " * (a.served.limits.body_bytes + 1)
     if body is None or good is NO_BODY:
         return
     yield from (None, "", [], {}, [{"op": "test", "path": "/nobody", "value": 1}], also(good, "nobody_knows", 1))
