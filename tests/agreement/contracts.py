@@ -86,6 +86,7 @@ def _stated(maker: Maker) -> dict[str, Any]:
         },
         "versioning": NONE,
     }
+    errors.narrowed(maker, stated)
     return Versioned(maker.versions, stated, maker.made, maker.more).stated() if older else stated
 
 

@@ -82,3 +82,25 @@ def errors(maker: Maker) -> Any:
             name = narrowed.replace(" ", "_").replace(".", "_")
             maker.codes[name] = {"status": 422, "title": f"About {name}", "for": narrowed}
     return errors
+
+
+def narrowed(maker: Maker, contract: dict[str, Any]) -> None:
+    """Codes for whatever else can refuse a request, and for what conditions are narrowed to."""
+    throws, codes = maker.narrowed, contract["errors"]["codes"]
+    if not maker.more or not isinstance(codes, dict):
+        return
+    said = str([each for each in contract["endpoints"].values() if isinstance(each, dict)])
+    alone = ("different", "idempotency in progress", "internal", "precondition required", "sign in refused")
+    found = [*alone, "timed out", "unavailable"]
+    about = ("conflict", "different", "forbidden", "gone", "illegal transition", "precondition failed")
+    found += [f"{condition} {name}" for condition in about for name in maker.made]
+    found += ["sign in refused user"] if "sign in user" in said else []
+    found += [f"unauthenticated {name}" for name in maker.schemes]
+    found += ["invalid header.Times"] if "'Times'" in said else []
+    found += ["invalid grant_type", "invalid scope"] if "client_credentials" in said else []
+    taken = {each.get("for") for each in codes.values()}
+    for condition in found:
+        if condition not in taken and throws.random() < 0.3:
+            status = 401 if condition.startswith("unauth") else throws.choice([400, 403, 409, 418])
+            name = condition.replace(" ", "_").replace(".", "_").lower()
+            codes[f"own_{name}"] = {"status": status, "title": f"It is {condition}", "for": condition}

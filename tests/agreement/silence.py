@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tests.agreement.writing import NONE
 
+from ninefold.language.conditions import CHECK, CONDITIONS, FIELD, MEMBER, RESOURCE, SCHEME, parameter_of, split
 from ninefold.language.shapes import ListOf, OneOf, Shape, Word
 from ninefold.language.table import VOCABULARY, is_keyword, place_of, row_written
 from ninefold.language.verbs import OUTCOMES, TRANSITION, VERBS
@@ -20,10 +21,13 @@ OUTCOME: Final = "4 ENDPOINT.responses: "
 OF_ALL: Final = "4 ENDPOINT.also: of all rows"
 CHOSEN: Final = "9 default: an expression"
 GIVEN: Final = "4 ENDPOINT.sets: what a function gave"
+FOR: Final = "7 codes.CODE.for"
+ERRORS: Final = "4 ENDPOINT.errors"
 
 
 def _can_be_said() -> Iterator[str]:
-    """Each key, each word that may stand at one, and each verb where it may stand."""
+    """Each key, each word that may stand at one, each verb where it may stand, and each condition with whatever it is
+    narrowed to."""
     for key in VOCABULARY:
         if not is_keyword(key) and place_of(key) == (key.part, key.path):
             yield f"{key.part} {key.path}"
@@ -37,6 +41,10 @@ def _can_be_said() -> Iterator[str]:
             yield f"{UPON}: {verb.name}"
     yield from (OUTCOME + each for each in OUTCOMES)
     yield from (OF_ALL, CHOSEN, GIVEN)
+    for condition in CONDITIONS:
+        if condition.name != CHECK:
+            yield f"{FOR}: {condition.name}"
+            yield from (f"{FOR}: {condition.name} of a {kind}" for kind in condition.narrowed)
 
 
 def _words(shape: Shape) -> Iterator[str]:
@@ -58,6 +66,8 @@ def said(contract: Mapping[str, Any]) -> set[str]:
     found: set[str] = set()
     for number, (_, part) in enumerate(contract.items(), 1):
         found.update(_of(part, number, ""))
+    for condition in _conditions(contract):
+        found.update(_narrowed(condition, contract))
     versioning = contract["versioning"]
     if isinstance(versioning, Mapping) and versioning["default"] not in versioning["versions"]:
         found.add(CHOSEN)
@@ -88,6 +98,35 @@ def _of(value: Any, part: int, path: str) -> Iterator[str]:
         of_items = row_written(part, path)
         for each in value:
             yield from _of(each, part, path if of_items is None else of_items.path)
+
+
+def _conditions(contract: Mapping[str, Any]) -> Iterator[str]:
+    """Those that a contract gives codes, for all endpoints or for one."""
+    for code in contract["errors"]["codes"].values() if isinstance(contract["errors"]["codes"], Mapping) else ():
+        of = code.get("for", [])
+        yield from of if isinstance(of, list) else [of]
+    for key, endpoint in contract["endpoints"].items():
+        if " /" in key and isinstance(endpoint, Mapping):
+            for said_ in (endpoint, *(endpoint.get("cases") or {}).values()):
+                yield from said_.get("errors", ()) if isinstance(said_, Mapping) else ()
+
+
+def _narrowed(condition: str, contract: Mapping[str, Any]) -> Iterator[str]:
+    name, subject = split(condition) or (condition, None)
+    if subject is None:
+        yield f"{FOR}: {name}"
+        return
+    place = parameter_of(name, subject)
+    resources, schemes = contract["resources"], contract["authentication"]["schemes"]
+    if place is not None:
+        kind = place[0]
+    elif subject in resources:
+        kind = RESOURCE
+    elif schemes is not NONE and subject in schemes:
+        kind = SCHEME
+    else:
+        kind = FIELD if subject.partition(".")[0] in resources else MEMBER
+    yield f"{FOR}: {name} of a {kind}"
 
 
 def _actions(row: str, actions: list[str]) -> Iterator[str]:

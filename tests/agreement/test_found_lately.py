@@ -328,3 +328,14 @@ def test_a_client_that_has_the_stream_is_told_not_to_store_it() -> None:
     said = with_events(contract({"item": {"fields": ITEM}}, STREAM), "update item")
     [told] = answers(said, [], Request("GET", "/stream", {"if-none-match": "*"}))
     assert (told.status, told.headers["cache-control"]) == (304, "no-store")
+
+
+def test_members_that_a_statement_makes_come_in_the_order_of_their_names() -> None:
+    numbers = {"type": "object", "additionalProperties": {"type": "integer"}}
+    shown = {"o": "item.o.transformMap(k, x, x + 1)"}
+    said = contract(
+        {"item": {"fields": {"id": {"type": "string"}, "o": numbers}}},
+        {"GET /items/{id}": {"does": "read item", "responses": {200: shown}}},
+    )
+    told = answers(said, [("item", {"id": "i", "o": {"b": 1, "é": 3, "a": 2}})], Request("GET", "/items/i"))
+    assert [*told[0].body["o"]] == ["a", "b", "é"]

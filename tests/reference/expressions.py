@@ -12,9 +12,11 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from fractions import Fraction
 from typing import Any, Protocol
 
 from tests.reference.rows import Row, Rows
+from tests.reference.values import Broken, from_text
 
 from ninefold.checked.resources import Resource
 from ninefold.expressions.tree import (
@@ -138,6 +140,8 @@ class Reading:
 
     def _select(self, select: Select) -> Any:
         of, name = self.value(select.operand), select.name
+        if isinstance(select.operand.type, RowType) and of is not None and not isinstance(of, Reference):
+            of = Reference(select.operand.type.resource, of)  # a row is its primary key where a value is wanted
         if isinstance(select.operand, Variable) and select.operand.name == "caller":
             if of is None or of.get(name) is None:
                 raise Fails(f"the caller has no {name}")
@@ -458,38 +462,133 @@ def apply(function: str, values: list[Any], types: list[Type]) -> Any:
             return "".join(chr(ord(c) - 32) if "a" <= c <= "z" else c for c in a)
         case "trim", [a]:
             return a.strip()
+        case "indexOf", [a, b]:
+            return next((at for at in range(len(a) + 1) if a[at : at + len(b)] == b), -1)
+        case "substring", [a, *ends]:
+            begin, end = ends[0], ends[-1] if len(ends) == 2 else len(a)
+            if not 0 <= begin <= end <= len(a):
+                raise Fails("no such part of the text")
+            return a[begin:end]
+        case "replace", [a, b, c]:
+            if b == "":
+                raise Fails("nothing to replace")
+            return c.join(_parts(a, b))
+        case "split", [a, b]:
+            return [*a] if b == "" else _parts(a, b)
+        case "join", [list() as items, *between]:
+            return "".join(between).join(needed(item) for item in items)
         case "string", [a]:
-            return a if isinstance(a, str) else ("true" if a else "false") if isinstance(a, bool) else str(a)
+            return text_of(a, types[0])
         case "int", [str() as a] if kinds == (Timestamp,):
             return (moment(a) - datetime(1970, 1, 1)) // timedelta(seconds=1)
-        case "int", [str() as a]:
-            if re.fullmatch(r"-?(0|[1-9][0-9]*)", a, re.ASCII) is None:
-                raise Fails("no integer as JSON writes it")
-            return within(int(a))
         case "int", [float() as a]:
             return within(math.trunc(a))
-        case "int" | "bool", [a] if not isinstance(a, str):
-            return a
-        case "double", [a] if not isinstance(a, str):
+        case "double", [int() as a]:
             return float(a)
-        case "timestamp" | "duration", [a]:
+        case "int" | "double" | "bool" | "timestamp", [str() as a] if kinds == (Text,):
+            try:
+                return from_text(READ[function], a)
+            except Broken:
+                raise Fails("not as JSON writes it") from None
+        case "timestamp", [int() as a]:
+            return moved("1970-01-01T00:00:00.000000Z", a * 1_000_000)
+        case "duration", [str() as a]:
+            return length_of(a)
+        case "int" | "double" | "bool" | "timestamp" | "duration", [a]:
             return a
         case "sum", [list() as items]:
             items = [needed(item) for item in items]
-            return finite(math.fsum(items)) if any(isinstance(i, float) for i in items) else within(sum(items))
+            of = types[0].items if isinstance(types[0], Array) else None
+            return finite(math.fsum(items)) if isinstance(of, Number) else within(sum(items))
         case "distinct", [list() as items]:
             return [item for at, item in enumerate(items) if not any(same(item, other) for other in items[:at])]
         case "sort", [list() as items]:
             return sorted(i for i in items if i is not None) + [None] * items.count(None)
+        case "reverse", [list() as items]:
+            return [*reversed(items)]
         case "first", [list() as items]:
             return items[0] if items else None
         case "slug", [a]:
             if len(a) > 32_768:
                 raise Fails("a text too long")
             return "-".join(_words(a))
-    if function.startswith("get") and kinds == (Timestamp,):
-        return part_of(moment(values[0]), function)
+    if function.startswith("get"):
+        return part_of(moment(values[0]), function) if kinds == (Timestamp,) else units_of(values[0], function)
     raise NotImplementedError(f"{function} of {kinds}")
+
+
+READ: dict[str, Type] = {"int": Integer(), "double": Number(), "bool": Boolean(), "timestamp": Timestamp()}
+"""What each function reads of a text."""
+
+
+def _parts(text: str, separator: str) -> list[str]:
+    """What stands between the separators."""
+    parts, begin = [], 0
+    while (at := text.find(separator, begin)) >= 0:
+        parts.append(text[begin:at])
+        begin = at + len(separator)
+    return [*parts, text[begin:]]
+
+
+def text_of(value: Any, type_: Type) -> str:
+    """What `string` makes of a value."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(type_, Duration):
+        return written_length(value)
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+UNITS = (("D", 86_400_000_000), ("H", 3_600_000_000), ("M", 60_000_000))
+
+
+def written_length(microseconds: int) -> str:
+    """ISO 8601, in days, hours, minutes and seconds."""
+    left, date, time = abs(microseconds), "", ""
+    for unit, size in UNITS:
+        count, left = divmod(left, size)
+        if count and unit == "D":
+            date = f"{count}D"
+        elif count:
+            time += f"{count}{unit}"
+    if left:
+        whole, below = divmod(left, 1_000_000)
+        time += f"{whole}.{below:06}".rstrip("0").rstrip(".") + "S"
+    if not date and not time:
+        return "PT0S"
+    return ("-" if microseconds < 0 else "") + "P" + date + ("T" + time if time else "")
+
+
+_ISO = re.compile(
+    r"P(?:(?P<W>\d{1,9})W|(?:(?P<D>\d{1,9})D)?"
+    r"(?:T(?:(?P<H>\d{1,9})H)?(?:(?P<M>\d{1,9})M)?(?:(?P<S>\d{1,12}(?:\.\d{1,9})?)S)?)?)",
+    re.ASCII,
+)
+_CEL = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)(h|ms|us|µs|m|s)", re.ASCII)
+
+
+def length_of(text: str) -> int:
+    """Microseconds of a duration, by ISO 8601 or as CEL writes it; what is below one is cut off."""
+    sizes = {"W": 7 * 86_400_000_000, **dict(UNITS), "S": 1_000_000}
+    sizes |= {"h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1, "µs": 1}
+    unsigned = text.removeprefix("-")
+    found = _ISO.fullmatch(unsigned)
+    if found is not None and not unsigned.endswith(("P", "T")):
+        parts = [(count, unit) for unit, count in found.groupdict().items() if count is not None]
+    elif unsigned and re.fullmatch(f"(?:{_CEL.pattern})+", unsigned, re.ASCII):
+        parts = _CEL.findall(unsigned)
+    else:
+        raise Fails("no duration")
+    total = sum(int(Fraction(count) * sizes[unit]) for count, unit in parts)
+    return within(-total if text.startswith("-") else total)
+
+
+def units_of(microseconds: int, function: str) -> int:
+    """All of a duration in whole units, toward zero; its thousandths are those beyond whole seconds."""
+    if function == "getMilliseconds":
+        return toward_zero(microseconds - 1_000_000 * toward_zero(microseconds, 1_000_000), 1_000)
+    sizes = {"getHours": 3_600_000_000, "getMinutes": 60_000_000, "getSeconds": 1_000_000}
+    return toward_zero(microseconds, sizes[function])
 
 
 def part_of(time: datetime, function: str) -> int:

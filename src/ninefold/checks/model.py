@@ -16,9 +16,9 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
 from ninefold.expressions.ast import Ast, Const, Invocation, ListLiteral, Literal, Name, Unary
-from ninefold.expressions.codes import TOO_LARGE
+from ninefold.expressions.codes import NOT_IN_SQL, TOO_LARGE
 from ninefold.expressions.functions import NEW_EACH_TIME
-from ninefold.expressions.reads import DEEPEST_COMPUTED, computed_cycle, too_deep
+from ninefold.expressions.reads import DEEPEST_COMPUTED, computed_cycle, is_pure, needs_database, too_deep
 from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import Model, ResourceShape, Scope
 from ninefold.expressions.tree import Constant, Typed
@@ -193,7 +193,13 @@ def _model(known: Mapping[str, stated.Resource], caller: Object, findings: Findi
         for field in value_of(resource.fields) or ():
             # Now that every computed field is known: whether the database can answer each.
             if isinstance(field.computed, Shown) and field.name in computed[name]:
-                typed(field.computed.value, complete.scope(name), optional(shapes[name].fields[field.name]), findings)
+                expected = optional(shapes[name].fields[field.name])
+                found = typed(field.computed.value, complete.scope(name), expected, findings)
+                if found is not None and not is_pure(found) and not needs_database(found, (name,), complete.model):
+                    # Alone it would be a value of the request; but a field is always part of what a statement reads.
+                    said = Label(field.computed.value.span, "another value each time")
+                    findings.say(NOT_IN_SQL, "what a field is computed of is not made at random", said, help=(
+                        "`on create` makes it once, and keeps it",))  # fmt: skip
     return complete
 
 

@@ -279,7 +279,8 @@ class PostgreSQL:
         return _array(_json(item, type_), order)
 
     def gather_members(self, name: Fragment, member: Fragment, type_: Type) -> Fragment:
-        made = "json_object_agg(" + name + ", " + _json(member, type_) + ") FILTER (WHERE " + member + " IS NOT NULL)"
+        made = "json_object_agg(" + name + ", " + _json(member, type_) + " ORDER BY " + name + ' COLLATE "C")'
+        made += " FILTER (WHERE " + member + " IS NOT NULL)"
         return "coalesce((" + made + ")::text, '{}')"
 
     def gather_rows(self, cells: Sequence[Fragment], types: Sequence[Type], order: tuple[Fragment, ...]) -> Fragment:

@@ -250,7 +250,7 @@ class SQLite:
         return "json_group_array(" + _in_json(item, type_) + ordered + ")"
 
     def gather_members(self, name: Fragment, member: Fragment, type_: Type) -> Fragment:
-        made = "json_group_object(" + name + ", " + _in_json(member, type_) + ")"
+        made = "json_group_object(" + name + ", " + _in_json(member, type_) + " ORDER BY " + name + ")"
         return made + " FILTER (WHERE " + member + " IS NOT NULL)"
 
     def gather_rows(self, cells: Sequence[Fragment], types: Sequence[Type], order: tuple[Fragment, ...]) -> Fragment:
