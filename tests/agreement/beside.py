@@ -122,6 +122,42 @@ def by_parameters(maker: Maker, found: dict[str, Any]) -> None:
         "request headers": {"Times": number | ({"required": True} if throws.random() < 0.4 else {})},
         "responses": {200: {"n": "request.query.n", "json": "request.query.json", "times": "request.headers.Times"}},
     }
+    throws = maker.readings
+    found["GET /asked/headers"] = {
+        "does": "compute",
+        "request headers": {
+            "Else": {**number, "default": throws.choice([0, 7])},
+            "Whole": {"content": "application/json", **listed},
+            "Several": {"type": "array", "items": number, "maxItems": 2, "explode": throws.random() < 0.5},
+        },
+        "responses": {
+            200: {
+                "else": "request.headers.Else",
+                "whole": "request.headers.Whole",
+                "several": "request.headers.Several",
+            }
+        },
+    }
+
+
+def by_readings(maker: Maker, found: dict[str, Any]) -> None:
+    """Endpoints of which requests are read, or errors told, otherwise than of the others."""
+    throws = maker.readings
+    shapes: list[Any] = [NONE, {"media type": "application/json", "body": {"own": "error.code", "all": "error.fields"}}]
+    shapes += [{"media type": "text/json", "body": {"title": "error.title", "said": "error.messages"}}]
+    for key, said in found.items() if maker.more else ():
+        if " /" not in key or not isinstance(said, dict):
+            continue
+        own = {"unknown members": throws.choice(["refused", "ignored"])} if throws.random() < 0.3 else {}
+        own |= {"unknown parameters": throws.choice(["refused", "ignored"])} if throws.random() < 0.3 else {}
+        takes = isinstance(said.get("body"), list | dict) or "cases" in said
+        own |= {"texts": "read"} if takes and throws.random() < 0.3 else {}
+        if own:
+            said["requests"] = said.get("requests", {}) | own
+        if throws.random() < 0.2:
+            said["error shape"] = throws.choice(shapes)
+    if maker.more and throws.random() < 0.2:
+        found["requests"]["texts"] = "read"
 
 
 def if_there(maker: Maker, made: Made, found: dict[str, Any], one: str) -> None:

@@ -67,6 +67,7 @@ def _stated(maker: Maker) -> dict[str, Any]:
     if by_calls(maker.calls, of_all, maker.made):
         maker.codes.update(CODE)
     accounts.endpoints(maker, of_all, callers["permissions"])
+    beside.by_readings(maker, of_all)
     older = maker.versions.random() < 0.25
     happens = NONE if older else events.part(maker, of_all, callers)
     stated = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from random import Random
 from typing import Any, Final
@@ -23,7 +23,7 @@ from tests.reference.values import broken_rules
 
 from ninefold.checked.bodies import BodyLeaf
 from ninefold.checked.endpoints import Endpoint
-from ninefold.checked.operations import Expansion, PathName, PathValue, Projection
+from ninefold.checked.operations import Expansion, Parameter, PathName, PathValue, Projection
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked, Issued, LookedUp, Password
 from ninefold.language.verbs import GRANT, kind_of
@@ -38,12 +38,13 @@ TIMES: Final = (
 )
 WRITTEN_TIMES: Final = ("2026-01-01T00:00:00Z", "2025-12-31T23:59:59.1234567+00:00", "2026-01-02T05:04:05+02:00")
 WHOLE: Final = (-5, 0, 1, 2, 3, 4, 7, 10, 11)
-NUMBERS: Final = ("0", "1", "3", "-1", "x", "1.0")
+NUMBERS: Final[Sequence[str]] = ("0", "1", "3", "-1", "x", "1.0")
 BROKEN: Final[tuple[Any, ...]] = (
     *(None, True, 5, "5", 1.5, -7, 2**63, "abcdefgh", "\0", "blue"),
     *([], ["a", "a", "toolong"], {}, {"w": -1}),
 )
 
+WHOLES: Final[Sequence[str]] = ("[]", "[1, 2]", '["a"]', "[-1]", "[", "7", "null")
 STREAM: Final = "stream event"
 
 TO_VALUES: Final = 3
@@ -152,7 +153,7 @@ class Asker:
         values |= {each.key for each in checked.endpoints if each.case is not None}
         values |= {each.key for each in checked.endpoints if each.call is not None}
         values |= {each.key for each in checked.endpoints if FORM in checked.requests_of(each).media_types}
-        values |= {each.key for each in checked.endpoints if each.key.endswith(("/seen", "/asked"))}
+        values |= {each.key for each in checked.endpoints if each.key.endswith(("/seen", "/asked", "/headers"))}
         values |= {each.key for each in checked.endpoints if each.verb == STREAM}
         self.by_name = [each for each in checked.endpoints if each.key not in values]
         self.by_value = [each for each in checked.endpoints if each.key in values]
@@ -257,7 +258,7 @@ class Asker:
                 return self._last[1]
         for declared in endpoint.takes.headers:
             if self._beside.random() < 0.7:
-                headers[declared.name.lower()] = self._beside.choice(NUMBERS)
+                headers[declared.name.lower()] = self._beside.choice(_header_texts(declared))
         body = self._body(endpoint, row, headers)
         target = path + ("?" + "&".join(pairs) if pairs else "")
         request = Request(method, target, headers, body)
@@ -351,7 +352,7 @@ class Asker:
         for declared in endpoint.takes.query:
             if declared.name not in doing and self._often(0.5):
                 count = 2 if self._often(0.05) else 1
-                texts = ["[]", "[1, 2]", '["a"]', "[-1]", "[", "7", "null"] if declared.is_json else NUMBERS
+                texts = WHOLES if declared.is_json else NUMBERS
                 pairs += [(declared.name, self.random.choice(texts))] * count
         exploding = {each.name: each.explode for each in endpoint.takes.query}
         for each in filters_of(endpoint):
@@ -487,7 +488,10 @@ class Asker:
         for name in leaf.pointer[:-1]:
             around = around.setdefault(name, {})
         own = row.fields[leaf.field] if row is not None and endpoint.verb == "sign in" and self._often(0.9) else None
-        around[leaf.pointer[-1]] = self._given(field) if own is None else own
+        value = self._given(field) if own is None else own
+        if self.checked.requests_of(endpoint).texts and self._beside.random() < 0.5:
+            value = [_as_text(each) for each in value] if isinstance(value, list) else _as_text(value)
+        around[leaf.pointer[-1]] = value
 
     def _given(self, field: Field) -> Any:
         if self._often(0.06):
@@ -507,6 +511,17 @@ class Asker:
             if not list(broken_rules(field.schema, value)):
                 return value
         return value
+
+
+def _as_text(value: Any) -> Any:
+    """A number or a truth value as a text that JSON would read as it."""
+    return json.dumps(value) if isinstance(value, int | float) else value
+
+
+def _header_texts(declared: Parameter) -> Sequence[str]:
+    if declared.is_json:
+        return WHOLES
+    return ("1", "1,2", "1 , 2", "0, 9, 3", "1,x", "", "10") if isinstance(declared.type, Array) else NUMBERS
 
 
 def _is_of_accounts(endpoint: Endpoint, checked: Checked) -> bool:

@@ -86,14 +86,16 @@ def refused(asking: Asking, *failures: Failure) -> Response:
         value = None if name == "detail" else _said(asking, refused.code, name)
         if value is not None and not _NOT_IN_A_FIELD.search(value):
             headers[name.lower()] = _field_value(name, value)
-    if errors.content is None:
+    # An endpoint's own shape holds in place of that of part 7, also where it is none.
+    shape = errors if endpoint is None or endpoint.error_shape is None else endpoint.error_shape
+    if shape.content is None:
         return Response(refused.status, headers)
     reading = asking.seen()
     document = bodies.came(asking.request, endpoint, asking.checked)
     refused = replace(refused, fields=tuple(dict.fromkeys(each.sent(document) for each in refused.fields)))
     error = error_value(refused, _said(asking, refused.code, "detail"), errors)
-    body = shows.shown(errors.content, reading.also(error=error))
-    headers["content-type"] = errors.media_type or ""
+    body = shows.shown(shape.content, reading.also(error=error))
+    headers["content-type"] = shape.media_type or ""
     return Response(refused.status, headers, None if body is shows.LEFT_OUT else body)
 
 

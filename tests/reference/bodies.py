@@ -63,9 +63,25 @@ def document_of(request: Request, endpoint: Endpoint, checked: Checked) -> Any:
     if is_form(request, endpoint, checked):
         return _form(body, endpoint, checked)
     try:
-        return parsed(body)
+        document = parsed(body)
     except (ValueError, RecursionError):
         return [Failure("malformed")]
+    return _texts_read(document, endpoint, checked) if checked.requests_of(endpoint).texts else document
+
+
+def _texts_read(document: Any, endpoint: Endpoint, checked: Checked) -> Any:
+    """Where a field of the body, or each item of its array, is a number or a truth value, a text that JSON would read
+    as one is taken for it."""
+    fields = {} if endpoint.resource is None else checked.resources[endpoint.resource].fields
+    types = {leaf.pointer: _written_type(fields[leaf.field], checked) for leaf in endpoint.takes.body or ()}
+    types |= {(each.name,): each.type for each in endpoint.takes.members}
+    for pointer, type_ in types.items():
+        around, value = at(document, pointer[:-1]), at(document, pointer)
+        if isinstance(value, str):
+            around[pointer[-1]] = _meant(value, type_)
+        elif isinstance(value, list) and isinstance(type_, Array):
+            around[pointer[-1]] = [_meant(each, type_.items) if isinstance(each, str) else each for each in value]
+    return document
 
 
 FORM = "application/x-www-form-urlencoded"

@@ -130,7 +130,8 @@ class Parameter:
         told="where it is not given, the value is")
     explode: Fact[bool] | None = asked(
         "explode", shapes.Boolean(),
-        "How several values are given: the parameter is repeated (`true`), or its value has commas (`false`).", DOES,
+        "How several values are given: the parameter is repeated (`true`), or its value has commas (`false`). A "
+        "header that is repeated is one with commas in HTTP: `true` takes it for one value, commas and all.", DOES,
         NOT_SERVED, when=When("it gives several values", _gives_several), told="several values are",
         words=lambda explode: "repeated" if explode else "comma separated")
     content: Fact[Name] | None = adds(
