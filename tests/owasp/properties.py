@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
-import apsw
 from tests.owasp.asking import NOW, Asking, Finding, admitted, also, digest, is_good
 
 from ninefold.checked import contents as checked
@@ -86,8 +84,7 @@ def fields_that_no_body_names(a: Asking) -> Iterator[Finding]:
 
 
 def _values(a: Asking, resource: str, name: str) -> list[Any]:
-    with closing(apsw.Connection(str(a.world.path), flags=apsw.SQLITE_OPEN_READONLY)) as database:
-        return [value for (value,) in database.execute(f'SELECT "{name}" FROM "{resource}"')]
+    return [value for (value,) in a.world.read(f'SELECT "{name}" FROM "{resource}"')]
 
 
 def secrets_that_are_shown(a: Asking) -> Iterator[Finding]:

@@ -20,7 +20,9 @@ from tests.owasp.objects import lists_of_other_peoples_rows, other_peoples_rows
 from tests.owasp.properties import fields_that_no_body_names, members_that_no_view_shows
 from tests.owasp.surface import what_no_contract_states
 from tests.owasp.test_owasp import beyond_rates, differences, findings, read, told
+from tests.slices import some
 
+from ninefold.pipeline import compile_document
 from ninefold.plan.operations import List
 from ninefold.plan.routes import Admission, Served
 from ninefold.plan.service import ServicePlan
@@ -108,11 +110,16 @@ FINDING: dict[str, tuple[Item, ...]] = {
 """What finds the holes of an item."""
 
 
-def holed(endpoint: str, written: str, instead: str) -> ServicePlan:
+def planned(text: str, database: str) -> ServicePlan:
+    plan = compile_document("contract.md", text.encode()).plan_for(database)
+    assert plan is not None
+    return plan
+
+
+def holed(endpoint: str, written: str, instead: str, database: str = "sqlite") -> ServicePlan:
     """The plan of orders.md with what another document makes of one endpoint; of all of them where none is named."""
     assert ORDERS.count(written) == 1, written
-    right, _ = read(ORDERS)
-    wrong, _ = read(ORDERS.replace(written, instead))
+    right, wrong = planned(ORDERS, database), planned(ORDERS.replace(written, instead), database)
     if endpoint == EVERYTHING:
         return wrong
     [route] = (each for each in wrong.routes if each.key == endpoint)
@@ -124,6 +131,16 @@ def holed(endpoint: str, written: str, instead: str) -> ServicePlan:
 def test_a_hole_is_found(hole: Hole, tmp_path: Path) -> None:
     served = holed(hole.endpoint, hole.written, hole.instead)
     found = findings(read(ORDERS), tmp_path, served, FINDING[hole.item])
+    assert hole.item in {each.item for each in found}, told(found)
+    assert hole.endpoint == EVERYTHING or hole.endpoint in {each.endpoint for each in found}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("hole", some(HOLES, 6), ids=lambda hole: hole.forgotten)
+def test_a_hole_over_postgresql_is_found(hole: Hole, tmp_path: Path) -> None:
+    served = holed(hole.endpoint, hole.written, hole.instead, "postgresql")
+    example = ROOT / "examples" / "orders.md"
+    found = findings(read(ORDERS), tmp_path, served, FINDING[hole.item], lambda world: world.moved(example))
     assert hole.item in {each.item for each in found}, told(found)
     assert hole.endpoint == EVERYTHING or hole.endpoint in {each.endpoint for each in found}
 

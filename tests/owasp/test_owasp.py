@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 import httpx
 import pytest
@@ -33,11 +35,14 @@ from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
-from ninefold.runtime.store.sqlite import Opened, open_sqlite
+from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.postgresql_tables import not_there_yet
+from ninefold.runtime.store.protocol import Opened
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow]
 
 CONTRACTS = some(ALL, 6)
+OVER_POSTGRESQL = some(ALL, 24)
 
 
 def of(path: Path) -> tuple[ServicePlan, Checked] | None:
@@ -68,6 +73,13 @@ class Leaping:
         return self.seconds * 1_000_000_000
 
 
+def pass_by(time: Leaping, world: World, counts: bool) -> None:
+    """What counts over PostgreSQL goes by its clock: as if what was counted were long ago."""
+    time.pass_by()
+    if counts and world.stored is not None:
+        world.stored.run('TRUNCATE "$state"')
+
+
 @contextmanager
 def asked(
     plan: ServicePlan,
@@ -79,7 +91,7 @@ def asked(
 ) -> Iterator[Asking]:
     """Somebody who asks a service of `plan` over a real socket, with the rows of a world. `delivers`: events too. `at`:
     the time stands still there."""
-    opened = open_sqlite(str(world.path), plan.schema)
+    opened = open_database(world.url or str(world.path), plan)
     assert isinstance(opened, Opened), opened
     listening = socket.create_server(("127.0.0.1", 0))
     host, port = listening.getsockname()
@@ -93,24 +105,37 @@ def asked(
     thread.start()
     try:
         with httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as http:
-            yield Asking(world, http, plan, provider, time.pass_by)
+            yield Asking(world, http, plan, provider, partial(pass_by, time, world, bool(plan.limits.rates)))
     finally:
         stop.request()
         thread.join()
         opened.database.close()
+        world.close()
+
+
+Moved: TypeAlias = Callable[[World], World]
+
+
+def as_it_is(world: World) -> World:
+    return world
 
 
 def findings(
-    stated: tuple[ServicePlan, Checked], folder: Path, served: ServicePlan | None = None, items: Sequence[Item] = ITEMS
+    stated: tuple[ServicePlan, Checked],
+    folder: Path,
+    served: ServicePlan | None = None,
+    items: Sequence[Item] = ITEMS,
+    moved: Moved = as_it_is,
 ) -> list[Finding]:
-    """What the suite finds in a service of `served`, which claims to be of the contract."""
+    """What the suite finds in a service of `served`, which claims to be of the contract. `moved`: where the world is
+    when it is asked for."""
     plan, checked = stated
     found: list[Finding] = []
     with ExitStack() as stack:
         provider = stack.enter_context(providing())
         world = made(plan, checked, folder / "service.db", given(plan, provider), provider)
         assert not world.unmade, world.unmade
-        a = stack.enter_context(asked(served or plan, world, provider))
+        a = stack.enter_context(asked(served or plan, moved(world), provider))
         for item in items:
             found += item(a)
     return list(dict.fromkeys(found))
@@ -120,7 +145,9 @@ def given(plan: ServicePlan, provider: Provider) -> dict[str, str]:
     return {each.name: provider.url + ("/keys" if "key" in each.name else "") for each in plan.operator}
 
 
-def differences(stated: tuple[ServicePlan, Checked], folder: Path, served: ServicePlan | None = None) -> list[Finding]:
+def differences(
+    stated: tuple[ServicePlan, Checked], folder: Path, served: ServicePlan | None = None, moved: Moved = as_it_is
+) -> list[Finding]:
     """What tells a person in a service of `served` that there are rows which they do not see."""
     plan, checked = stated
     found: list[Finding] = []
@@ -132,10 +159,10 @@ def differences(stated: tuple[ServicePlan, Checked], folder: Path, served: Servi
             (each, *world.without(each, folder / f"{i}.db", NOW)) for i, each in enumerate([NOBODY, *world.people])
         ]
         moment = datetime.now(UTC)
-        a = stack.enter_context(asked(served or plan, world, provider, at=moment))
+        a = stack.enter_context(asked(served or plan, moved(world), provider, at=moment))
         for person, other, away in others:
             if away:
-                with asked(served or plan, other, provider, at=moment) as without:
+                with asked(served or plan, moved(other), provider, at=moment) as without:
                     found += objects.what_one_does_not_see(a, without, person, away)
     return list(dict.fromkeys(found))
 
@@ -173,6 +200,28 @@ def test_what_one_does_not_see_makes_no_difference(path: Path, tmp_path: Path) -
 def test_what_is_told_of_hidden_rows_is_noticed(tmp_path: Path) -> None:
     stated = of(ROOT / "tests" / "cases" / "rooms-whose-bookings-are-hidden" / "contract.md")
     assert stated is not None and differences(stated, tmp_path)
+
+
+def nothing_is_found_over_postgresql(path: Path, folder: Path) -> None:
+    stated, served = of(path), compiled(path).plan_for("postgresql")
+    if stated is None or served is None or list(not_there_yet(served.schema)):
+        return
+    found = findings(stated, folder, served, moved=lambda world: world.moved(path))
+    assert not found, told(found)
+    found = differences(stated, folder / "without", served, moved=lambda world: world.moved(path))
+    assert not found or any(each.code is LEARNS for each in compiled(path).diagnostics), told(found)
+
+
+def test_nothing_is_found_over_postgresql_either(tmp_path: Path) -> None:
+    nothing_is_found_over_postgresql(
+        ROOT / "tests" / "cases" / "readings-of-sensors-by-an-api-key" / "contract.md", tmp_path
+    )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", OVER_POSTGRESQL, ids=title)
+def test_nothing_is_found_over_postgresql(path: Path, tmp_path: Path) -> None:
+    nothing_is_found_over_postgresql(path, tmp_path)
 
 
 @pytest.mark.long

@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+from tests.postgresql import server
 from tests.reference.expressions import Reading, at_hand
 from tests.reference.rows import Row, Rows
 from tests.server.identity import Provider
 
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
+from ninefold.cli import main
 from ninefold.development.claims import kinds
 from ninefold.development.samples import admits, of_pattern, sample
 from ninefold.expressions.evaluate import EvaluationError
@@ -38,7 +40,7 @@ from ninefold.runtime.operations.constraints import NothingFound, Refusal
 from ninefold.runtime.store.protocol import Session
 from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
 from ninefold.sql import credentials
-from ninefold.sql.fragment import identifier
+from ninefold.sql.fragment import identifier, literal
 
 ANYONE = "anyone"
 EACH = 4
@@ -83,6 +85,19 @@ class World:
     people: list[Person] = field(default_factory=list)
     secrets: dict[str, str] = field(default_factory=dict)
     unmade: dict[str, str] = field(default_factory=dict)
+    url: str | None = None
+    """Where the rows are in PostgreSQL; what is at `path` is then what they were."""
+    stored: server.Asked | None = None
+
+    def moved(self, contract: Path) -> World:
+        """The same world in a database of PostgreSQL, until it is closed."""
+        url = server.database()
+        assert main(["move", str(contract), str(self.path), url]) == 0
+        return replace(self, url=url, stored=server.Asked(url))
+
+    def close(self) -> None:
+        if self.stored is not None:
+            self.stored.close()
 
     # ── Who sees what ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -149,12 +164,25 @@ class World:
                     if each.references is not None and row.fields.get(each.name) is not None:
                         yield each.references, str(row.fields[each.name])
 
-    def snapshot(self) -> dict[str, list[tuple[Any, ...]]]:
-        """Everything that is stored, read by the same SQLite: two of them in one process undo each other's locks."""
+    def snapshot(self) -> dict[str, list[Any]]:
+        """Everything that is stored, but what processes note of themselves and what rates count."""
+        if self.stored is not None:
+            named = self.stored.run("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+            kept = [name for (name,) in named if name not in ("$ninefold", "$state", "$due")]
+            of_each = "SELECT {}, array(SELECT t::text FROM {} AS t ORDER BY 1)"
+            every = " UNION ALL ".join(of_each.format(literal(name), identifier(name)) for name in kept)
+            return {name: list(rows) for name, rows in self.stored.run(every)}
+        names = [name for (name,) in self.read("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        kept = [name for name in names if name not in ("$ninefold",) and not name.startswith("sqlite_")]
+        return {name: sorted(self.read(f'SELECT * FROM "{name}"'), key=repr) for name in kept}
+
+    def read(self, statement: str) -> list[tuple[Any, ...]]:
+        """Rows that are stored. Of a file they are read by the same SQLite: two of them in one process undo each
+        other's locks."""
+        if self.stored is not None:
+            return [tuple(row) for row in self.stored.run(statement)]
         with closing(apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)) as database:
-            names = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            kept = [name for name in names if name not in ("$ninefold",) and not name.startswith("sqlite_")]
-            return {name: sorted(database.execute(f'SELECT * FROM "{name}"'), key=repr) for name in kept}
+            return list(database.execute(statement))
 
 
 def _texts(row: Row) -> Iterator[str]:

@@ -131,6 +131,24 @@ def run(at: str, *statements: str) -> list[Sequence[Any]]:
     return asyncio.run(each())
 
 
+class Asked:
+    """A connection that is asked again and again."""
+
+    def __init__(self, at: str) -> None:
+        import asyncpg
+
+        self._loop = asyncio.new_event_loop()
+        self._connection = self._loop.run_until_complete(asyncpg.connect(at))
+
+    def run(self, statement: str) -> list[Sequence[Any]]:
+        rows: list[Sequence[Any]] = self._loop.run_until_complete(self._connection.fetch(statement))
+        return rows
+
+    def close(self) -> None:
+        self._loop.run_until_complete(self._connection.close())
+        self._loop.close()
+
+
 # ── The server ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
