@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from tests.http_cases import serving
+from tests.postgresql import server
 
 from ninefold.pipeline import compile_document
 
@@ -70,11 +71,13 @@ versioning:
 """
 
 
-@pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     loaded = compile_document("contract.yaml", CONTRACT)
-    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
-    with serving(loaded.plan, tmp_path_factory.mktemp("stored") / "things.db", {}) as client:
+    plan = loaded.plan_for(request.param)
+    assert plan is not None, [each.message for each in loaded.diagnostics]
+    is_file = request.param == "sqlite"
+    with serving(plan, tmp_path_factory.mktemp("stored") / "things.db" if is_file else server.database(), {}) as client:
         client.headers["Api-Version"] = "one"
         yield client
 

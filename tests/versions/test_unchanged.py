@@ -10,6 +10,8 @@ from typing import Any
 import httpx
 import pytest
 from tests.http_cases import serving
+from tests.postgresql import server
+from tests.slices import some
 
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
@@ -124,15 +126,26 @@ def of_notes(random: Random) -> Request:
         ("notes", of_notes, {}),
     ],
 )
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("database", "seed"),
+    [
+        *(("sqlite", seed) for seed in range(3)),
+        ("postgresql", 3),
+        *(pytest.param("postgresql", seed, marks=pytest.mark.long) for seed in some(range(4, 28), 4)),
+    ],
+)
 def test_an_older_client_works_unchanged(
-    pair: str, asks: Any, named: dict[str, str], seed: int, tmp_path: Path
+    pair: str, asks: Any, named: dict[str, str], database: str, seed: int, tmp_path: Path
 ) -> None:
     random, found = Random(seed), set[int]()
     base = "/1" if pair == "notes" else ""
+
+    def kept(name: str) -> Path | str:
+        return tmp_path / f"{name}.db" if database == "sqlite" else server.database()
+
     with (
-        serving(compiled(pair, "older"), tmp_path / "older.db", {}) as alone,
-        serving(compiled(pair, "newer"), tmp_path / "newer.db", {}) as derived,
+        serving(compiled(pair, "older", database), kept("older"), {}) as alone,
+        serving(compiled(pair, "newer", database), kept("newer"), {}) as derived,
     ):
         for number in range(250):
             method, path, body = asks(random)
@@ -147,10 +160,11 @@ def test_an_older_client_works_unchanged(
     assert {200, 201, 404, 422 if pair != "notes" else 400} <= found, found
 
 
-def compiled(pair: str, name: str) -> ServicePlan:
+def compiled(pair: str, name: str, database: str) -> ServicePlan:
     loaded = compile_document("contract.md", (PAIRS / pair / f"{name}.md").read_bytes())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    return loaded.plan
+    plan = loaded.plan_for(database)
+    assert plan is not None, render(loaded.diagnostics, loaded.source)
+    return plan
 
 
 def answer(response: httpx.Response) -> tuple[int, dict[str, str], Any]:
