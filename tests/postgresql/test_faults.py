@@ -197,7 +197,7 @@ class World:
     def _replaced(self, *program: str) -> Node:
         place = random.randrange(len(self.among))
         self.among[place].close()
-        node = Node(self.url, *self.options, program=program or ("ninefold",)).begun()
+        node = Node(self.url, *self.options, program=program or ("ninefold",)).supervised()
         self.among[place] = node
         return node
 
@@ -236,7 +236,7 @@ def world(folder: Path) -> Iterator[World]:
         stack.callback(found.close)
         found.among += [Node(url, *options) for _ in range(3)]
         for each in found.among:
-            each.begun()
+            each.supervised()
         yield found
 
 
