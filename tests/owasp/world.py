@@ -147,13 +147,15 @@ class World:
         other = replace(self, path=path, rows=Rows(kept))
         if any(self.sees(person, row, now) != other.sees(person, row, now) for rows in kept.values() for row in rows):
             return replace(self, path=path), set()
-        with closing(apsw.Connection(str(path))) as database, database:
-            for name, rows in self.rows.of.items():
-                for row in rows:
-                    if (name, str(row.key)) in away:
+        with closing(apsw.Connection(str(path))) as database:
+            # What goes with a row (its credentials, its subscription) goes with it here as well.
+            database.pragma("foreign_keys", True)
+            with database:
+                for row in [each for rows in reversed(self.rows.of.values()) for each in rows]:
+                    if (row.resource.name, str(row.key)) in away:
                         where = " AND ".join(f"{identifier(each)} = ?" for each in row.resource.primary_key)
                         keys = [row.fields[each] for each in row.resource.primary_key]
-                        database.execute(f"DELETE FROM {identifier(name)} WHERE {where}", keys)
+                        database.execute(f"DELETE FROM {identifier(row.resource.name)} WHERE {where}", keys)
         return other, away
 
     def referred_to(self, away: set[tuple[str, str]]) -> Iterator[tuple[str, str]]:
