@@ -22,10 +22,10 @@ from tests.slices import TAKEN, many
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
 
-EVENTS = many("EVENTS", 500, 100_000)
+EVENTS = many("EVENTS", 200, 100_000)
 """How many there are; `make durability` makes 100,000."""
 
-REQUESTS = max(100, EVENTS // 100)
+REQUESTS = max(50, EVENTS // 100)
 """That come to the receiver from a start of the service to its end, at least, if there are as many; up to twice as many
 by chance."""
 
