@@ -110,6 +110,13 @@ def test_each_format_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture
     assert [each["partialFingerprints"] for each in run["results"]] == [
         {"meaning/v1": each["fingerprint"]} for each in lines
     ]
+    assert [each["ruleId"] for each in run["results"]] == [each["code"] for each in lines]
+    artifacts = [each["location"]["uri"] for each in run["artifacts"]]
+    for result, line in zip(run["results"], lines, strict=True):
+        [related] = result["relatedLocations"]
+        place = related["physicalLocation"]
+        assert artifacts[place["artifactLocation"]["index"]] == place["artifactLocation"]["uri"] == ORDERS.as_uri()
+        assert place["region"]["startLine"] == line["old"]["line"]
     main(["diff", "--seek", "0", str(ORDERS), new, "--format", "markdown"])
     told = capsys.readouterr().out
     assert told.startswith("### Contract: 1 breaking, 1 look") and "| **breaking** |" in told
@@ -143,7 +150,7 @@ def test_what_is_accepted_stands_in_nobodys_way(tmp_path: Path, capsys: pytest.C
     accepted.write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert main(call) == 0
     told = capsys.readouterr()
-    assert told.out == "nothing differs\n"
+    assert told.out == "nothing else differs; 2 accepted\n"
     assert "2 accepted in" in told.err and "0000000000000000 is accepted and not found" in told.err
     call[2] = "0.001"
     assert main(call) == 0
@@ -176,11 +183,76 @@ def test_a_commit_of_git_is_a_side(
     for old in ("main:new.md", "main:below/new.md"):
         assert main(["diff", "--seek", "0", old, "new.md"]) == 1
         assert f"was {old}:" in capsys.readouterr().out
-    driver = f'f() {{ {sys.executable} -m ninefold diff --fail-on never "$2" "$5" || true; }}; f'
-    git(tmp_path, "config", "diff.ninefold.command", driver)
-    (tmp_path / ".gitattributes").write_text("*.md diff=ninefold\n", encoding="utf-8")
-    shown = subprocess.run(["git", "diff"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
-    assert "breaking: `order > transitions > cancel > from > placed` is gone" in shown
     for wrong in ("main:nothing.md", "other:new.md", "--x:new.md"):
         assert main(["diff", wrong, "new.md"]) == 2
     assert "does not exist in 'main'" in capsys.readouterr().err
+    assert main(["diff", "-", "-"]) == 2 and "standard input" in capsys.readouterr().err
+
+
+def test_git_shows_it_in_the_place_of_lines(tmp_path: Path) -> None:
+    """Of files that are changed, new, gone, called otherwise, of two minds, and wrong; git is never stopped."""
+
+    def shown(*arguments: str) -> str:
+        ended = subprocess.run(["git", "diff", "-M", *arguments], cwd=tmp_path, capture_output=True, text=True)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout + ended.stderr
+
+    text = ORDERS.read_text(encoding="utf-8")
+    for name in ("new.md", "other.md", "wrong.md", "gone.md", "merged.md"):
+        (tmp_path / name).write_text(text if name[0] in "now" else f"- {name}", encoding="utf-8")
+    driver = f"{sys.executable} -m ninefold diff --seek 0 --git-driver"
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "config", "diff.ninefold.command", driver)
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "first")
+    git(tmp_path, "checkout", "-q", "-b", "side")
+    (tmp_path / "merged.md").write_text("one side")
+    git(tmp_path, "commit", "-q", "-a", "-m", "one side")
+    git(tmp_path, "checkout", "-q", "main")
+    (tmp_path / "merged.md").write_text("the other")
+    git(tmp_path, "commit", "-q", "-a", "-m", "the other")
+    with pytest.raises(subprocess.CalledProcessError):
+        git(tmp_path, "merge", "side")
+    (tmp_path / ".git" / "info" / "attributes").write_text("*.md diff=ninefold\n", encoding="utf-8")
+    changed(tmp_path, LOST_EDGE)
+    git(tmp_path, "mv", "other.md", "called.md")
+    (tmp_path / "called.md").write_text((tmp_path / "new.md").read_text(encoding="utf-8"), encoding="utf-8")
+    git(tmp_path, "rm", "-q", "gone.md")
+    (tmp_path / "wrong.md").write_text(text.replace("to: cancelled", "to: canceled"), encoding="utf-8")
+    (tmp_path / "fresh.md").write_text("new", encoding="utf-8")
+    git(tmp_path, "add", "new.md", "called.md", "wrong.md", "fresh.md")
+    told = shown("HEAD")
+    assert told.count("breaking: `order > transitions > cancel > from > placed` is gone") == 2
+    assert "new.md:\nbreaking" in told and "other.md, called called.md now:\nbreaking" in told
+    assert "was a/other.md:" in told and "  = for: senders" in told
+    assert "fresh.md is new\n" in told and "gone.md is gone\n" in told
+    assert "wrong.md:\n" in told and "there is no verdict: a side has errors" in told
+    assert "merged.md is not merged\n" in told
+
+
+def test_what_is_not_told_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where less is asked for than differs, no line says that nothing does."""
+    new, accepted = changed(tmp_path, LOST_EDGE, LARGER), tmp_path / "accepted.yaml"
+    call = ["diff", "--seek", "0", str(ORDERS), new]
+    for asked, last in (
+        (["--for", "owners"], "nothing else differs; 2 not asked for"),
+        (["--for", "receivers"], "1 breaking; 1 not asked for"),
+        (["--part", "8"], "1 look; 1 not asked for"),
+        (["--part", "2", "--for", "senders"], "nothing else differs; 2 not asked for"),
+    ):
+        main([*call, *asked])
+        assert capsys.readouterr().out.splitlines()[-1] == last
+    main([*call, "--format", "json", "--for", "receivers"])
+    [told] = map(json.loads, capsys.readouterr().out.splitlines())
+    assert told["for"] == ["receivers"] and [each["audience"] for each in told["effects"]] == ["receivers"]
+    assert told["older_versions"] == ["2026-01-01"]
+    main([*call, "--format", "json"])
+    assert told["fingerprint"] in [json.loads(each)["fingerprint"] for each in capsys.readouterr().out.splitlines()]
+    accepted.write_text(f"- {{finding: {told['fingerprint']}, reason: nobody does it, date: 2026-11-22}}\n")
+    assert main([*call, "--for", "receivers", "--accepted", str(accepted)]) == 0
+    assert capsys.readouterr().out == "nothing else differs; 1 not asked for, 1 accepted\n"
+    for part in ("0", "10"):
+        assert main([*call, "--part", part]) == 2
+    assert main([*call, new]) == 2
+    assert main([*call, "--git-driver"]) == 0
+    assert "nobody else calls it so" in capsys.readouterr().err

@@ -268,6 +268,53 @@ states: {node: none, leaf: none}
 """ + CONTRACT[CONTRACT.index("authentication:") :]  # fmt: skip
 
 
+CHAIN: Final = TREE.replace(
+    "  leaf:\n",
+    """\
+  root:
+    primary key: node
+    fields: {node: {references: node}, word: {type: string}}
+    required: [node]
+  hair:
+    primary key: id
+    fields: {id: {type: string}, of: {references: root}}
+    required: [id, of]
+  leaf:
+""",
+).replace("{node: none, leaf: none}", "{node: none, root: none, hair: none, leaf: none}")
+
+
+def test_what_is_known_by_a_reference_follows_with_it(tmp_path: Path) -> None:
+    """A row that is known by a reference to another one, and who refers to it."""
+    path, number = tmp_path / "chain.db", "fields: {id: {type: integer}, code"
+    after = CHAIN.replace("fields: {id: {type: string}, code: {type: integer", number + ": {type: integer")
+    by_code = CHAIN.replace("  node:\n    primary key: id", "  node:\n    primary key: code").replace(
+        "/{id}", "/{code}", 1
+    )
+    assert number in after
+    plans = [compile_document("chain.yaml", each.encode()).plan for each in (CHAIN, by_code, after)]
+    first, coded, numbered = (each.schema for each in plans if each is not None)
+    opening = open_sqlite(str(path), first)
+    assert isinstance(opening, Opened)
+    opening.database.close()
+    empty = Path(shutil.copy(path, tmp_path / "empty.db"))
+    opening = open_sqlite(str(empty), numbered)
+    assert isinstance(opening, Opened)
+    opening.database.close()
+    for file, is_new in ((path, False), (empty, True)):
+        connection = apsw.Connection(str(file))
+        for table, row in (("node", "1, 30, NULL"), ("root", "1, 'w'"), ("hair", "'x', 1")):
+            columns = {"node": "id, code, parent", "root": "node, word", "hair": "id, of"}[table]
+            connection.execute(f"""INSERT INTO {table} ({columns}, "$revision") VALUES ({row}, 'r')""")
+        kinds = "SELECT typeof(node.id), typeof(root.node), typeof(hair.of) FROM node, root, hair"
+        assert connection.execute(kinds).fetchall() == [("integer",) * 3 if is_new else ("text",) * 3]
+        connection.close()
+    assert upgrade.upgrade(str(path), coded).goes
+    connection = apsw.Connection(str(path))
+    assert connection.execute("SELECT node.id, root.node, hair.of FROM node, root, hair").fetchall() == [("1", 30, 30)]
+    connection.close()
+
+
 def test_references_follow_whatever_they_are_called(tmp_path: Path) -> None:
     """A row that refers to one of its own kind, and one whose reference is called as a field of what it refers to."""
     before, after = TREE, TREE.replace("  node:\n    primary key: id", "  node:\n    primary key: code")

@@ -97,10 +97,10 @@ def _blocked(loaded: Loaded) -> Iterator[Diagnostic]:
             )
 
 
-def say_sarif(results: Iterable[Result], source: Source) -> None:
-    """A SARIF log on standard output."""
-    log = to_sarif(results, source, Tool("ninefold", ninefold.__version__), uri(source.name))
-    say_json(log)
+def say_sarif(results: Iterable[Result], source: Source, beside: Source | None = None) -> None:
+    """A SARIF log on standard output. `beside`: what the document is compared with."""
+    other = None if beside is None else (beside, uri(beside.name))
+    say_json(to_sarif(results, source, Tool("ninefold", ninefold.__version__), uri(source.name), other))
 
 
 def uri(name: str) -> str:

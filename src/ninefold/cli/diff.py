@@ -14,23 +14,24 @@ from ninefold.cli.check import say_sarif
 from ninefold.cli.commands import Flag, Parameter, Settings
 from ninefold.cli.document import compiled
 from ninefold.cli.files import read_bytes
-from ninefold.cli.git_file import bytes_of
+from ninefold.cli.git_file import bytes_of, given_to_driver
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.proposals import rewrite
 from ninefold.cli.request_files import request_files
-from ninefold.cli.terminal import Unusable, remark, say, say_visibly, show
+from ninefold.cli.terminal import Unusable, complain, remark, say, say_visibly, show
 from ninefold.diff.acceptance import NotAccepted, acceptances
 from ninefold.diff.compare import Showing
 from ninefold.diff.compare import diff as compared
 from ninefold.diff.finding import Difference, Finding, Witness
 from ninefold.diff.older import Proposal
-from ninefold.diff.report import of_audience, results, summary, to_json, to_markdown, to_text
+from ninefold.diff.report import of_audience, of_what, results, summary, to_json, to_markdown, to_text
 from ninefold.diff.verdicts import VERDICTS, Audience
 from ninefold.diff.witness import made, showing, until
 from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.whole import contract_of
+from ninefold.syntax.nodes import PARTS
 from ninefold.syntax.parser import read
 
 Old: TypeAlias = Annotated[
@@ -63,6 +64,16 @@ Write: TypeAlias = Annotated[
     bool, Parameter(help="With `--propose`: write it into NEW as well.", negative=(), show_default=False)
 ]
 
+GitDriver: TypeAlias = Annotated[
+    bool,
+    Parameter(help="As git calls its driver of differences, `git config diff.ninefold.command \"ninefold diff --seek 0 "
+              "--git-driver\"`: the exit status is 0.", negative=(), show_default=False),
+]  # fmt: skip
+
+OfGit: TypeAlias = Annotated[
+    str, Parameter(help="What git adds with `--git-driver`; nothing else.", allow_leading_hyphen=True)
+]
+
 Seek: TypeAlias = Annotated[
     float,
     Parameter(help="Seconds of work in which requests are made of both contracts and told to them, in process, so that "
@@ -74,7 +85,7 @@ def diff(
     old: Old,
     new: New = None,
     /,
-    *,
+    *more: OfGit,
     database: Annotated[str | None, Parameter(show_default=False)] = None,
     requests: Annotated[Sequence[str], Parameter(negative=())] = (),
     settings: Settings = (),
@@ -87,6 +98,7 @@ def diff(
     seek: Seek = 20,
     propose: Propose = False,
     write: Write = False,
+    git_driver: GitDriver = False,
 ) -> int:
     """Say what a change of a contract does to those who rely on it.
 
@@ -121,14 +133,39 @@ def diff(
         From what on the exit status is 1, the gravest first: breaking, look, opens, any difference; or never.
     """
     known = _accepted(accepted)
-    before, after = _sides(old, new, database)
-    if before.plan is None or after.plan is None or propose:
-        return _proposed(before, after, format, fail_on, new or old if write else None)
-    told = partial(_is_told, known or (), audience, part)
-    difference = _difference(before, after, requests, settings, seek, told)
-    found = _open(of_audience(difference.findings, audience, part), known, f"accepted in {accepted}")
-    _say(difference, found, format, everything=all, named=known is not None)
-    return 2 if found and difference.promise.is_open and fail_on != "never" else _status(found, fail_on)
+    if part is not None and not 1 <= part <= len(PARTS):
+        raise Unusable(f"a contract has no part {part}", f"its parts are 1 to {len(PARTS)}")
+
+    def told(before: Loaded, after: Loaded) -> int:
+        if before.plan is None or after.plan is None or propose:
+            return _proposed(before, after, format, fail_on, new or old if write else None)
+        is_told = partial(_is_told, known or (), audience, part)
+        difference = _difference(before, after, requests, settings, seek, is_told)
+        concerns = of_audience(difference.findings, audience, part)
+        found = _open(concerns, known, f"accepted in {accepted}")
+        beside = of_what(len(difference.findings) - len(concerns), len(concerns) - len(found))
+        _say(difference, found, format, beside, everything=all, named=known is not None)
+        return 2 if found and difference.promise.is_open and fail_on != "never" else _status(found, fail_on)
+
+    if git_driver:
+        return _driven((old, *(() if new is None else (new,)), *more), told)
+    if more:
+        raise Unusable("two contracts are compared, and more are given", "ninefold diff OLD NEW")
+    return told(*_sides(old, new, database))
+
+
+def _driven(words: Sequence[str], told: Callable[[Loaded, Loaded], int]) -> int:
+    """What git asks for in the place of its own difference. Anything but 0 ends git; what is wrong is said."""
+    try:
+        (name, old), (now, new) = given_to_driver(words)
+        if old is None or new is None:
+            say_visibly(f"{name} is {'not merged' if old == new else 'new' if old is None else 'gone'}")
+        else:
+            say_visibly(f"{name}:" if name == now else f"{name}, called {now} now:")
+            told(compiled(f"a/{name}", read_bytes(old)), compiled(f"b/{now}", read_bytes(new)))
+    except Unusable as error:
+        complain(str(error), *error.help, details=error.details)
+    return 0
 
 
 def _is_told(known: Collection[str], audience: Audience | None, part: int | None, finding: Finding) -> bool:
@@ -173,6 +210,8 @@ def _write(found: Proposal, new: Loaded, file: str) -> None:
 
 def _sides(old: str, new: str | None, database: str | None) -> tuple[Loaded, Loaded]:
     """Raises Unusable."""
+    if old == new == "-":
+        raise Unusable("standard input is one document, and not both")
     if new is not None and database is None:
         return _whole(old), _whole(new)
     if new is None and database is not None:
@@ -268,22 +307,22 @@ def _showing(
 
 def _say(
     difference: Difference, found: tuple[Finding, ...], format: Literal["text", "json", "sarif", "markdown"],
-    *, everything: bool, named: bool,
+    beside: str, *, everything: bool, named: bool,
 ) -> None:  # fmt: skip
     match format:
         case "text":
-            say_visibly(to_text(difference, found, everything, named))
+            say_visibly(to_text(difference, found, everything, named, beside))
         case "json":
             from msgspec import json
 
             for each in found:
                 say(json.encode(to_json(difference, each)).decode())
         case "sarif":
-            say_sarif(results(difference, found), difference.new)
+            say_sarif(results(difference, found), difference.new, difference.old)
         case "markdown":
-            say(to_markdown(difference, found))
+            say(to_markdown(difference, found, beside))
     if format in ("json", "sarif"):
-        remark(summary(difference, found))
+        remark(summary(difference, found, beside))
 
 
 def _status(found: tuple[Finding, ...], fail_on: Literal["breaking", "look", "opens", "any", "never"]) -> int:

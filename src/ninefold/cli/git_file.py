@@ -1,8 +1,10 @@
-"""A document as it was in a commit: `main:contract.md`, read by git."""
+"""A document as it was in a commit: `main:contract.md`, read by git; and what git gives to a driver of differences."""
 
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
+from os import devnull
 from pathlib import Path
 
 from ninefold.cli.files import LARGEST, read_bytes
@@ -24,6 +26,20 @@ def bytes_of(name: str) -> bytes:
     said = found.stderr.decode("utf-8", "replace").strip().splitlines() or ["git says nothing"]
     reason = said[0].removeprefix("fatal: ").removeprefix("error: ")
     raise Unusable(f"{name} cannot be read: {reason}", "OLD and NEW are files, or REF:PATH in a working tree of git")
+
+
+def given_to_driver(words: Sequence[str]) -> tuple[tuple[str, str | None], tuple[str, str | None]]:
+    """What a file was and is called in the working tree, each with the file that has what it held; None: it was not, or
+    is no more. Git gives seven words, two more where the name is another one, and one where it is not merged
+    (GIT_EXTERNAL_DIFF in git(1)). Raises Unusable."""
+    if len(words) not in (1, 7, 9):
+        raise Unusable(
+            "git gives seven words to its driver, and nobody else calls it so",
+            'git config diff.ninefold.command "ninefold diff --seek 0 --git-driver"',
+        )
+    name, now = words[0], words[7] if len(words) == 9 else words[0]
+    old, new = (None if each == devnull else each for each in (words[1], words[4])) if len(words) > 1 else (None, None)
+    return (name, old), (now, new)
 
 
 def _shown(object: str) -> subprocess.CompletedProcess[bytes]:

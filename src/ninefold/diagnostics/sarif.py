@@ -7,7 +7,7 @@ standard.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
@@ -32,14 +32,15 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was found at a place (3.27). `labels` are the further places that belong to it; `fingerprint` is the same
-    for the same result, wherever it stands (3.27.17)."""
+    """What was found at a place (3.27). `labels` are the further places that belong to it, `beside` those in the other
+    document of two that are compared; `fingerprint` is the same for the same result, wherever it stands (3.27.17)."""
 
     rule: Rule
     message: str
     span: Span
     labels: tuple[Label, ...] = ()
     fingerprint: str = ""
+    beside: tuple[Label, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +61,14 @@ def result_of(diagnostic: Diagnostic) -> Result:
     return Result(rule, "\n".join(lines), diagnostic.span, diagnostic.labels[1:])
 
 
-def to_sarif(results: Iterable[Result], source: Source, tool: Tool, uri: str) -> dict[str, Any]:
-    """A log with one run (3.13, 3.14), to be written as JSON. `uri` is a URI reference (RFC 3986) to the document.
-    Lines and columns count from 1, columns in code points; an end is exclusive (3.30)."""
+def to_sarif(
+    results: Iterable[Result], source: Source, tool: Tool, uri: str, beside: tuple[Source, str] | None = None
+) -> dict[str, Any]:
+    """A log with one run (3.13, 3.14), to be written as JSON. `uri` is a URI reference (RFC 3986) to the document,
+    `beside` another one that it is compared with, and its URI. Lines and columns count from 1, columns in code points;
+    an end is exclusive (3.30)."""
     found = tuple(results)
+    documents = [(source, uri), *(() if beside is None else (beside,))]
     rules = {result.rule.id: result.rule for result in sorted(found, key=lambda result: result.rule.id)}
     indices = {id: index for index, id in enumerate(rules)}
     return {
@@ -80,8 +85,11 @@ def to_sarif(results: Iterable[Result], source: Source, tool: Tool, uri: str) ->
                 },
                 "columnKind": "unicodeCodePoints",
                 "newlineSequences": ["\r\n", "\n", "\r"],
-                "artifacts": [{"location": {"uri": uri}, "encoding": "UTF-8", "roles": ["analysisTarget"]}],
-                "results": [_result(result, indices[result.rule.id], source, uri) for result in found],
+                "artifacts": [
+                    {"location": {"uri": uri}, "encoding": "UTF-8", "roles": [role]}
+                    for (_, uri), role in zip(documents, ("analysisTarget", "referencedOnCommandLine"), strict=False)
+                ],
+                "results": [_result(result, indices[result.rule.id], documents) for result in found],
             }
         ],
     }
@@ -96,29 +104,35 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _result(result: Result, index: int, source: Source, uri: str) -> dict[str, Any]:
+def _result(result: Result, index: int, documents: Sequence[tuple[Source, str]]) -> dict[str, Any]:
     written = {
         "ruleId": result.rule.id,
         "ruleIndex": index,
         "level": result.rule.level,
         "message": {"text": _message(result.message)},
-        "locations": [_location(result.span, source, uri)],
+        "locations": [_location(result.span, documents, 0)],
     }
     if result.fingerprint:
         written["partialFingerprints"] = {"meaning/v1": result.fingerprint}
-    if result.labels:
+    related = [*((label, 0) for label in result.labels), *((label, 1) for label in result.beside)]
+    if related:
         written["relatedLocations"] = [
-            {"id": number, **_location(label.span, source, uri), "message": {"text": _message(label.text or "here")}}
-            for number, label in enumerate(result.labels, 1)
+            {
+                "id": number,
+                **_location(label.span, documents, of),
+                "message": {"text": _message(label.text or "here")},
+            }
+            for number, (label, of) in enumerate(related, 1)
         ]
     return written
 
 
-def _location(span: Span, source: Source, uri: str) -> dict[str, Any]:
+def _location(span: Span, documents: Sequence[tuple[Source, str]], of: int) -> dict[str, Any]:
+    source, uri = documents[of]
     start, end = source.place(span.start), source.place(span.end)
     return {
         "physicalLocation": {
-            "artifactLocation": {"uri": uri, "index": 0},
+            "artifactLocation": {"uri": uri, "index": of},
             "region": {
                 "startLine": start.line,
                 "startColumn": start.column,

@@ -152,6 +152,7 @@ def _finding(group: tuple[Change, ...], judge: Judge, alone: Alone, both: Both) 
         None if change.new is None else (change.new.entry or change.new.node).span,
         len(group) - 1,
         _kept(both, endpoints) if any(each.verdict == "breaking" for each in found) else None,
+        _older(both, alone) if found else (),
     )
 
 
@@ -176,6 +177,13 @@ def _kept(both: Both, endpoints: Sequence[str]) -> str | None:
         return None
     pairs = [(both.before.routes.get((None, each)), both.after.routes.get((name, each))) for each in endpoints]
     return name if all(was and now and was.says_the_same(now) for was, now in pairs) else None
+
+
+def _older(both: Both, alone: Alone) -> tuple[str, ...]:
+    """The older versions of the old contract in which it is felt."""
+    versions = both.old_plan.versions
+    names = () if versions is None else tuple(each.name for each in versions.versions if each.name != versions.current)
+    return tuple(name for name in names if any(version == name for version, _ in alone.felt.routes))
 
 
 def _said(change: Change) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
+from dataclasses import replace
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
@@ -24,9 +26,10 @@ class Witness:
 class Finding:
     """`address` is what it is about, as `ablate` calls facts; `endpoints` are those where it is felt, and
     `everywhere`: it is part of what is said of all. `kept`: the
-    version of the new contract that still has the old behaviour; None: none has, or none is promised. `told`: how many
-    requests were told to find a witness; None: none was sought. `meant`: all that the two contracts say there, in a
-    form that is the same however it is written."""
+    version of the new contract that still has the old behaviour; None: none has, or none is promised. `older`: the
+    older versions of the old contract in which it is felt as well. `told`: how many requests were told to find a
+    witness; None: none was sought. `meant`: all that the two contracts say there, in a form that is the same however it
+    is written. `not_asked_for`: what it is for others (`for_audience`)."""
 
     address: str
     part: int
@@ -38,9 +41,11 @@ class Finding:
     new: Span | None = None
     uses: int = 0
     kept: str | None = None
+    older: tuple[str, ...] = ()
     witness: Witness | None = None
     told: int | None = None
     meant: str = ""
+    not_asked_for: tuple[Effect, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -59,8 +64,14 @@ class Finding:
     @property
     def fingerprint(self) -> str:
         """The same for the same finding, wherever it stands and however it is written."""
-        meant = self.meant or self.said
-        return hashlib.sha256(f"{self.address}\0{meant}\0{self.verdict}".encode()).hexdigest()[:16]
+        meant, verdict = self.meant or self.said, gravest((*self.effects, *self.not_asked_for))
+        return hashlib.sha256(f"{self.address}\0{meant}\0{verdict}".encode()).hexdigest()[:16]
+
+    def for_audience(self, audience: Audience) -> Finding | None:
+        """As it concerns one audience; None: it does not."""
+        own = tuple(each for each in self.effects if each.audience == audience)
+        others = tuple(each for each in self.effects if each.audience != audience)
+        return replace(self, effects=own, not_asked_for=others) if own else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +87,7 @@ class Difference:
         return tuple(each for each in self.findings if each.verdict == verdict)
 
 
-def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The gravest first, then by place."""
     return tuple(
         sorted(findings, key=lambda each: (VERDICTS.index(each.verdict), each.part, each.new or each.old or Span(0, 0)))

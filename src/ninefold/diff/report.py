@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.sarif import Level, Result, Rule
 from ninefold.diagnostics.source import Source, Span
-from ninefold.diff.finding import Difference, Finding, Witness
+from ninefold.diff.finding import Difference, Finding, Witness, in_order
 from ninefold.diff.verdicts import VERDICTS, Audience, Verdict
 
 FOLDED: Final[tuple[Verdict, ...]] = ("compatible", "words")
@@ -26,23 +27,30 @@ def _counted(difference: Difference, found: Iterable[Finding]) -> str:
     return ", ".join(f"{counted[called]} {called}" for called in ("effect", *VERDICTS) if counted[called])
 
 
-def summary(difference: Difference, findings: Iterable[Finding]) -> str:
-    """The last line, which is always there."""
+def summary(difference: Difference, findings: Iterable[Finding], beside: str = "") -> str:
+    """The last line, which is always there. `beside`: what differs and was not asked for, in words: without it nobody
+    may take the line for that of all that differs."""
     told = _counted(difference, findings)
     if told and difference.promise.is_open:
-        return f"no verdict: `compatible` of part 9 is not shown; {told}"
-    return told or "nothing differs"
+        told = f"no verdict: `compatible` of part 9 is not shown; {told}"
+    return (told or ("nothing else differs" if beside else "nothing differs")) + (f"; {beside}" if beside else "")
+
+
+def of_what(others: int, accepted: int) -> str:
+    """How much differs beside what is told, since it concerns others or is accepted."""
+    return ", ".join(f"{count} {what}" for count, what in ((others, "not asked for"), (accepted, "accepted")) if count)
 
 
 def to_text(
-    difference: Difference, findings: tuple[Finding, ...], everything: bool = False, named: bool = False
-) -> str:
+    difference: Difference, findings: tuple[Finding, ...], everything: bool = False, named: bool = False,
+    beside: str = "",
+) -> str:  # fmt: skip
     """`named`: each with its fingerprint."""
     lines: list[str] = []
     for each in findings:
         if everything or _called(difference, each) not in FOLDED:
             lines += [*_told(difference, each), *([f"  = finding: {each.fingerprint}"] if named else []), ""]
-    lines.append(summary(difference, findings))
+    lines.append(summary(difference, findings, beside))
     return "\n".join(lines)
 
 
@@ -95,6 +103,8 @@ def promised(difference: Difference, each: Finding) -> Iterator[str]:
         yield "promise: no word of `compatible` covers it"
     if each.kept is not None:
         yield f"kept for who names {each.kept}: part 9 of the new contract has it as it was"
+    if each.older and each.verdict not in FOLDED:
+        yield f"in older versions, too: {', '.join(each.older)}"
 
 
 def _few(each: Finding) -> str:
@@ -116,6 +126,7 @@ def line_of(source: Source, span: Span) -> str:
 def to_json(difference: Difference, each: Finding) -> dict[str, Any]:
     """One finding, for a line of its own."""
     return {
+        "code": rule_of(_called(difference, each)),
         "verdict": None if difference.promise.is_open else each.verdict,
         "message": each.said,
         "part": each.part,
@@ -136,6 +147,7 @@ def to_json(difference: Difference, each: Finding) -> dict[str, Any]:
         "old": json_place(difference.old, each.old),
         "new": json_place(difference.new, each.new),
         "kept_by_version": each.kept,
+        "older_versions": list(each.older),
         "witness": None
         if each.witness is None
         else {
@@ -156,9 +168,9 @@ def json_place(source: Source, span: Span | None) -> dict[str, Any] | None:
     return {"file": source.name, "line": place.line, "column": place.column, "text": line_of(source, span)}
 
 
-def to_markdown(difference: Difference, findings: tuple[Finding, ...]) -> str:
+def to_markdown(difference: Difference, findings: tuple[Finding, ...], beside: str = "") -> str:
     """A heading with counts, a table, and what is compatible folded."""
-    lines = [f"### Contract: {summary(difference, findings)}", ""]
+    lines = [f"### Contract: {summary(difference, findings, beside)}", ""]
     shown = [each for each in findings if _called(difference, each) not in FOLDED]
     if shown:
         lines += ["| | what | who | where | line |", "|---|---|---|---|---|"]
@@ -202,13 +214,11 @@ def _cell(text: str) -> str:
 
 
 def of_audience(findings: Iterable[Finding], audience: Audience | None, part: int | None) -> tuple[Finding, ...]:
-    """Those that concern one audience, or one part."""
-    return tuple(
-        each
-        for each in findings
-        if (audience is None or any(one.audience == audience for one in each.effects))
-        and (part is None or each.part == part)
-    )
+    """Those that concern one audience, as they do, or one part."""
+    found = [each for each in findings if part is None or each.part == part]
+    if audience is None:
+        return tuple(found)
+    return in_order(own for each in found if (own := each.for_audience(audience)) is not None)
 
 
 _LEVELS: Final[dict[str, Level]] = {
@@ -229,14 +239,20 @@ _TITLES: Final = {
 }
 
 
+def rule_of(called: str) -> str:
+    """By what programs know findings of a kind, in JSON and in SARIF."""
+    return f"diff-{called}"
+
+
 def results(difference: Difference, findings: Iterable[Finding]) -> Iterator[Result]:
     """For tools that show findings at the lines of the new contract."""
     for each in findings:
         verdict = _called(difference, each)
-        rule = Rule(f"diff-{verdict}", _TITLES[verdict], _LEVELS[verdict], f"{_TITLES[verdict]}. See docs/diff.md.")
+        rule = Rule(rule_of(verdict), _TITLES[verdict], _LEVELS[verdict], f"{_TITLES[verdict]}. See docs/diff.md.")
         lines = [each.said, *dict.fromkeys(f"{one.audience}: {one.said}" for one in each.effects if one.said)]
         if each.old is not None:
             lines.append(f"was {place_of(difference.old, each.old)}: {line_of(difference.old, each.old)}")
         lines += () if each.witness is None else _witness(each.witness)
         span = each.new if each.new is not None else Span(0, 0)
-        yield Result(rule, "\n".join(lines), span, fingerprint=each.fingerprint)
+        was = () if each.old is None else (Label(each.old, "as it was"),)
+        yield Result(rule, "\n".join(lines), span, fingerprint=each.fingerprint, beside=was)

@@ -27,3 +27,9 @@ class Change:
     write: tuple[str, ...] = ()
     over: Premise | None = None
     hides: bool = False
+
+
+def of_lacking(table: str, field: str) -> tuple[str, ...]:
+    """Lines for the document: what may become of rows without a value."""
+    lacking = f'where: "!has(old.{field})"'
+    return f"{{set: {table}.{field}, is: …, {lacking}}}", f"{{remove rows: {table}, {lacking}}}"

@@ -89,13 +89,14 @@ def changes(stored: Schema, wanted: Schema) -> Changes:
     found: list[Change] = []
     silent: list[Step] = []
     tables: list[Table] = []
-    for table, whole in zip(shape(wanted).tables, wanted.tables, strict=True):
+    shaped = shape(wanted)
+    for table, whole in zip(shaped.tables, wanted.tables, strict=True):
         was = old.get(table.name) or hidden.get(table.name)
         if was is None:
             found.append(Change("automatic", f"resource `{table.name}`", "new", (steps.MakeTable(table),)))
             tables.append(table)
             continue
-        changed = Changed(was, table, whole, stored)
+        changed = Changed(was, table, whole, stored, shaped)
         found += changed.changes()
         silent += changed.silent
         tables.append(structs.replace(table, aside=changed.aside))
@@ -106,7 +107,7 @@ def changes(stored: Schema, wanted: Schema) -> Changes:
     if wanted.log and not stored.log:
         silent.append(steps.MakeSupport("reading"))
     aside = tuple(table for name, table in {**hidden, **old}.items() if name not in names)
-    after = structs.replace(shape(wanted), tables=tuple(tables), aside=aside)
+    after = structs.replace(shaped, tables=tuple(tables), aside=aside)
     return Changes(tuple(found), _with_supports(after, stored), tuple(_by_names_of_then(silent, tables)))
 
 

@@ -8,10 +8,10 @@ from dataclasses import field, replace
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Aside, Column, Index, Reference, Schema, Table
 from ninefold.upgrade import steps
-from ninefold.upgrade.change import By, Change
+from ninefold.upgrade.change import By, Change, of_lacking
 from ninefold.upgrade.shape import ON_DELETE, reference_indexes, type_in_words
 from ninefold.upgrade.steps import Premise, Step, Value
-from ninefold.values import Array, Digest, Integer, Number, Text, Timestamp
+from ninefold.values import Array, Digest, Integer, Number, Text, Timestamp, Type
 
 
 @dataclass
@@ -23,6 +23,7 @@ class Changed:
     new: Table
     whole: Table
     stored: Schema
+    wanted: Schema
     silent: list[Step] = field(default_factory=list)
     aside: tuple[Aside, ...] = ()
     anew: bool = False
@@ -81,8 +82,8 @@ class Changed:
         if was.type != now.type:
             yield self._converted(was, now)
         before, after = _reference(self.old, name), _reference(self.new, name)
-        if was.type == now.type and before != after:
-            yield self._referring(name, before, after)
+        if was.type == now.type:
+            yield from self._referring(name, before, after)
         if self.here != self.old.name and after is not None and before is not None:
             yield Change("back", self.about(name), "", (), (self._refer(name, after),))
         if was.required and not now.required and name not in self.new.key:
@@ -94,7 +95,7 @@ class Changed:
                 "required now",
                 (steps.Require(table, name),),
                 (steps.HaveValue(self.here, name),),
-                write=_of_lacking(table, name),
+                write=of_lacking(table, name),
             )
         if isinstance(was.type, Digest) and isinstance(now.type, Digest):
             # Of a password and of a token are kept what cannot be made of each other.
@@ -104,7 +105,8 @@ class Changed:
             yield Change("automatic", self.about(name), "", (), (kind,), write=write)
         if now.serial and not was.serial:
             self.anew = True
-            yield Change("automatic", self.about(name), "numbered by the service now")
+            differ = (steps.Differ(self.here, (name,)),)
+            yield Change("automatic", self.about(name), "numbered by the service now", (), differ)
         elif was.serial and not now.serial:
             yield Change("automatic", self.about(name), "no longer numbered by the service")
 
@@ -114,7 +116,7 @@ class Changed:
         about = f"{self.new.name}.{now.name}"
         exact, lacking = _exact(was, now), "" if was.required else f", where: has(old.{was.name})"
         value = "…" if exact is None else f'"{exact}"'
-        without = () if now.required else (f"{{aside: {about}}}", f"{{lose: {about}}}")
+        without = () if now.required or now.name in self.new.key else (f"{{aside: {about}}}", f"{{lose: {about}}}")
         write = (f"{{set: {about}, is: {value}{lacking}}}", *without)
         if {type(was.type), type(now.type)} == {Integer, Number}:
             self.values[now.name] = steps.Converted(was.name, was.type, now.type)
@@ -125,17 +127,37 @@ class Changed:
         self.values.pop(now.name)
         return Change("automatic", self.about(now.name), words, (), (nothing,), "upgrade", write, nothing)
 
-    def _referring(self, name: str, before: Reference | None, after: Reference | None) -> Change:
-        self.anew = True
-        if before is not None and after is not None and before.key != after.key:
-            self.values[name] = steps.Followed(name, before.table, before.key, after.key)
-            words = f"follows the primary key of `{after.table}`"
-            return Change("automatic", self.about(name), words, by="upgrade", over=steps.AreNone(self.here, name))
-        if before is not None and after is not None:
-            was, now = (ON_DELETE[each.on_delete].lower() for each in (before, after))
-            words = f"`on delete: {now}` instead of `{was}`"
-            return Change("automatic", self.about(name), words)
-        return Change("automatic", self.about(name), "refers to other rows than it did")
+    def _referring(self, name: str, before: Reference | None, after: Reference | None) -> Iterator[Change]:
+        if before is None or after is None:
+            if before is not after:
+                self.anew = True
+                yield Change("automatic", self.about(name), "refers to other rows than it did")
+            return
+        held, holds = before, after
+        if before.key == after.key:
+            held, holds = _held(before, self.stored), _held(after, self.wanted)
+        if held.key != holds.key:
+            self.anew = True
+            self.values[name] = steps.Followed(name, held.table, held.key, holds.key)
+            words, field = f"follows the primary key of `{after.table}`", f"{self.new.name}.{name}"
+            required = next(each for each in self.new.columns if each.name == name).required
+            # Rows that are decided to go may have been referred to.
+            there = (self._refer(name, before),)
+            none = () if required else (f"{{set: {field}, is: null, where: …}}",)
+            write = (f"{{remove rows: {self.new.name}, where: …}}", *none)
+            over = steps.AreNone(self.here, name)
+            yield Change("automatic", self.about(name), words, (), there, "upgrade", write, over)
+        elif (was := _type(held, self.stored)) != (now := _type(holds, self.wanted)):
+            # Other than numbers there are none: what they refer to has no rows, or is asked.
+            self.anew = True
+            self.values.pop(name)
+            if {type(was), type(now)} == {Integer, Number}:
+                self.values[name] = steps.Converted(name, was, now)
+        if before.on_delete != after.on_delete:
+            self.anew = True
+            kinds = (ON_DELETE[each.on_delete].lower() for each in (before, after))
+            words = "`on delete: {1}` instead of `{0}`".format(*kinds)
+            yield Change("automatic", self.about(name), words)
 
     def _refer(self, column: str, reference: Reference) -> Premise:
         """That what a column holds is there to be referred to."""
@@ -197,7 +219,7 @@ class Changed:
             premises.append(self._refer(was.stored, reference))
         if reference is not None or column.serial or name in self.new.key:
             self.anew = True
-        write = _of_lacking(table, name)
+        write = of_lacking(table, name)
         yield Change("back", self.about(name), "with the values that it had", tuple(more), tuple(premises), write=write)
 
     # The table
@@ -206,7 +228,10 @@ class Changed:
         if self.old.key == self.new.key:
             return
         self.anew = True
-        words = f"was {_all(self.old.key)} and is {_all(self.new.key)}"
+        hidden = {each.stored: each.column.name for each in self.old.aside}
+        before = tuple(hidden.get(name, name) for name in self.old.key)
+        same = before == self.new.key
+        words = "has other values" if same else f"was {_all(before)} and is {_all(self.new.key)}"
         unique = steps.Differ(self.here, self.new.key)
         known = {column.name for column in self.old.columns}
         about = f"the primary key of `{self.new.name}`"
@@ -280,12 +305,6 @@ def _not_by_column(found: Sequence[Step]) -> Iterator[Step]:
     return (each for each in found if isinstance(each, steps.TakeTableBack | steps.MakeSupport))
 
 
-def _of_lacking(table: str, field: str) -> tuple[str, ...]:
-    """What may become of rows without a value."""
-    lacking = f'where: "!has(old.{field})"'
-    return f"{{set: {table}.{field}, is: …, {lacking}}}", f"{{remove rows: {table}, {lacking}}}"
-
-
 def _exact(was: Column, now: Column) -> str | None:
     """An expression by which nothing of a value is lost, where it is of use at all."""
     old = f"old.{was.name}"
@@ -322,6 +341,24 @@ def _copies(old: Table, new: Table) -> list[Index]:
 
 def _reference(table: Table, column: str) -> Reference | None:
     return next((reference for reference in table.references if reference.column == column), None)
+
+
+def _held(reference: Reference, schema: Schema) -> Reference:
+    """What a reference holds: the key of its rows, or, where that is a reference itself, what this one holds."""
+    seen = set[str]()
+    while reference.table not in seen:
+        seen.add(reference.table)
+        table = next((each for each in (*schema.tables, *schema.aside) if each.name == reference.table), None)
+        inner = None if table is None else _reference(table, reference.key)
+        if inner is None:
+            break
+        reference = inner
+    return reference
+
+
+def _type(reference: Reference, schema: Schema) -> Type:
+    tables = (each for each in (*schema.tables, *schema.aside) if each.name == reference.table)
+    return next(column.type for table in tables for column in table.columns if column.name == reference.key)
 
 
 def unique(table: Table) -> Mapping[tuple[str, ...], Index]:

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from ninefold.plan.schema import Schema
 from ninefold.upgrade import steps
-from ninefold.upgrade.change import Change
+from ninefold.upgrade.change import Change, of_lacking
 from ninefold.upgrade.changes import Changes
 from ninefold.upgrade.steps import Premise
 
@@ -72,9 +72,11 @@ def answers(
                 for state in new.get(table, ()):
                     yield f"{{state: {table}.{each}, to: {state}, since: kept}}   # `{state}` is new: renamed?"
                 yield f"{{state: {table}.{each}, to: …, since: kept}}   # or since: now; to: {' or '.join(values)}"
-        case steps.Differ(table=table, columns=columns) if change.words == "new":
+        case steps.Differ(table=table, columns=columns):
             yield f"{{set: {table}.{columns[-1]}, is: …, where: …}}"
             yield f"{{remove rows: {table}, where: …}}"
+        case steps.HaveValue(table=table, column=column) if not change.write:
+            yield from of_lacking(table, column)
         case _:
             pass
 

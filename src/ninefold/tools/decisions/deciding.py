@@ -156,8 +156,7 @@ class Deciding:
         where = None if each.where is None else self._typed(each.where, table, Boolean())
         if value is None or (each.where is not None and where is None):
             return
-        if not self.fill(table, wanted, name, type_, value, where):
-            self._unknown("rows are known by it: what is decided cannot be", each.field, {})
+        self.fill(table, wanted, name, type_, value, where)
 
     def fill(
         self,
@@ -169,20 +168,16 @@ class Deciding:
         where: Typed | None,
         *,
         whole: bool = False,
-    ) -> bool:
-        """Give a field a value, which is of `type_`; where it was of another, what it had is set aside. False: rows are
-        known by it, and it cannot be."""
+    ) -> None:
+        """Give a field a value, which is of `type_`; where it was of another, what it had is set aside."""
         held = next(column for column in shape(Schema((wanted,))).tables[0].columns if column.name == name)
         reads = dict(self.reads[table.name])
         was = next((column for column in table.columns if column.name == name), None)
         if was is None or was.type != held.type:
-            if held.serial or (was is not None and name in (*wanted.key, *table.key)):
-                return False
             if was is not None:
                 table, reads = self.put_aside(table, was)
             self.add(table, wanted, held)
         self.steps.append(steps.Fill(table.name, name, type_, value, where, reads, whole))
-        return True
 
     def give(self, resource: str, field: str, value: Typed) -> None:
         """A new field that every row has to have is given what the contract gives to new rows."""
@@ -247,10 +242,10 @@ class Deciding:
             return
         table, name = found
         was = next((column for column in table.columns if column.name == name), None)
-        if was is None or name in table.key:
+        wanted = self.wanted.get(table.name)
+        if was is None or name in (table.key if wanted is None else wanted.key):
             self._unknown("nothing is stored that could go, of", each.field, {})
             return
-        wanted = self.wanted.get(table.name)
         table, _ = self.put_aside(table, was)
         now = () if wanted is None else shape(Schema((wanted,))).tables[0].columns
         again = next((column for column in now if column.name == name), None)
@@ -291,14 +286,23 @@ class Deciding:
     # What they have in common
 
     def put_aside(self, table: Table, was: Column) -> tuple[Table, dict[str, tuple[str, Type]]]:
-        """The table without a column, which is set aside, and what is read of it."""
+        """The table without a column, which is set aside, and what is read of it. One by which rows are known stays
+        what others refer to, under the name that is hidden, until the table is made anew."""
         aside = steps.set_aside(was, table.aside)
-        self.steps.append(steps.SetAside(table.name, aside))
+        if was.name in table.key:
+            self.steps.append(steps.RenameColumn(table.name, was.name, aside.stored))
+            self.tables = {
+                name: with_column_named(held, table.name, was.name, aside.stored) for name, held in self.tables.items()
+            }
+            table = self.tables[table.name]
+        else:
+            self.steps.append(steps.SetAside(table.name, aside))
+        gone = (was.name, aside.stored)
         without = structs.replace(
             table,
-            columns=tuple(column for column in table.columns if column.name != was.name),
-            references=tuple(each for each in table.references if each.column != was.name),
-            indexes=tuple(each for each in table.indexes if was.name not in each.names),
+            columns=tuple(column for column in table.columns if column.name not in gone),
+            references=tuple(each for each in table.references if each.column not in gone),
+            indexes=tuple(each for each in table.indexes if not {*gone}.intersection(each.names)),
             aside=(*table.aside, aside),
         )
         self.tables[table.name] = without
@@ -310,7 +314,7 @@ class Deciding:
         return without, dict(reads)
 
     def add(self, table: Table, wanted: Table, column: Column) -> None:
-        plain = structs.replace(column, required=False)
+        plain = structs.replace(column, required=False, serial=False)
         # One by which rows will be known has no value yet.
         self.steps.append(steps.AddColumn(structs.replace(wanted, key=table.key), plain))
         reference = tuple(each for each in wanted.references if each.column == column.name)

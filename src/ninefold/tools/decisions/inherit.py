@@ -112,8 +112,7 @@ def _converted(deciding: Deciding, older: Older, at: tuple[Table, Table, Column]
     name = _before(deciding, table.name, column.name)
     read = Select(operand=Variable(name=OLD, type=deciding.old(table.name)), name=name, type=given)
     where = None if was.required else _typed(deciding.old(table.name), f"has(old.{name})")
-    if not deciding.fill(table, wanted, column.name, column.type, substitute(value, "value", read), where, whole=True):
-        return False
+    deciding.fill(table, wanted, column.name, column.type, substitute(value, "value", read), where, whole=True)
     said = f"{table.name}.{column.name} is `{found.written.text}` of what it was in `{older.version}`, as part 9 says"
     deciding.inherited.append(Inherited("converted", said))
     return True
