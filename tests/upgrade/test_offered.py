@@ -7,12 +7,18 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
+from msgspec import structs
+from tests.contracts import SERVED, compiled, contract_of
 from tests.slices import LONG, some
+from tests.upgrade.test_decided import decided
 from tests.upgrade.test_matrix import CHANGES, databases, loaded, path, plan, rehearsed
 
 from ninefold.plan.schema import Column
+from ninefold.runtime.store import upgrade
 from ninefold.runtime.store.changing import Judged, NotUpgraded
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.upgrade.shape import identifier_type
 from ninefold.values import Array, Boolean, Integer, Number, Row, Text, Timestamp, Type
 
@@ -98,3 +104,22 @@ def test_a_reference_does_not_follow_a_row_that_goes(path: Path) -> None:
         "field `booking.room`, follows the primary key of `room`, and 1 row refers to what is not there any more",
     )
     assert found.write == ("{remove rows: booking, where: …}",)
+
+
+def test_deliveries_to_other_rows_begin_anew_where_that_is_decided(tmp_path: Path) -> None:
+    [directory] = [each for each in SERVED if each.name == "subscriptions-to-what-happens"]
+    found, path = compiled(contract_of(directory)).plan, str(tmp_path / "doors.db")
+    assert found is not None
+    opening = open_sqlite(path, found.schema)
+    assert isinstance(opening, Opened)
+    opening.database.close()
+    connection = apsw.Connection(path)
+    connection.execute("INSERT INTO \"$subscription\" (id, who, caller) VALUES ('s', 'w', 'c')")
+    wanted = structs.replace(found.schema, subscribers=("door", "name"))
+    [question] = [each for each in upgrade.preview(path, wanted).changes if each.why]
+    assert question.write == ("{lose: deliveries}",)
+    assert upgrade.upgrade(path, wanted, decide=decided(wanted, *question.write)).made
+    assert connection.execute('SELECT count(*) FROM "$subscription"').fetchall() == [(0,)]
+    [(made,)] = connection.execute("SELECT sql FROM sqlite_schema WHERE name = '$subscription'").fetchall()
+    assert 'REFERENCES "door" ("name")' in str(made)
+    connection.close()

@@ -19,6 +19,7 @@ from ninefold.cli.operator_values import operator_values
 from ninefold.cli.proposals import rewrite
 from ninefold.cli.request_files import request_files
 from ninefold.cli.terminal import Unusable, complain, remark, say, say_visibly, show
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.acceptance import NotAccepted, acceptances
 from ninefold.diff.compare import Showing
 from ninefold.diff.compare import diff as compared
@@ -103,13 +104,12 @@ def diff(
     """Say what a change of a contract does to those who rely on it.
 
     Each difference is *breaking*, to be looked at (*look*: nobody could prove that it is not), *opens* something (who
-    sees or may do more than before), is *compatible*, or changes *words* alone; for senders of requests, readers of
-    responses, receivers of events, operators, and those whose rows they are. What counts as compatible is what part 9
-    of OLD lists; where OLD says nothing of versions, nothing was promised beyond what a caller uses, and what adds is
-    compatible. docs/diff.md says how a verdict comes about.
+    sees or may do more than before), is *compatible*, or changes *words* alone; for senders, readers, receivers of
+    events, operators, and those whose rows they are. What counts as compatible part 9 of OLD lists; where it says
+    nothing, what adds is compatible. docs/diff.md says how a verdict comes about.
 
     Exit status: 0 if nothing is at or above `--fail-on`, 1 if something is, 2 if a side has errors or cannot be read,
-    or if something differs and `compatible` of part 9 is not shown: then effects are printed, and there is no verdict.
+    or something differs and `compatible` of part 9 is not shown: then there is no verdict, but effects.
 
         ninefold diff main:contract.md contract.md --format markdown
         ninefold diff old.md new.md --requests requests.http
@@ -119,12 +119,11 @@ def diff(
     Parameters
     ----------
     database
-        A database in place of OLD: the contract that it was last served with. A service may run meanwhile.
+        In place of OLD: the contract that it was last served with. A service may run meanwhile.
     requests
         A file of requests, or a directory of `.http` files, told in order; may come several times. They count first.
     format
-        `json` gives one object a finding, each on a line of its own; `sarif` is for tools that show findings at their
-        lines; `markdown` is for a pull request.
+        `json` gives one object a line for each finding; `sarif` is for tools that show findings at their lines.
     all
         Tell what is compatible, and words, one by one.
     part
@@ -132,32 +131,47 @@ def diff(
     fail_on
         From what on the exit status is 1, the gravest first: breaking, look, opens, any difference; or never.
     """
-    known = _accepted(accepted)
-    if part is not None and not 1 <= part <= len(PARTS):
-        raise Unusable(f"a contract has no part {part}", f"its parts are 1 to {len(PARTS)}")
+    asked = _Asked(accepted, _accepted(accepted), audience, part)
 
     def told(before: Loaded, after: Loaded) -> int:
         if before.plan is None or after.plan is None or propose:
             return _proposed(before, after, format, fail_on, new or old if write else None)
-        is_told = partial(_is_told, known or (), audience, part)
-        difference = _difference(before, after, requests, settings, seek, is_told)
-        concerns = of_audience(difference.findings, audience, part)
-        found = _open(concerns, known, f"accepted in {accepted}")
-        beside = of_what(len(difference.findings) - len(concerns), len(concerns) - len(found))
-        _say(difference, found, format, beside, everything=all, named=known is not None)
+        difference = _difference(before, after, requests, settings, seek, asked.is_told)
+        found, beside = asked.of(difference)
+        _say(difference, found, format, beside, everything=all, named=accepted is not None)
         return 2 if found and difference.promise.is_open and fail_on != "never" else _status(found, fail_on)
 
-    if git_driver:
-        return _driven((old, *(() if new is None else (new,)), *more), told)
-    if more:
-        raise Unusable("two contracts are compared, and more are given", "ninefold diff OLD NEW")
-    return told(*_sides(old, new, database))
+    return _driven((old, new, *more), told) if git_driver else told(*_sides(old, new, database, *more))
 
 
-def _driven(words: Sequence[str], told: Callable[[Loaded, Loaded], int]) -> int:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Which findings are asked for. `known`: those that are accepted in `file`; None: there is none."""
+
+    file: str | None
+    known: Collection[str] | None
+    audience: Audience | None
+    part: int | None
+
+    def __post_init__(self) -> None:
+        """Raises Unusable."""
+        if self.part is not None and not 1 <= self.part <= len(PARTS):
+            raise Unusable(f"a contract has no part {self.part}", f"its parts are 1 to {len(PARTS)}")
+
+    def is_told(self, finding: Finding) -> bool:
+        return finding.fingerprint not in (self.known or ()) and bool(of_audience((finding,), self.audience, self.part))
+
+    def of(self, difference: Difference) -> tuple[tuple[Finding, ...], str]:
+        """Those of a difference, and how many others there are, in words."""
+        concern = of_audience(difference.findings, self.audience, self.part)
+        found = _open(concern, self.known, f"accepted in {self.file}")
+        return found, of_what(len(difference.findings) - len(concern), len(concern) - len(found))
+
+
+def _driven(words: Sequence[str | None], told: Callable[[Loaded, Loaded], int]) -> int:
     """What git asks for in the place of its own difference. Anything but 0 ends git; what is wrong is said."""
     try:
-        (name, old), (now, new) = given_to_driver(words)
+        (name, old), (now, new) = given_to_driver([each for each in words if each is not None])
         if old is None or new is None:
             say_visibly(f"{name} is {'not merged' if old == new else 'new' if old is None else 'gone'}")
         else:
@@ -166,10 +180,6 @@ def _driven(words: Sequence[str], told: Callable[[Loaded, Loaded], int]) -> int:
     except Unusable as error:
         complain(str(error), *error.help, details=error.details)
     return 0
-
-
-def _is_told(known: Collection[str], audience: Audience | None, part: int | None, finding: Finding) -> bool:
-    return finding.fingerprint not in known and bool(of_audience((finding,), audience, part))
 
 
 def _proposed(old: Loaded, new: Loaded, format: str, fail_on: str, file: str | None) -> int:
@@ -208,8 +218,10 @@ def _write(found: Proposal, new: Loaded, file: str) -> None:
     rewrite(file, read_bytes(file), new.source.text, text, write=True)
 
 
-def _sides(old: str, new: str | None, database: str | None) -> tuple[Loaded, Loaded]:
+def _sides(old: str, new: str | None, database: str | None, *more: str) -> tuple[Loaded, Loaded]:
     """Raises Unusable."""
+    if more:
+        raise Unusable("two contracts are compared, and more are given", "ninefold diff OLD NEW")
     if old == new == "-":
         raise Unusable("standard input is one document, and not both")
     if new is not None and database is None:

@@ -22,6 +22,8 @@ is laid out (`ninefold.upgrade.shape`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ninefold.sql.fragment import identifier
 
 DIGEST = identifier("$digest")
@@ -70,3 +72,34 @@ def create(resource: str, key: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
         f"CREATE INDEX IF NOT EXISTS {identifier(f'$credential {resource} by row')} ON {name} ({columns})",
         f"CREATE INDEX IF NOT EXISTS {identifier(f'$credential {resource} by expiry')} ON {name} ({EXPIRES})",
     )
+
+
+def of_scopes(resource: str) -> str:
+    """That scopes end with the credential that they are of, as a table's constraint."""
+    return f"FOREIGN KEY ({DIGEST}) REFERENCES {table_of(resource)} ({DIGEST}) ON DELETE CASCADE"
+
+
+def set_apart(
+    resource: str, called: str, key: tuple[str, ...], values: Mapping[str, str], goes: str = ""
+) -> tuple[str, ...]:
+    """The statements that keep the credentials of rows apart, which were known by `key`: `values`, of a row that is
+    `called` so, are what they are known by from then on. `goes`: what becomes of that which refers to them."""
+    own, apart = table_of(resource), _apart(resource)
+    row = " AND ".join(f"{called}.{identifier(name)} = issued.{identifier(name)}" for name in key)
+    found = [
+        f"(SELECT {value} FROM {identifier(resource)} AS {called} WHERE {row}) AS {identifier(name)}"
+        for name, value in values.items()
+    ]
+    columns = ", ".join((DIGEST, SCHEME, EXPIRES, *found))
+    return f"CREATE TABLE {apart} AS SELECT {columns} FROM {own} AS issued", f"DROP TABLE {own} {goes}".rstrip()
+
+
+def taken_back(resource: str, key: tuple[str, ...], created: tuple[str, ...]) -> tuple[str, ...]:
+    """The statements that put them back: `created` are those that make their table. Without a value for each of the
+    key there were none."""
+    apart, names = _apart(resource), ", ".join((DIGEST, SCHEME, EXPIRES, *map(identifier, key)))
+    return *created, f"INSERT INTO {table_of(resource)} ({names}) SELECT {names} FROM {apart}", f"DROP TABLE {apart}"
+
+
+def _apart(resource: str) -> str:
+    return identifier(f"$apart {table_name(resource)}")

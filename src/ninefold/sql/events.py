@@ -87,16 +87,19 @@ def create_deliveries(table: str, *key: str) -> tuple[str, ...]:
     contract was another, is not sent to these."""
     subscriptions, *others = CREATE_DELIVERIES
     assert _TO_OWN in subscriptions
-    dropped = ("$subscribed in", "$delivery", "$subscription")
     columns = ", ".join(map(identifier, key))
     own = f" REFERENCES {identifier(table)} ({columns}) ON UPDATE CASCADE ON DELETE CASCADE" if len(key) == 1 else ""
     return (
-        *(f"DROP TABLE IF EXISTS {identifier(each)}" for each in dropped),
+        *DROP_DELIVERIES,
         subscriptions.replace(_TO_OWN, own),
         *(each.replace("ON DELETE CASCADE", "ON UPDATE CASCADE ON DELETE CASCADE", 1) for each in others),
         *((_ending(table, key),) if len(key) > 1 else ()),
     )
 
+
+DROP_DELIVERIES = tuple(
+    f"DROP TABLE IF EXISTS {identifier(each)}" for each in ("$subscribed in", "$delivery", "$subscription")
+)
 
 _TO_OWN = ' REFERENCES "subscription" (id) ON DELETE CASCADE'
 

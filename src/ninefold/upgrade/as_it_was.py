@@ -7,10 +7,11 @@ column of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from ninefold.expressions.tree import Select, Typed, Variable, walk
 from ninefold.upgrade import steps
 from ninefold.upgrade.steps import Step
 
@@ -80,6 +81,15 @@ class _Names:
         self._columns[was, new] = self._columns.pop((was, old), old)
 
 
+def free_members(typed: Typed, names: Collection[str]) -> set[str]:
+    """The members that an expression reads of the row that goes by these names."""
+    return {
+        each.name
+        for each in walk(typed)
+        if isinstance(each, Select) and isinstance(each.operand, Variable) and each.operand.name in names
+    }
+
+
 def _table(step: Step) -> str:
     match step:
         case steps.Fill() | steps.MapState() | steps.RemoveRows() | steps.Reissue():
@@ -103,7 +113,7 @@ def _read(step: Step) -> set[str]:
             return {step.by}
         case steps.Fill() | steps.RemoveRows():
             of = (each for each in (step.where, step.value if isinstance(step, steps.Fill) else None) if each)
-            members = set[str]().union(*(steps.free_members(each, ("old", step.table)) for each in of))
+            members = set[str]().union(*(free_members(each, ("old", step.table)) for each in of))
             return {step.reads[name][0] for name in members & step.reads.keys()}
         case _:
             return set()

@@ -98,6 +98,8 @@ def changes(stored: Schema, wanted: Schema) -> Changes:
             continue
         changed = Changed(was, table, whole, stored, shaped)
         found += changed.changes()
+        if table.name in stored.credentials:
+            found += changed.credentials(table.name in stored.scoped)
         silent += changed.silent
         tables.append(structs.replace(table, aside=changed.aside))
     names = {table.name for table in wanted.tables}

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, get_args
 from msgspec import structs
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.tree import Select, Typed, Variable, walk
+from ninefold.expressions.tree import Typed
 from ninefold.plan.schema import Aside, Column, Index, Table
 from ninefold.values import Type
 
@@ -161,6 +161,26 @@ class Remake:
 
 
 @dataclass(frozen=True, slots=True)
+class SetCredentialsApart:
+    """The credentials that are issued to the rows of a resource are kept apart while its table is made anew, by what
+    its rows are known by from then on. `key`: by what they were, `values`: where that comes from, by its name."""
+
+    table: str
+    key: tuple[str, ...]
+    values: Mapping[str, Value]
+    phase: Phase = "contract"
+
+
+@dataclass(frozen=True, slots=True)
+class TakeCredentialsBack:
+    """`scopes`: some were granted some."""
+
+    table: str
+    scopes: bool
+    phase: Phase = "contract"
+
+
+@dataclass(frozen=True, slots=True)
 class SetTableAside:
     """The rows of a resource stay, hidden, and refer to nothing any more."""
 
@@ -201,23 +221,17 @@ class RenameTable:
 
 @dataclass(frozen=True, slots=True)
 class RenameColumn:
+    """`credentials`: some are issued to its rows, and know them by it."""
+
     table: str
     old: str
     new: str
+    credentials: bool = False
     phase: Phase = "contract"
 
 
 Reads: TypeAlias = Mapping[str, tuple[str, Type]]
 """What an expression reads as `old.NAME`: the column, and the type of what it holds."""
-
-
-def free_members(typed: Typed, names: Collection[str]) -> set[str]:
-    """The members that an expression reads of the row that goes by these names."""
-    return {
-        each.name
-        for each in walk(typed)
-        if isinstance(each, Select) and isinstance(each.operand, Variable) and each.operand.name in names
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +283,13 @@ class Reissue:
 
 
 @dataclass(frozen=True, slots=True)
+class DropDeliveries:
+    """Nothing is delivered to anybody any more: who subscribes to what is known of their rows."""
+
+    phase: Phase = "move"
+
+
+@dataclass(frozen=True, slots=True)
 class Keep:
     """What a column holds, in a column of its own until `Forget` (`ninefold.upgrade.as_it_was`)."""
 
@@ -285,19 +306,21 @@ class Forget:
     phase: Phase = "move"
 
 
-Decision: TypeAlias = RenameTable | RenameColumn | Fill | MapState | RemoveRows | Reissue | Keep | Forget
+Decision: TypeAlias = (
+    RenameTable | RenameColumn | Fill | MapState | RemoveRows | Reissue | DropDeliveries | Keep | Forget
+)
 
 Step: TypeAlias = (
-    MakeTable | MakeSupport | AddColumn | AddEntered | DropEntered | Relax | Require | SetAside | TakeBack
-    | Remake | SetTableAside | TakeTableBack | MakeIndex | DropIndex | Decision
+    MakeTable | MakeSupport | AddColumn | AddEntered | DropEntered | Relax | Require | SetAside | TakeBack | Remake
+    | SetCredentialsApart | TakeCredentialsBack | SetTableAside | TakeTableBack | MakeIndex | DropIndex | Decision
 )  # fmt: skip
 
 UNGUARDED = (Remake, SetTableAside, TakeTableBack, *get_args(Decision))
 """Nothing keeps references while these are taken."""
 
 _ORDER = (
-    TakeTableBack, MakeTable, MakeSupport, DropIndex, TakeBack, AddColumn, AddEntered, Relax, DropEntered, Remake,
-    Require, SetAside, SetTableAside, MakeIndex,
+    TakeTableBack, MakeTable, MakeSupport, DropIndex, TakeBack, AddColumn, AddEntered, Relax, DropEntered,
+    SetCredentialsApart, Remake, TakeCredentialsBack, Require, SetAside, SetTableAside, MakeIndex,
 )  # fmt: skip
 
 

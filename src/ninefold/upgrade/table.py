@@ -246,6 +246,24 @@ class Changed:
             empty = () if asked.intersection(self.new.key) else (steps.AreNone(self.here),)
             yield Change("automatic", about, words, (), empty, "upgrade", over=steps.AreNone(self.here))
 
+    def credentials(self, scopes: bool) -> Iterator[Change]:
+        """Those that are issued to its rows know them by the key. To be asked once the columns are compared."""
+        was, now = ({column.name: column.type for column in table.columns} for table in (self.old, self.new))
+        before, after = (
+            [(name, of.get(name)) for name in key] for of, key in ((was, self.old.key), (now, self.new.key))
+        )
+        values = {name: self.values[name] for name in self.new.key if name in self.values}
+        is_kept = all(values.get(name) == steps.Kept(name) for name in self.new.key)
+        if (before == after and is_kept) or not self.old.key or not self.new.key:
+            return
+        apart = steps.SetCredentialsApart(self.new.name, self.old.key, values)
+        back = steps.TakeCredentialsBack(self.new.name, scopes)
+        self.silent = [apart, *self.silent, back]
+        about = f"the credentials that are issued to a `{self.new.name}`"
+        yield Change(
+            "automatic", about, "kept, by its new primary key", (), (), "upgrade", (), steps.AreNone(self.here)
+        )
+
     def _states(self) -> Iterator[Change]:
         machine = self.whole.machine
         if self.new.states and not self.old.states:

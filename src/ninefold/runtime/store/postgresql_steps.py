@@ -25,7 +25,8 @@ from ninefold.runtime.store.postgresql_premises import Ask, Asking
 from ninefold.runtime.store.premises import broken
 from ninefold.runtime.store.protocol import Row, Session, Stored
 from ninefold.runtime.store.worked import Worked, filled, worked
-from ninefold.sql.credentials import table_of
+from ninefold.sql.credentials import of_scopes, scopes_of, set_apart, table_name, table_of, taken_back
+from ninefold.sql.events import DROP_DELIVERIES
 from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.postgresql import fitted, stored_form
 from ninefold.upgrade import steps
@@ -142,6 +143,8 @@ def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
             yield _rename(name, aside.stored, aside.column.name)
         case steps.Remake():
             yield from _remade(step, wanted, ask)
+        case steps.SetCredentialsApart() | steps.TakeCredentialsBack() | steps.DropDeliveries():
+            yield from _beside(step, wanted)
         case steps.SetTableAside(table=table):
             # Its rows, under a name that no contract can have, refer to nothing any more.
             yield f"ALTER TABLE {identifier(table.name)} RENAME TO {identifier(steps.aside_name(table.name))}"
@@ -154,13 +157,9 @@ def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
         case steps.DropIndex(index=index):
             yield f"DROP INDEX IF EXISTS {identifier(tables.short(index.name))}"
         case steps.RenameTable(old=old, new=new, credentials=credentials):
-            yield f"ALTER TABLE {identifier(old)} RENAME TO {identifier(new)}"
-            yield f'UPDATE "$number" SET "table" = {literal(new)} WHERE "table" = {literal(old)}'
-            yield from _numbered_anew(new, ask)
-            if credentials:
-                yield f"ALTER TABLE {table_of(old)} RENAME TO {table_of(new)}"
-        case steps.RenameColumn(table=name, old=old, new=new):
-            yield _rename(name, old, new)
+            yield from _table_renamed(old, new, credentials, ask)
+        case steps.RenameColumn(table=name, old=old, new=new, credentials=credentials):
+            yield from (_rename(each, old, new) for each in (name, *((table_name(name),) if credentials else ())))
         case steps.MapState(table=name, column=column, by=by, old=old, new=new, kept=kept):
             since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {NOW}"
             yield (
@@ -174,6 +173,33 @@ def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
             yield f"ALTER TABLE {identifier(name)} DROP COLUMN {identifier(column)}"
         case steps.Fill() | steps.RemoveRows() | steps.Reissue():
             raise AssertionError("worked out row by row")
+        case _:
+            assert_never(step)
+
+
+def _table_renamed(old: str, new: str, credentials: bool, ask: Ask) -> Iterator[str]:
+    yield f"ALTER TABLE {identifier(old)} RENAME TO {identifier(new)}"
+    yield f'UPDATE "$number" SET "table" = {literal(new)} WHERE "table" = {literal(old)}'
+    yield from _numbered_anew(new, ask)
+    if credentials:
+        yield f"ALTER TABLE {table_of(old)} RENAME TO {table_of(new)}"
+
+
+def _beside(
+    step: steps.SetCredentialsApart | steps.TakeCredentialsBack | steps.DropDeliveries, wanted: Schema
+) -> Iterator[str]:
+    """What is kept beside rows."""
+    match step:
+        case steps.SetCredentialsApart(table=name, key=key, values=values):
+            found = {column: _value(value, name) for column, value in values.items()}
+            yield from set_apart(name, identifier(f"$old {name}"), key, found, goes="CASCADE")
+        case steps.TakeCredentialsBack(table=name, scopes=scopes):
+            table = next(each for each in wanted.tables if each.name == name)
+            yield from taken_back(name, table.key, tables.support("credentials", name, wanted))
+            if scopes:
+                yield f"ALTER TABLE {scopes_of(name)} ADD {of_scopes(name)}"
+        case steps.DropDeliveries():
+            yield from DROP_DELIVERIES
         case _:
             assert_never(step)
 

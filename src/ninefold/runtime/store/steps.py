@@ -21,8 +21,15 @@ from ninefold.runtime.store import tables
 from ninefold.runtime.store.premises import Question
 from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.runtime.store.worked import Worked, filled, worked
-from ninefold.sql.credentials import create_scopes, table_of
-from ninefold.sql.events import CREATE_LOG, CREATE_READING, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_broker
+from ninefold.sql.credentials import create_scopes, set_apart, table_name, table_of, taken_back
+from ninefold.sql.events import (
+    CREATE_LOG,
+    CREATE_READING,
+    CREATE_SUBSCRIBED,
+    CREATE_VERSIONS,
+    DROP_DELIVERIES,
+    create_broker,
+)
 from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.upgrade import steps
@@ -65,6 +72,8 @@ def _statements(step: Step, wanted: Schema, connection: apsw.Connection, emptied
             yield _rename(name, aside.stored, aside.column.name)
         case steps.Remake():
             yield from _remade(step, wanted, connection)
+        case steps.SetCredentialsApart() | steps.TakeCredentialsBack() | steps.DropDeliveries():
+            yield from _beside(step, wanted)
         case steps.SetTableAside(table=table):
             yield from _table_aside(table, connection)
         case steps.TakeTableBack(table=table):
@@ -77,8 +86,8 @@ def _statements(step: Step, wanted: Schema, connection: apsw.Connection, emptied
             yield f"ALTER TABLE {identifier(old)} RENAME TO {identifier(new)}"
             if credentials:
                 yield f"ALTER TABLE {table_of(old)} RENAME TO {table_of(new)}"
-        case steps.RenameColumn(table=name, old=old, new=new):
-            yield _rename(name, old, new)
+        case steps.RenameColumn(table=name, old=old, new=new, credentials=credentials):
+            yield from (_rename(each, old, new) for each in (name, *((table_name(name),) if credentials else ())))
         case steps.Fill() | steps.MapState() | steps.RemoveRows():
             yield _decided(step, connection, emptied)
         case steps.Reissue(table=name, column=column, password=password, required=required):
@@ -115,6 +124,23 @@ def _support(what: steps.Support, of: str, wanted: Schema) -> tuple[str, ...]:
             return create_scopes(of)
         case _:
             assert_never(what)
+
+
+def _beside(
+    step: steps.SetCredentialsApart | steps.TakeCredentialsBack | steps.DropDeliveries, wanted: Schema
+) -> Iterator[str]:
+    """What is kept beside rows."""
+    match step:
+        case steps.SetCredentialsApart(table=name, key=key, values=values):
+            of = identifier(name)
+            yield from set_apart(name, of, key, {column: _value(value, of) for column, value in values.items()})
+        case steps.TakeCredentialsBack(table=name):
+            table = next(each for each in wanted.tables if each.name == name)
+            yield from taken_back(name, table.key, tables.create_credentials(name, wanted))
+        case steps.DropDeliveries():
+            yield from DROP_DELIVERIES
+        case _:
+            assert_never(step)
 
 
 # Columns

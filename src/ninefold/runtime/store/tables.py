@@ -93,7 +93,7 @@ def create_table(table: Table, schema: Schema) -> str:
         lines.append(f"{ONE} INTEGER NOT NULL {'UNIQUE' if numbered else 'PRIMARY KEY'} DEFAULT 1 CHECK ({ONE} = 1)")
     elif numbered is None:
         lines.append(f"PRIMARY KEY ({names(table.key)})")
-    elif numbered not in table.key:
+    elif (numbered,) != table.key:  # credentials refer to all of it
         lines.append(f"UNIQUE ({names(table.key)})")
     return f"CREATE TABLE {identifier(table.name)} (\n  " + ",\n  ".join(lines) + "\n) STRICT"
 

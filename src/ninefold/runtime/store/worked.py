@@ -11,7 +11,8 @@ from ninefold.expressions.tree import Typed, words
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.changing import Failed
 from ninefold.runtime.store.protocol import Stored
-from ninefold.upgrade.steps import Fill, Reads, free_members
+from ninefold.upgrade.as_it_was import free_members
+from ninefold.upgrade.steps import Fill, Reads
 from ninefold.values import Type, from_sqlite, to_sqlite
 
 Worked: TypeAlias = tuple[tuple[str, ...], Callable[[Sequence[Stored]], Stored]]

@@ -28,6 +28,7 @@ from ninefold.tools.decisions.document import (
 )
 from ninefold.tools.decisions.names import named, with_column_named
 from ninefold.upgrade import steps
+from ninefold.upgrade.as_it_was import free_members
 from ninefold.upgrade.changes import Inherited
 from ninefold.upgrade.codes import NOTHING_OF_THAT_NAME
 from ninefold.upgrade.shape import identifier_type, shape
@@ -35,6 +36,7 @@ from ninefold.upgrade.steps import Step
 from ninefold.values import Boolean, Digest, Object, Row, Type, optional
 
 OLD: Final = "old"
+DELIVERIES: Final = "deliveries"
 
 
 class Deciding:
@@ -112,7 +114,7 @@ class Deciding:
 
     def _rename(self, table: str, old: str, new: str) -> None:
         """And what waits for the name that is free now."""
-        self.steps.append(steps.RenameColumn(table, old, new))
+        self.steps.append(steps.RenameColumn(table, old, new, self._is_issued_by(table, old)))
         self.tables = {name: with_column_named(held, table, old, new) for name, held in self.tables.items()}
         self.reads[table] = {
             name: (new if column == old else column, type_) for name, (column, type_) in self.reads[table].items()
@@ -120,6 +122,10 @@ class Deciding:
         waits = self._waiting.pop((table, old), None)
         if waits is not None:
             self._rename(table, waits, old)
+
+    def _is_issued_by(self, table: str, column: str) -> bool:
+        """Whether credentials know rows by it."""
+        return table in self.stored.credentials and column in self.tables[table].key
 
     def _rename_table(self, each: Rename) -> None:
         old, new = each.old.text, each.new.text
@@ -188,7 +194,7 @@ class Deciding:
         if any(each.name == field for each in table.columns) or any(each.column.name == field for each in table.aside):
             return
         reads = self.as_it_becomes(table, wanted)
-        if not steps.free_members(value, (resource,)) <= reads.keys():
+        if not free_members(value, (resource,)) <= reads.keys():
             return
         held = next(each for each in shape(Schema((wanted,))).tables[0].columns if each.name == field)
         self.add(table, wanted, held)
@@ -257,6 +263,10 @@ class Deciding:
     def _hide_table(self, each: Hide) -> None:
         name = each.field.text
         table = self.tables.get(name)
+        if table is None and name == DELIVERIES and each.lost and self.stored.subscriptions:
+            self.steps.append(steps.DropDeliveries())
+            self.stored = structs.replace(self.stored, subscriptions=False, subscribers=None)
+            return
         if table is None or name in self.wanted:
             gone = dict.fromkeys(each for each in self.tables if each not in self.wanted)
             self._unknown("nothing is stored that could go, of", each.field, gone)
@@ -290,7 +300,8 @@ class Deciding:
         what others refer to, under the name that is hidden, until the table is made anew."""
         aside = steps.set_aside(was, table.aside)
         if was.name in table.key:
-            self.steps.append(steps.RenameColumn(table.name, was.name, aside.stored))
+            issued = self._is_issued_by(table.name, was.name)
+            self.steps.append(steps.RenameColumn(table.name, was.name, aside.stored, issued))
             self.tables = {
                 name: with_column_named(held, table.name, was.name, aside.stored) for name, held in self.tables.items()
             }

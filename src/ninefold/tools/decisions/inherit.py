@@ -21,6 +21,7 @@ from ninefold.tools.decisions.contract import Older, Ways
 from ninefold.tools.decisions.deciding import OLD, Deciding
 from ninefold.tools.decisions.document import Decided, Rename
 from ninefold.upgrade import steps
+from ninefold.upgrade.as_it_was import free_members
 from ninefold.upgrade.change import Change
 from ninefold.upgrade.changes import Inherited
 from ninefold.upgrade.shape import shape
@@ -153,7 +154,7 @@ def _given(deciding: Deciding, older: Older, wanted: Table, column: Column) -> N
         lacking = _typed(becoming, f"!has(old.{column.name})")
     elif any(each.column.name == column.name for each in table.aside):
         return
-    if not steps.free_members(value, (wanted.name,)) <= reads.keys():
+    if not free_members(value, (wanted.name,)) <= reads.keys():
         return
     if was is None:
         deciding.add(table, wanted, _shaped(wanted, column.name))
