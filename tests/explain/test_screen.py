@@ -32,6 +32,9 @@ def test_an_endpoint_is_told_on_one_screen(path: Path) -> None:
         assert len(lines) <= LINES or text.count("more\n") >= 3, (FEWEST, text)
         assert all(len(line) <= WIDTH or " " not in line.strip() for line in lines[2:]), text
         assert "--all" in lines[-1]
+        others = text.partition("as of any endpoint: ")[2].partition("\n\n")[0].replace(",", "").split()
+        codes = [each for each in others if not each.isdigit()]
+        assert len(codes) == len({*codes}), text
         assert " ," not in text and not any(line.endswith(" ") for line in lines), text
 
 

@@ -67,8 +67,8 @@ def test_what_reads_rows_by_terms_means_something_else_too(tmp_path: Path, capsy
         SHORT + "    fields:\n      rank: {type: integer, computed: others + 1}\n"
         "      same: {type: integer, computed: note.others + 1}\n"
         "  terms:\n    others: of_all.size()\n    of_all: all(note)\n    apart: 1 + 1\n"
-        "endpoints:\n  GET /notes: {does: list note, where: others > 1}\n"
-        "  GET /all: {does: list note, where: apart > 1}\n"
+        "endpoints:\n  GET /notes: {does: list note, validators: etag, where: others > 1}\n"
+        "  GET /all: {does: list note, validators: etag, where: apart > 1}\n"
         "authentication:\n  rows: {note: {anyone: note.id == 1}}\n",
         encoding="utf-8",
     )

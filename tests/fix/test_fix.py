@@ -275,11 +275,33 @@ def test_what_errors_tell_otherwise_is_named(shown: str, asked: str, told: list[
     """`own`: by the shape of an endpoint's own errors."""
     shape, other = f"{{body: '{shown}'}}", "{body: error.code}"
     old = f"""endpoints:
-  GET /notes: {{does: list note, error shape: {shape if own else other}, {asked}}}
+  GET /notes: {{does: list note, validators: etag, error shape: {shape if own else other}, {asked}}}
 errors: {{shape: {other if own else shape}}}
 """
     changed = fixed(document("contract.yaml", old)[0]).changed
     assert [each.message.split("`")[1] for each in changed] == told
+
+
+@pytest.mark.parametrize(
+    ("tags", "told"),
+    [
+        (("", ""), [(3, "here, and at 1 more")]),
+        ((", validators: etag", ""), [(4, "here")]),
+        ((", validators: etag", ", validators: etag"), []),
+    ],
+)
+def test_conditions_of_requests_are_judged_without_entity_tags_too(
+    tags: tuple[str, str], told: list[tuple[int, str]]
+) -> None:
+    old = f"""resources: {{note: {{identifier: id}}}}
+endpoints:
+  GET /notes/{{id}}: {{does: read note{tags[0]}}}
+  DELETE /notes/{{id}}: {{does: delete note{tags[1]}}}
+"""
+    source = document("contract.yaml", old)[0]
+    found = [(each.span.start, each.message) for each in fixed(source).changed if "If-Match" in each.message]
+    lines = [(source.source.place(at).line, words.split(": ")[1].partition(";")[0]) for at, words in found]
+    assert lines == told
 
 
 def test_every_contract_is_rewritten_once_and_stays_one_that_can_be_read() -> None:

@@ -79,7 +79,8 @@ def _of_errors(section: Section, most: int, high: int) -> Iterator[str]:
         yield from _fact("errors" if number == 0 else "", causes[0], words, high)
     if len(own) > most:
         yield from _wrapped("", "", f"… and {len(own) - most} more")
-    others = [_begin(item) for item in codes if item not in own]
+    told = {each for each in map(_begin, own) if len(each) > 3}
+    others = [each for each in dict.fromkeys(map(_begin, codes)) if each not in told]
     if others:
         by_status = (f"{status} {_listed(found)}".strip() for status, found in groupby(others, lambda each: each[:3]))
         yield from _wrapped("" if own else "errors", "", "as of any endpoint: " + ", ".join(by_status))

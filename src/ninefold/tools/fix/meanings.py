@@ -26,6 +26,9 @@ _PRECEDENCE: Final = (
 _UNFIT: Final = "each check names its own code; a value that cannot be made is refused with a bare 409"
 _RULE: Final = "`rule` of a field whose row is not there is `references`, and was `refers to`"
 _POINTER: Final = "`pointer` of one of several values that a parameter gives is its place (`/ids/0`), and was `/ids`"
+_UNTAGGED: Final = (
+    "`If-Match` and `If-None-Match` are judged now where no entity tags are stated, too: here{}; nobody looked at them"
+)
 _IN_PATH: Final = "it counts where `not found` does, and `error.fields` does not tell of such a text"
 _WHOLE: Final = r"|\berror\.fields\b(?!\s*\.)"
 _TELLS: Final = {
@@ -49,6 +52,7 @@ def otherwise_meant(document: Document) -> Iterator[Left]:
         path = endpoint.value.get("path") if isinstance(endpoint.value, Mapping) else None
         codes = (each.value.get("otherwise") for each in entries_of(path) if isinstance(each.value, Mapping))
         yield from (Left(each.span, _IN_PATH) for each in codes if each is not None)
+    yield from _untagged(document.part("endpoints").facts.entries)
     if (precedence := document.part("errors").facts.get("precedence")) is not None:
         yield Left(precedence.span, _PRECEDENCE)
     for code in entries_of(document.part("errors").facts.get("codes")):
@@ -62,6 +66,15 @@ def otherwise_meant(document: Document) -> Iterator[Left]:
             for message, tells in _TELLS.items():
                 if tells.search(node.text) and (message != _POINTER or _gives_several(document)):
                     yield Left(node.span, message)
+
+
+def _untagged(stated: Sequence[Entry]) -> Iterator[Left]:
+    """One line for all endpoints without entity tags: the first of them."""
+    of = [each for each in stated if isinstance(each.value, Mapping) and each.value.get("does") is not None]
+    without = [each for each in of if isinstance(each.value, Mapping) and each.value.get("validators") is None]
+    if without:
+        others = f", and at {len(without) - 1} more" if len(without) > 1 else ""
+        yield Left(without[0].key.span, _UNTAGGED.format(others))
 
 
 def _gives_several(document: Document) -> bool:
