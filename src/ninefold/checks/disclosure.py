@@ -18,7 +18,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.rows import Dependency, Step, dependencies
 from ninefold.expressions.scope import Model
-from ninefold.expressions.tree import Call, Select, Typed, Variable, rewrite, walk
+from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable, rewrite, walk
 from ninefold.language import endpoints as stated
 from ninefold.language.authentication import Admission as StatedAdmission
 from ninefold.language.conditions import CHECK
@@ -210,28 +210,61 @@ class _Hidden:
         rule = of_resource[admission.who]
         if rule is None:
             return True
-        if not read.way or len(read.way) > 1:
+        if not read.way or (len(read.way) > 1 and any(step.kind == "back" for step in read.way)):
             return False
-        [step] = read.way
-        creates = endpoint.kind.makes
-        if creates and step.kind == "field" and resource == endpoint.resource:
+        step, creates = read.way[0], endpoint.kind.makes
+        if creates and step.kind == "field" and len(read.way) == 1 and resource == endpoint.resource:
             return True  # what a client refers to, it sees
         known = [admission.condition] if resource == endpoint.resource else []
         if not (creates and resource == endpoint.resource):
             known.append(self.rules.get(resource, {}).get(admission.who))
         holds = [part for each in known if each is not None for part in _conjuncts(each)]
-        wanted = list(_conjuncts(rule))
+        wanted = [each for each in _conjuncts(rule) if not (isinstance(each, Constant) and each.value is True)]
         if step.kind == "field":
-            wanted = [_about(part, read.resource, _through(step, resource)) for part in wanted]
+            wanted = [_about(part, read.resource, _through(read.way, resource)) for part in wanted]
         else:
-            holds = [_about(part, resource, _through(step, read.resource)) for part in holds]
-        return all(part in holds for part in wanted)
+            holds = [_about(part, resource, _through(read.way, read.resource)) for part in holds]
+        return all(any(_follows(part, from_) for from_ in holds) for part in wanted)
 
 
-def _through(step: Step, resource: str) -> Typed:
-    """The row that a step leads between, by the row that refers to the other."""
-    target = step.to if step.kind == "field" else step.resource
-    return Select(Variable(resource, Row(resource=resource)), step.name, Row(resource=target), "field")
+def _through(way: tuple[Step, ...], resource: str) -> Typed:
+    """The row that a way leads to or from, by the row that refers to the other."""
+    row: Typed = Variable(resource, Row(resource=resource))
+    for step in way:
+        row = Select(row, step.name, Row(resource=step.to if step.kind == "field" else step.resource), "field")
+    return row
+
+
+def _follows(wanted: Typed, holds: Typed) -> bool:
+    """Whether one condition holds wherever another does: it is the same, whichever side of `==` is which, or it asks
+    for less."""
+    match holds, wanted:
+        case Call(function="||", arguments=[one, other]), _:
+            return _follows(wanted, one) and _follows(wanted, other)
+        case _, Call(function="&&", arguments=[one, other]):
+            return _follows(one, holds) and _follows(other, holds)
+        case Call(function="&&", arguments=[one, other]), _ if _follows(wanted, one) or _follows(wanted, other):
+            return True
+        case _, Call(function="||", arguments=[one, other]):
+            return _follows(one, holds) or _follows(other, holds)
+        case Call(function="==", arguments=[a, b]), Call(function="==", arguments=[c, d]):
+            return (_same(a, c) and _same(b, d)) or (_same(a, d) and _same(b, c))
+        case _:
+            return _same(holds, wanted)
+
+
+def _same(one: Typed, other: Typed) -> bool:
+    """Whether they read the same in the same way, wherever on the way there may be no value."""
+    match one, other:
+        case Variable(), Variable():
+            return one.name == other.name
+        case Select(), Select():
+            return one.name == other.name and _same(one.operand, other.operand)
+        case Call(), Call():
+            mine, others = one.arguments, other.arguments
+            return one.function == other.function and len(mine) == len(others) and all(map(_same, mine, others))
+        case _:
+            return one == other
 
 
 def _conjuncts(typed: Typed) -> Iterator[Typed]:

@@ -27,7 +27,7 @@ from ninefold.language.expressions import Expression
 from ninefold.language.fact import value_of
 from ninefold.language.resources import Resource
 from ninefold.language.states import Transition
-from ninefold.values import Array, Boolean, Object, Row, Type
+from ninefold.values import Anything, Array, Boolean, Object, Row, Text, Type
 
 _WORD = regex.compile(r"\w+(?:[-/]\w+)*")
 """What people write for a text, and CEL reads as names: `Celsius`, `no-store`, `text/plain`."""
@@ -139,7 +139,7 @@ def inferring(
         return None, None
     checking = check(expression.ast, scope, expected)
     is_page = bool(scope.rows_of(expression.text.strip()))
-    problems = checking.problems if is_page else _one_word(expression, checking.problems)
+    problems = checking.problems if is_page else _one_word(expression, checking.problems, expected)
     if findings.unknown or findings.more_back_references:
         # A resource that is not known yet may refer back to others under any name.
         problems = tuple(problem for problem in problems if problem.code is not NO_SUCH_FIELD)
@@ -203,7 +203,7 @@ def several(expression: Expression, scope: Scope, findings: Findings) -> Typed |
     return findings.in_sql(found, problem, expression.written.part(expression.ast.start, expression.ast.end))
 
 
-def _one_word(expression: Expression, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+def _one_word(expression: Expression, problems: tuple[Problem, ...], expected: Type | None) -> tuple[Problem, ...]:
     """A text whose inner quotes were forgotten is one mistake, however many names it is read as: `no-store`."""
     text = expression.text.strip()
     names = [node for node in every(expression.ast) if isinstance(node, Name)]
@@ -211,7 +211,8 @@ def _one_word(expression: Expression, problems: tuple[Problem, ...]) -> tuple[Pr
     if not unknown or len(unknown) < len(names) or _WORD.fullmatch(text) is None:
         return problems
     near = [] if len(names) > 1 else [each for each in unknown[0].help if not each.startswith("text stands")]
-    help = (*near, f"text has inner quotes: `{with_inner_quotes(text)}`")
+    inner = f"text has inner quotes: `{with_inner_quotes(text)}`"
+    help = (*near, inner) if not near or expected is None or isinstance(expected, Text | Anything) else tuple(near)
     message = f"`{text}` is not a name that can be read here"
     return (replace(unknown[0], message=message, start=unknown[0].start, end=unknown[0].start + len(text), help=help),)
 

@@ -30,8 +30,9 @@ from ninefold.expressions.ast import (
 )
 from ninefold.expressions.check_functions import Functions
 from ninefold.expressions.check_operators import Operators
+from ninefold.expressions.meant import OF_REQUESTS, of_a_member, of_a_name, of_an_object
 from ninefold.expressions.reads import extent, needs_database
-from ninefold.expressions.rows import BEFORE, array_of, constant, identifier_through, is_as_it_was, narrowed
+from ninefold.expressions.rows import array_of, constant, identifier_through, is_as_it_was, narrowed
 from ninefold.expressions.scope import INFERRED, Scope, describe, fits, join, member_type
 from ninefold.expressions.tree import Call, Constant, MakeObject, Select, Typed, Variable
 from ninefold.values import (
@@ -58,21 +59,6 @@ Places: TypeAlias = Mapping[int, tuple[int, int]]
 
 MOST_NODES: Final = 10_000
 """Parts of an expression, with the computed fields that it reads in their places."""
-
-_WORDS_ELSEWHERE: Final = {"True": "true", "False": "false", "None": "null", "NULL": "null", "nil": "null"}
-
-_OF_REQUESTS: Final = (
-    "where there is a request, what its endpoint declares can be read: `request.path.NAME`, `request.query.NAME`, "
-    "`request.headers.NAME`, and `request.body.NAME` where the body is a shared type"
-)
-
-_HELP: Final = {
-    "request": (_OF_REQUESTS,),
-    BEFORE: (
-        "responses, headers and effects of what changes a row, checks of `put` and of resources, and events know it as "
-        "it was; other checks, `sets` and `on change` read it so by its own name",
-    ),
-}
 
 _PARTS_OF_TIMES: Final = {
     "year": "getFullYear()", "month": "getMonth() + 1", "day": "getDate()", "hour": "getHours()", "hours": "getHours()",
@@ -125,7 +111,7 @@ class _Checker(Operators, Functions):
                     codes.WRONG_TYPE,
                     f"the expression is {describe(typed.type)}, and {describe(expected)} is needed here",
                     ast,
-                    self._conversion(ast, typed.type, expected),
+                    of_an_object(typed, expected) or self._conversion(ast, typed.type, expected),
                     f"this is {describe(typed.type)}",
                 )
                 return None
@@ -152,7 +138,7 @@ class _Checker(Operators, Functions):
             case Index():
                 return self._index(ast)
             case Invocation():
-                return self._invocation(ast)
+                return self._invocation(ast, hint)
             case ListLiteral():
                 return self._list(ast, hint)
             case MapLiteral():
@@ -200,10 +186,13 @@ class _Checker(Operators, Functions):
                 kind = Text()
         return Constant(value=ast.value, type=kind)
 
+    def _is_known(self, ast: Name) -> bool:
+        return ast.name in self._locals or ast.name in self.scope.variables
+
     def _name(self, ast: Name, hint: Type | None) -> Typed | None:
         known = self._locals.get(ast.name) or self.scope.variables.get(ast.name)
         if known is None:
-            self._unknown_name(ast)
+            self._unknown_name(ast, hint)
             return None
         if known is not INFERRED:
             return Variable(name=ast.name, type=known)
@@ -232,33 +221,15 @@ class _Checker(Operators, Functions):
         self.inferred[ast.name] = type_
         return Variable(name=ast.name, type=type_)
 
-    def _unknown_name(self, ast: Name) -> None:
-        if ast.name in _WORDS_ELSEWHERE:
-            help: tuple[str, ...] = (f"write `{_WORDS_ELSEWHERE[ast.name]}`",)
-        else:
-            rows = [
-                name
-                for name, type_ in (*self.scope.variables.items(), *self._locals.items())
-                if isinstance(type_, Row) and ast.name in getattr(self.scope.model.get(type_.resource), "fields", ())
-            ]
-            objects = [
-                name
-                for name, type_ in self.scope.variables.items()
-                if isinstance(type_, Object) and name != BEFORE and ast.name in (type_.members or ())
-            ]
-            help = tuple(f"the field of a row is read behind its name: `{row}.{ast.name}`" for row in rows[:1])
-            help = help or tuple(f"it is read behind its name: `{each}.{ast.name}`" for each in objects[:1])
-            if rows:
-                help += (f"text stands in quotes: `'{ast.name}'`",)
-            view = None if ast.name in self.scope.model else self._view(ast.name)
-            help = help or (() if view is None else view[1][:1])
-            help = help or _HELP.get(ast.name, ()) or self.scope.rows_of(ast.name)
-            help = help or did_you_mean(ast.name, (*self._locals, *self.scope.variables))
-            if not help:
-                help = (f"text stands in quotes: `'{ast.name}'`",)
+    def _unknown_name(self, ast: Name, needed: Type | None, member: str | None = None) -> None:
+        view = None if ast.name in self.scope.model else self._view(ast.name)
+        help = of_a_name(ast.name, self.scope, self._locals, needed, member, () if view is None else view[1][:1])
         self._problem(codes.NO_SUCH_NAME, f"`{ast.name}` is not a name that can be read here", ast, help, "not known")
 
     def _member(self, ast: Member) -> Typed | None:
+        if isinstance(ast.operand, Name) and not self._is_known(ast.operand):
+            self._unknown_name(ast.operand, None, ast.name)
+            return None
         operand = self.typed(ast.operand)
         if operand is None:
             return None
@@ -277,7 +248,7 @@ class _Checker(Operators, Functions):
                     at,
                     _in_brackets(name, members)
                     or did_you_mean(name, members)
-                    or ((_OF_REQUESTS,) if isinstance(operand, Variable) and operand.name == "request" else ())
+                    or ((OF_REQUESTS,) if isinstance(operand, Variable) and operand.name == "request" else ())
                     or there_are([each for each in members if not each.startswith("$")]),
                     "not a member",
                 )
@@ -295,7 +266,7 @@ class _Checker(Operators, Functions):
             case Timestamp() if name.casefold() in _PARTS_OF_TIMES:
                 help = (f"write `{_PARTS_OF_TIMES[name.casefold()]}`",)
             case _:
-                help = ()
+                help = of_a_member(operand.type, name)
         self._problem(codes.NO_SUCH_FIELD, f"{describe(operand.type)} has no field `{name}`", at, help, "not a field")
         return None
 

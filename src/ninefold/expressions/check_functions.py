@@ -19,7 +19,8 @@ from ninefold.expressions.ast import (
     variables_of,
 )
 from ninefold.expressions.check_operators import Parts
-from ninefold.expressions.functions import MACROS, TABLE, Overload, overloads, resolve
+from ninefold.expressions.functions import Overload, overloads, resolve
+from ninefold.expressions.meant import of_a_function
 from ninefold.expressions.operations import LONGEST_RANDOM, pattern
 from ninefold.expressions.rows import narrowed
 from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, COUNT, PAGE_AT, describe, fits, member_type
@@ -49,31 +50,12 @@ _MAKING: Final = ("map", "flatMap", "sortBy", "transformMap")
 """Of which the last argument is a value, and no condition."""
 
 _SCALARS: Final = (Boolean, Integer, Number, Text, Timestamp, Duration)
-_ELSEWHERE: Final = {
-    "len": "size",
-    "length": "size",
-    "count": "size",
-    "any": "exists",
-    "some": "exists",
-    "every": "all",
-    "includes": "contains",
-    "lower": "lowerAscii",
-    "toLowerCase": "lowerAscii",
-    "upper": "upperAscii",
-    "toUpperCase": "upperAscii",
-    "strip": "trim",
-    "str": "string",
-    "float": "double",
-    "number": "double",
-    "integer": "int",
-    "unique": "distinct",
-}
 
 
 class Functions(Parts):
     """`f(a)`, `a.f(b)`, `a.exists(x, …)`."""
 
-    def _invocation(self, ast: Invocation) -> Typed | None:
+    def _invocation(self, ast: Invocation, hint: Type | None) -> Typed | None:
         name, target, arguments = ast.function, ast.target, ast.arguments
         if target is not None and name in VARIABLES:
             return self._comprehension(ast, target)
@@ -95,7 +77,7 @@ class Functions(Parts):
             return None
         found = overloads(name)
         if not found or any(one.style == "operator" for one in found):
-            self._unknown_function(ast)
+            self._unknown_function(ast, hint)
             return None
         style = "function" if target is None else "method"
         suited = [one for one in found if one.style == style]
@@ -138,7 +120,7 @@ class Functions(Parts):
             return None
         return Select(operand=Variable("page", told), name=COUNT, type=Integer())
 
-    def _unknown_function(self, ast: Invocation) -> None:
+    def _unknown_function(self, ast: Invocation, needed: Type | None) -> None:
         name = ast.function
         if (ast.target is not None or ast.arguments) and (
             view := self._view(name, applied=ast.target or ast.arguments[0])
@@ -149,12 +131,7 @@ class Functions(Parts):
         if name == "type" and ast.target is None:
             self._no_type_test(ast)
             return
-        if ast.target is None and not ast.arguments and name in self.scope.variables:
-            help: tuple[str, ...] = (f"it is a value, and no function: write `{name}`",)
-        elif name in _ELSEWHERE:
-            help = (f"did you mean `{_ELSEWHERE[name]}`?",)
-        else:
-            help = did_you_mean(name, (*(one.name for one in TABLE if one.style != "operator"), *MACROS))
+        help = of_a_function(ast, self.scope, needed)
         self._problem(
             codes.NO_SUCH_FUNCTION,
             f"there is no function `{name}`",

@@ -25,6 +25,7 @@ from ninefold.expressions.terms import Meaning
 from ninefold.language.codes import BARE_WORD, KEYWORD_NOT_USED, NO_ANSWER, UNKNOWN_KEY, WRONG_SHAPE
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone
 from ninefold.language.fact import Name as FactName
+from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, KeysUnder
 from ninefold.language.shapes import JSONSchema, ListOf, MappingOf, Members, Name, Names, Shape, describe
 from ninefold.language.written import Written, written
@@ -360,9 +361,15 @@ _FORMATS = frozenset(("uuid", "date-time", "date", "time", "email", "uri", "host
 
 
 def _keys_are(keys: tuple[str, ...]) -> tuple[str, ...]:
-    """The help that tells all keys of a mapping; none where they are many."""
-    listed = ", ".join(f"`{each}`" for each in keys)
-    return (f"its keys are {listed}",) if 0 < len(keys) <= 16 else ()
+    """The help that tells all keys of a mapping; those of JSON Schema are many, and need not be told."""
+    own = [each for each in keys if each not in KEYWORDS] if len(keys) > _MOST_KEYS else keys
+    listed = ", ".join(f"`{each}`" for each in own)
+    besides = "" if len(own) == len(keys) else "besides those of JSON Schema, "
+    return (f"{besides}its keys are {listed}",) if 0 < len(own) <= _MOST_KEYS else ()
+
+
+_MOST_KEYS = 16
+"""Keys that are told at once."""
 
 
 def meant(node: Node, shape: Shape) -> tuple[str, ...]:

@@ -357,7 +357,15 @@ def _meant(called: str, node: Node) -> tuple[str, ...]:
         return ("it is a list of names, beside `fields` or beside the `properties` of an object: `required: [NAME]`",)
     if node.style is not Style.PLAIN and _WHOLE_NUMBER.fullmatch(node.text):
         return (f"write it without quotes: `{called}: {node.text}`",)
-    return ()
+    return (f"a list has brackets: `{called}: [{node.text}]`",) if _is_good({called: [node.value]}) else ()
+
+
+def _is_good(schema: Any) -> bool:
+    try:
+        jsonschema_rs.meta.validate(schema)
+    except (jsonschema_rs.ValidationError, ValueError):
+        return False
+    return True
 
 
 def _compiles(r: Reading, pattern: str, node: Node) -> None:

@@ -32,7 +32,7 @@ from ninefold.syntax.codes import (
     TAG,
     TOO_DEEP,
 )
-from ninefold.syntax.excerpt import Blank, Excerpt, Mark, Mask, Problem, Readable, readable
+from ninefold.syntax.excerpt import Blank, Excerpt, Mark, Mask, Problem, Readable, Space, readable
 from ninefold.syntax.mistakes import LastScalar, diagnose
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.syntax.scalars import STYLES, core_value, quoted, read_scalar
@@ -58,9 +58,10 @@ def compose(excerpt: Excerpt) -> Outcome[Node | None]:
     diagnostic, and the value is what could be read before, after and around it."""
     text = readable(excerpt)
     found: list[Diagnostic] = []
+    left_out: list[int] = []
     readings = min(_MOST_READINGS, 2 + _MOST_CHARACTERS // (len(excerpt.text) + 1))
     for reading in range(readings):
-        composer = _Composer(text)
+        composer = _Composer(text, left_out)
         root = composer.read()
         problems = _causes(composer.problems)
         repairs = {problem.repair for problem in problems if problem.repair}
@@ -71,6 +72,11 @@ def compose(excerpt: Excerpt) -> Outcome[Node | None]:
         # From the end, so that a repair does not move the places of those still to be made.
         for repair in sorted(repairs, key=lambda repair: repair.start, reverse=True):
             text = text.mended(repair)
+            match repair:
+                case Blank(start):
+                    left_out.append(start)
+                case Space(start):
+                    left_out[:] = [each + (each > start) for each in left_out]
     return Outcome(root, tuple(found))
 
 
@@ -126,7 +132,9 @@ class _Open:
 class _Composer:
     """One reading of a text: a stack of open collections, fed with events."""
 
-    def __init__(self, readable: Readable) -> None:
+    def __init__(self, readable: Readable, left_out: list[int]) -> None:
+        """`left_out`: where something begins that cannot be read, of which that has been told."""
+        self.left_out = left_out
         self.excerpt = readable.excerpt
         self.text = readable.excerpt.text
         self.masked = readable.masked
@@ -203,7 +211,10 @@ class _Composer:
         offsets = self.excerpt.offsets(read.text, read.places, read.end)
         if end > start:
             self.last = LastScalar(start, end, style)
-        self.add(Scalar(self.excerpt.span(start, end), read.text, value, style, offsets, proposed), start, end)
+        span = self.excerpt.span(start, end)
+        is_left_out = start == end and not is_key and any(self.text[end:at].isspace() for at in self.left_out)
+        node = _gap(span) if is_left_out else Scalar(span, read.text, value, style, offsets, proposed)
+        self.add(node, start, end)
 
     def value(self, text: str, start: int, end: int) -> None | bool | int | float | str:
         try:
