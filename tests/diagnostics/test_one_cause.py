@@ -47,6 +47,10 @@ def changed(old: str, new: str) -> str:
         (changed("type: array, items", "type: array, item"), "NF0301: `lines` has no key `item`"),
         (changed(CREATED_AT, "created_at: {type: 5}"), "NF0304: `type` cannot be `5`"),
         (changed(CREATED_AT, "created_at: string"), "NF0303: `created_at` is the text `string`, not a mapping"),
+        (
+            changed(".map(l, l.quantity * l.unit_price).sum()", ".map(l, l.unit_price).sort()[0]"),
+            "NF0412: the database reads items by position from a stored array only",
+        ),
         (changed("key:   {type: http", "key:   {type: htpp"), "NF0304: `type` cannot be `htpp`"),
         (changed("matches: customer.api_key", "matches: customer.key"), "NF0312: `key` is not a field of `customer`"),
     ],

@@ -18,10 +18,17 @@ from ninefold.diagnostics.source import Source
 from ninefold.expressions.ast import Ast, Const, Invocation, ListLiteral, Literal, Name, Unary
 from ninefold.expressions.codes import NOT_IN_SQL, TOO_LARGE
 from ninefold.expressions.functions import NEW_EACH_TIME
-from ninefold.expressions.reads import DEEPEST_COMPUTED, computed_cycle, is_pure, needs_database, too_deep
+from ninefold.expressions.reads import (
+    DEEPEST_COMPUTED,
+    computed_cycle,
+    computed_of,
+    is_pure,
+    needs_database,
+    too_deep,
+)
 from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import Model, ResourceShape, Scope
-from ninefold.expressions.tree import Constant, Typed
+from ninefold.expressions.tree import Constant, Select, Typed, walk
 from ninefold.language import resources as stated
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, is_stated, value_of
@@ -189,18 +196,40 @@ def _model(known: Mapping[str, stated.Resource], caller: Object, findings: Findi
             findings.say(TOO_LARGE, message, Label(field.span, "reads another one too many"))
         computed[name][field_name] = Constant(None, type=Null())  # what reads it is judged without it
     complete = Vocabulary(whole, caller, request)
-    for name, resource in known.items():
-        for field in value_of(resource.fields) or ():
-            # Now that every computed field is known: whether the database can answer each.
-            if isinstance(field.computed, Shown) and field.name in computed[name]:
-                expected = optional(shapes[name].fields[field.name])
-                found = typed(field.computed.value, complete.scope(name), expected, findings)
-                if found is not None and not is_pure(found) and not needs_database(found, (name,), complete.model):
-                    # Alone it would be a value of the request; but a field is always part of what a statement reads.
-                    said = Label(field.computed.value.span, "another value each time")
-                    findings.say(NOT_IN_SQL, "what a field is computed of is not made at random", said, help=(
-                        "`on create` makes it once, and keeps it",))  # fmt: skip
+    # Now that every computed field is known: whether the database can answer each, those first that others read.
+    for name, field in _as_read(known, whole):
+        if not isinstance(field.computed, Shown) or field.name not in computed[name]:
+            continue
+        expected = optional(shapes[name].fields[field.name])
+        found = typed(field.computed.value, complete.scope(name), expected, findings)
+        if found is None:
+            del computed[name][field.name]  # what reads it is told nothing of that
+        elif not is_pure(found) and not needs_database(found, (name,), complete.model):
+            # Alone it would be a value of the request; but a field is always part of what a statement reads.
+            said = Label(field.computed.value.span, "another value each time")
+            help = ("`on create` makes it once, and keeps it",)
+            findings.say(NOT_IN_SQL, "what a field is computed of is not made at random", said, help=help)
     return complete
+
+
+def _as_read(known: Mapping[str, stated.Resource], model: Model) -> Iterator[tuple[str, stated.Field]]:
+    """The fields of all resources, each after the computed ones that it reads."""
+    fields = {(name, each.name): each for name, own in known.items() for each in value_of(own.fields) or ()}
+    told = set[tuple[str, str]]()
+
+    def before(at: tuple[str, str]) -> Iterator[tuple[str, stated.Field]]:
+        if at in told:
+            return
+        told.add(at)
+        name, field_name = at
+        made = model[name].computed.get(field_name)
+        for node in walk(made) if made is not None else ():
+            if isinstance(node, Select) and node.through == "computed" and (read := computed_of(node, model)):
+                yield from before((read[0], node.name))
+        yield name, fields[at]
+
+    for at in fields:
+        yield from before(at)
 
 
 def shapes_of(known: Mapping[str, stated.Resource], schemas: SharedSchemas) -> dict[str, ResourceShape]:
