@@ -228,7 +228,7 @@ class _Hidden:
 
 
 def _through(way: tuple[Step, ...], resource: str) -> Typed:
-    """The row that a way leads to or from, by the row that refers to the other."""
+    """The row that a way leads to or from."""
     row: Typed = Variable(resource, Row(resource=resource))
     for step in way:
         row = Select(row, step.name, Row(resource=step.to if step.kind == "field" else step.resource), "field")
@@ -256,8 +256,6 @@ def _follows(wanted: Typed, holds: Typed) -> bool:
 def _same(one: Typed, other: Typed) -> bool:
     """Whether they read the same in the same way, wherever on the way there may be no value."""
     match one, other:
-        case Variable(), Variable():
-            return one.name == other.name
         case Select(), Select():
             return one.name == other.name and _same(one.operand, other.operand)
         case Call(), Call():

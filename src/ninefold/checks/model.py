@@ -21,14 +21,14 @@ from ninefold.expressions.functions import NEW_EACH_TIME
 from ninefold.expressions.reads import (
     DEEPEST_COMPUTED,
     computed_cycle,
-    computed_of,
+    depths,
     is_pure,
     needs_database,
     too_deep,
 )
 from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import Model, ResourceShape, Scope
-from ninefold.expressions.tree import Constant, Select, Typed, walk
+from ninefold.expressions.tree import Constant, Typed
 from ninefold.language import resources as stated
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, is_stated, value_of
@@ -197,7 +197,11 @@ def _model(known: Mapping[str, stated.Resource], caller: Object, findings: Findi
         computed[name][field_name] = Constant(None, type=Null())  # what reads it is judged without it
     complete = Vocabulary(whole, caller, request)
     # Now that every computed field is known: whether the database can answer each, those first that others read.
-    for name, field in _as_read(known, whole):
+    depth = depths(whole)
+    for name, field in sorted(
+        ((name, each) for name, resource in known.items() for each in value_of(resource.fields) or ()),
+        key=lambda each: depth.get((each[0], each[1].name), 0),
+    ):
         if not isinstance(field.computed, Shown) or field.name not in computed[name]:
             continue
         expected = optional(shapes[name].fields[field.name])
@@ -210,26 +214,6 @@ def _model(known: Mapping[str, stated.Resource], caller: Object, findings: Findi
             help = ("`on create` makes it once, and keeps it",)
             findings.say(NOT_IN_SQL, "what a field is computed of is not made at random", said, help=help)
     return complete
-
-
-def _as_read(known: Mapping[str, stated.Resource], model: Model) -> Iterator[tuple[str, stated.Field]]:
-    """The fields of all resources, each after the computed ones that it reads."""
-    fields = {(name, each.name): each for name, own in known.items() for each in value_of(own.fields) or ()}
-    told = set[tuple[str, str]]()
-
-    def before(at: tuple[str, str]) -> Iterator[tuple[str, stated.Field]]:
-        if at in told:
-            return
-        told.add(at)
-        name, field_name = at
-        made = model[name].computed.get(field_name)
-        for node in walk(made) if made is not None else ():
-            if isinstance(node, Select) and node.through == "computed" and (read := computed_of(node, model)):
-                yield from before((read[0], node.name))
-        yield name, fields[at]
-
-    for at in fields:
-        yield from before(at)
 
 
 def shapes_of(known: Mapping[str, stated.Resource], schemas: SharedSchemas) -> dict[str, ResourceShape]:

@@ -226,6 +226,11 @@ DEEPEST_COMPUTED: Final = 8
 def too_deep(model: Model) -> Mapping[tuple[str, str], bool]:
     """The computed fields that stand deeper in each other than they may; of each, whether it is the first of its kind:
     all that it reads may be read. The fields read each other in no circle."""
+    return {field: depth == DEEPEST_COMPUTED + 1 for field, depth in depths(model).items() if depth > DEEPEST_COMPUTED}
+
+
+def depths(model: Model) -> Mapping[tuple[str, str], int]:
+    """Of each computed field one more than of those that it reads. The fields read each other in no circle."""
     edges = _reads(model)
     users: dict[tuple[str, str], list[tuple[str, str]]] = {}
     waiting: dict[tuple[str, str], int] = {}
@@ -235,15 +240,15 @@ def too_deep(model: Model) -> Mapping[tuple[str, str], bool]:
         for each in known:
             users.setdefault(each, []).append(field)
     ready = [field for field, count in waiting.items() if not count]
-    depths: dict[tuple[str, str], int] = {}
+    found: dict[tuple[str, str], int] = {}
     while ready:
         field = ready.pop()
-        depths[field] = 1 + max((depths[each] for each in edges[field] if each in edges), default=0)
+        found[field] = 1 + max((found[each] for each in edges[field] if each in edges), default=0)
         for user in users.get(field, ()):
             waiting[user] -= 1
             if not waiting[user]:
                 ready.append(user)
-    return {field: depth == DEEPEST_COMPUTED + 1 for field, depth in depths.items() if depth > DEEPEST_COMPUTED}
+    return found
 
 
 def _reads(model: Model) -> Mapping[tuple[str, str], frozenset[tuple[str, str]]]:

@@ -361,15 +361,10 @@ _FORMATS = frozenset(("uuid", "date-time", "date", "time", "email", "uri", "host
 
 
 def _keys_are(keys: tuple[str, ...]) -> tuple[str, ...]:
-    """The help that tells all keys of a mapping; those of JSON Schema are many, and need not be told."""
-    own = [each for each in keys if each not in KEYWORDS] if len(keys) > _MOST_KEYS else keys
-    listed = ", ".join(f"`{each}`" for each in own)
-    besides = "" if len(own) == len(keys) else "besides those of JSON Schema, "
-    return (f"{besides}its keys are {listed}",) if 0 < len(own) <= _MOST_KEYS else ()
-
-
-_MOST_KEYS = 16
-"""Keys that are told at once."""
+    """The help that tells the keys of a mapping; not those of JSON Schema beside others, which are many."""
+    own = tuple(each for each in keys if len(keys) <= 16 or each not in KEYWORDS)
+    besides = "" if own == keys else "besides those of JSON Schema, "
+    return (f"{besides}its keys are {', '.join(f'`{each}`' for each in own)}",) if 0 < len(own) <= 16 else ()
 
 
 def meant(node: Node, shape: Shape) -> tuple[str, ...]:

@@ -331,22 +331,22 @@ def _reference(r: Reading, node: Node) -> str:
 
 def _checked(r: Reading, called: str, value: Any, node: Node) -> Any:
     """A keyword's value, held against the meta-schema of the draft."""
+    fault = _fault(called, value)
+    if fault is None:
+        return value
+    place = _at(node, list(getattr(fault, "instance_path", ()))[1:])
+    fact = shortened(str(getattr(fault, "message", fault)), 120)
+    message = f"`{called}` is not as JSON Schema says: {fact}"
+    r.say(NOT_A_SCHEMA, message, Label(place.span), help=_meant(called, place))
+    raise _Unread
+
+
+def _fault(called: str, value: Any) -> Exception | None:
     try:
         jsonschema_rs.meta.validate({called: value})
-    except jsonschema_rs.ValidationError as error:
-        place = _at(node, list(error.instance_path)[1:])
-        fact = shortened(error.message, 120)
-        r.say(
-            NOT_A_SCHEMA,
-            f"`{called}` is not as JSON Schema says: {fact}",
-            Label(place.span),
-            help=_meant(called, place),
-        )
-        raise _Unread from None
-    except ValueError as error:
-        r.say(NOT_A_SCHEMA, f"`{called}` is not as JSON Schema says: {shortened(str(error), 120)}", Label(node.span))
-        raise _Unread from None
-    return value
+    except (jsonschema_rs.ValidationError, ValueError) as error:
+        return error
+    return None
 
 
 def _meant(called: str, node: Node) -> tuple[str, ...]:
@@ -357,15 +357,7 @@ def _meant(called: str, node: Node) -> tuple[str, ...]:
         return ("it is a list of names, beside `fields` or beside the `properties` of an object: `required: [NAME]`",)
     if node.style is not Style.PLAIN and _WHOLE_NUMBER.fullmatch(node.text):
         return (f"write it without quotes: `{called}: {node.text}`",)
-    return (f"a list has brackets: `{called}: [{node.text}]`",) if _is_good({called: [node.value]}) else ()
-
-
-def _is_good(schema: Any) -> bool:
-    try:
-        jsonschema_rs.meta.validate(schema)
-    except (jsonschema_rs.ValidationError, ValueError):
-        return False
-    return True
+    return (f"a list has brackets: `{called}: [{node.text}]`",) if _fault(called, [node.value]) is None else ()
 
 
 def _compiles(r: Reading, pattern: str, node: Node) -> None:

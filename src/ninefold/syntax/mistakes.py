@@ -37,6 +37,7 @@ from ninefold.syntax.nodes import Style
 from ninefold.syntax.scalars import quoted
 from ninefold.syntax.stretches import (
     blank_from,
+    blank_of_tabs,
     closing_bracket,
     corrected,
     line_end,
@@ -233,20 +234,7 @@ def _tab(stop: _Stop) -> Problem:
     help = ("indent with spaces",)
     if text[start:at].strip(" "):
         return Problem(TAB, "a tab stands where YAML counts columns", (mark,), help, Blank(at, end))
-    # One mistake, however many lines: what is indented with tabs below is left out with it, and what is indented deeper
-    # than the line above: of that nobody can say whether it belongs to what is left out.
-    above = text[:start].rstrip()
-    line = above[line_start(above, len(above)) :]
-    depth = len(line) - len(line.lstrip(" "))
-    scan = line_end(text, at)
-    while scan < len(text):
-        following = scan + (2 if text.startswith("\r\n", scan) else 1)
-        line = text[following : line_end(text, following)]
-        indentation = line[: len(line) - len(line.lstrip())]
-        if line.strip() and "\t" not in indentation and len(indentation) <= depth:
-            break
-        scan = line_end(text, following)
-    return Problem(TAB, "a tab is used as indentation", (mark,), help, Blank(start, scan))
+    return Problem(TAB, "a tab is used as indentation", (mark,), help, blank_of_tabs(text, start))
 
 
 def _cannot_start(stop: _Stop, at: int) -> Problem:
