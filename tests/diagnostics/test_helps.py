@@ -31,6 +31,43 @@ def test_what_was_meant_is_told(field: str, shown: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "help"),
+    [
+        ("/owners/{owner}/items", "did you mean `{owner.id}`, which leads through the reference `owner`?"),
+        ("/owners/{owner_id}/items", "did you mean `{owner.id}`, which leads through the reference `owner`?"),
+        ("/owners/{ownr.id}/items", "did you mean `owner`?"),
+        ("/owners/{title.id}/items", "the references of `item`: `owner`"),
+    ],
+)
+def test_how_a_path_leads_to_a_row_is_told(key: str, help: str) -> None:
+    text = contract(
+        "owner: {primary key: id, fields: {id: {type: string}}, required: [id]}\n"
+        "item: {primary key: id, fields: {id: {type: string}, title: {type: string}, owner: {references: owner}}}",
+        f"GET {key}: {{does: list item, sort: [id], pages: none, responses: {{200: page.items}}}}",
+    )
+    loaded = compile_document("items.md", text.encode())
+    assert [each.help for each in loaded.diagnostics if each.code.id == "NF0504"] == [(help,)]
+
+
+@pytest.mark.parametrize(
+    ("named", "help"),
+    [("a, b", "`id`"), ("id, b", "`key`")],
+)
+def test_what_is_known_by_several_fields_is_told_together(named: str, help: str) -> None:
+    first, other = named.split(", ")
+    text = contract(
+        f"pair: {{primary key: [{named}], fields: {{{first}: {{type: string}}, {other}: {{type: string}}}}}}\n"
+        f"item: {{primary key: no, fields: {{no: {{type: string}}, of: {{references: pair}}}}}}",
+        "GET /pairs/{pair}: {does: read pair, responses: {200: pair}}",
+    )
+    helps = {each.code.id: each.help[0] for each in compile_document("a.md", text.encode()).diagnostics if each.help}
+    assert help in helps["NF0520"]
+    text = text.replace(", of: {references: pair}", "")
+    helps = {each.code.id: each.help[0] for each in compile_document("a.md", text.encode()).diagnostics if each.help}
+    assert helps["NF0504"] == f"the row is known by `{{{first}}}` and `{{{other}}}` together"
+
+
+@pytest.mark.parametrize(
     ("path", "verb"),
     [("/zones", "list"), ("/zone", "read"), ("/here", "read"), ("/here/{id}", "read")],
 )

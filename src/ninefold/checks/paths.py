@@ -125,7 +125,7 @@ def _name(
                 PATH_NAME,
                 f"`{at.name}` has no reference `{name}`",
                 Label(segment.span, "leads to no row"),
-                help=did_you_mean(name, [each.name for each in at.fields.values() if each.references]),
+                help=_leading(name, at),
             )
             return None
         found = Select(found, name, field.type, "field")
@@ -165,8 +165,9 @@ def _last(
             PATH_NAME,
             f"`{name}` is not a unique field of `{at.name}`",
             Label(segment.span, "does not say which row"),
-            help=did_you_mean(name, keys)
-            or _through_a_reference(name, at, resources)
+            help=_by_a_reference(segment, last, resources)
+            or did_you_mean(name, keys)
+            or (*_through_a_reference(name, at, resources), *_together(at, keys))
             or (() if by_one is None else (by_one,))
             or (
                 *((f"the unique fields of `{at.name}`: {', '.join(f'`{key}`' for key in keys)}",) if keys else ()),
@@ -189,13 +190,40 @@ def _keys(resource: Resource) -> list[str]:
     return [each.name for each in resource.fields.values() if each.unique or resource.primary_key == (each.name,)]
 
 
+def _leading(name: str, resource: Resource) -> tuple[str, ...]:
+    """The help where a name leads from no row to another."""
+    references = [each.name for each in resource.fields.values() if each.references]
+    listed = ", ".join(f"`{each}`" for each in references)
+    return did_you_mean(name, references) or ((f"the references of `{resource.name}`: {listed}",) if references else ())
+
+
+def _by_a_reference(segment: routes.PathName, last: Field | None, resources: Mapping[str, Resource]) -> tuple[str, ...]:
+    """The help where a name is a reference itself: `{owner}` for `{owner.id}`."""
+    target = None if last is None or last.references is None else resources[last.references]
+    keys = [] if target is None else _keys(target)
+    return (_did_you_mean(".".join((*segment.names, keys[0])), segment.names[-1]),) if keys else ()
+
+
+def _together(resource: Resource, keys: Sequence[str]) -> tuple[str, ...]:
+    """The help where no field alone says which row."""
+    named = [f"`{{{each}}}`" for each in resource.primary_key]
+    return (f"the row is known by {' and '.join(named)} together",) if len(named) > 1 and not keys else ()
+
+
 def _through_a_reference(name: str, resource: Resource, resources: Mapping[str, Resource]) -> tuple[str, ...]:
-    """The help where a name is a key of what the resource refers to: `{code}` for `{doctor.code}`."""
+    """The help where a name is a key of what the resource refers to: `{code}`, or `{doctor_code}`, for
+    `{doctor.code}`."""
     return tuple(
-        f"did you mean `{{{field.name}.{name}}}`, which leads through the reference `{field.name}`?"
+        _did_you_mean(f"{field.name}.{key}", field.name)
         for field in resource.fields.values()
-        if field.references is not None and name in _keys(resources[field.references])
+        if field.references is not None
+        for key in _keys(resources[field.references])
+        if name.replace("_", "").casefold() in (key.casefold(), f"{field.name}{key}".replace("_", "").casefold())
     )[:1]
+
+
+def _did_you_mean(written: str, reference: str) -> str:
+    return f"did you mean `{{{written}}}`, which leads through the reference `{reference}`?"
 
 
 _OF_THE_ONE_ROW = {

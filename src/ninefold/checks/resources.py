@@ -25,7 +25,7 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.rows import fields_as_they_were
-from ninefold.expressions.scope import Scope
+from ninefold.expressions.scope import ResourceShape, Scope
 from ninefold.expressions.tree import Call, Typed
 from ninefold.language import resources as stated
 from ninefold.language.expressions import Expression, OnChange
@@ -203,7 +203,7 @@ def _field(
         schema = identifier_schema(known[target.text], known, findings.schemas) | (
             {"type": ["null", *kinds_of_identifier(known[target.text], known, findings.schemas)]} if null_shown else {}
         )
-        _refers(f"{resource.name}.{field.name}", target, vocabulary.model[target.text].primary_key, findings)
+        _refers(f"{resource.name}.{field.name}", target, vocabulary.model[target.text], findings)
     scope = vocabulary.scope(resource.name)
     given = Text() if secret is not None else required(type_)
     on_create = _given(field.on_create, replace(scope, serial=True), optional(given), findings)
@@ -278,18 +278,20 @@ def _watched(
     return tuple(each.text for each in change.fields if each.text in stored and each.text != field.name)
 
 
-def _refers(called: str, target: Name, identifier: tuple[str, ...], findings: Findings) -> None:
+def _refers(called: str, target: Name, shape: ResourceShape, findings: Findings) -> None:
     """A row is referred to by one field."""
+    identifier = shape.primary_key
     if not identifier:
         message = f"`{called}` refers to `{target.text}`, of which there is one row"
         findings.say(ONE_ROW, message, Label(target.span, "there is no other to refer to"))
     if len(identifier) > 1:
+        own = next((each for each in ("id", "key", "number") if each not in shape.fields), f"{target.text}_id")
         findings.say(
             COMPOSITE_TARGET,
             f"`{called}` refers to `{target.text}`, whose primary key has several fields",
             Label(target.span, "has several primary key fields"),
             help=(
-                f"identify `{target.text}` by one field of its own, such as `id`, and keep the others apart by "
+                f"identify `{target.text}` by one field of its own, such as `{own}`, and keep the others apart by "
                 f"`unique: [[{', '.join(identifier)}]]`",
             ),
         )
