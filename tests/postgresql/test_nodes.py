@@ -40,7 +40,7 @@ def test_a_node_that_dies_leaves_its_work_to_the_other() -> None:
         who, where = person(both[0].client), hall(both[0].client, 1000)
         subscribed = both[0].client.post("/webhooks", json={"url": receiver.url, "kinds": ["seat.made"]}, headers=who)
         assert subscribed.status_code == 201
-        sender, other = _by_work(url, both)
+        sender, other = by_work(url, both)
         answered: list[int] = []
 
         def write(node: Node) -> None:
@@ -71,7 +71,7 @@ def test_events_go_to_a_broker_in_their_order_whichever_node_dies(tmp_path: Path
     with broker(tmp_path / "nats") as nats, nodes(url, 2, "--broker", nats.address) as both:
         nats.keep("seat.>")
         who, where = person(both[0].client), hall(both[0].client, 1000)
-        sender, other = _by_work(url, both, "broker")
+        sender, other = by_work(url, both, "broker")
 
         def make(node: Node) -> None:
             assert node.client.post("/seats", json={"hall": where, "name": f"s{next(numbers)}"}, headers=who).is_success
@@ -95,7 +95,7 @@ def test_events_go_to_kafka_in_the_order_of_each_row_whichever_node_dies(tmp_pat
         there.make(1)
         both = stack.enter_context(nodes(url, 2, "--broker", there.address))
         who, where = person(both[0].client), hall(both[0].client, 1000)
-        sender, other = _by_work(url, both, "broker")
+        sender, other = by_work(url, both, "broker")
 
         def make(node: Node) -> None:
             for _ in range(40):
@@ -123,7 +123,7 @@ def test_events_go_to_kafka_in_the_order_of_each_row_whichever_node_dies(tmp_pat
         until(lambda: log() == came(), lambda: (len(log()), len(came())))
 
 
-def _by_work(url: str, both: list[Node], work: str = "webhooks") -> tuple[Node, Node]:
+def by_work(url: str, both: list[Node], work: str = "webhooks") -> tuple[Node, Node]:
     """That which delivers webhooks, or does other work, and the other: which it is PostgreSQL knows."""
     holders = (
         "SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory'"

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from tests.cli.test_serving import Refused, refused
 from tests.events.broker import broker
+from tests.events.kafka import kafka
 from tests.postgresql import server
 from tests.postgresql.nodes import CONTRACT, hall, nodes, person
 from tests.postgresql.test_pooled import pooled
@@ -30,6 +31,8 @@ pytestmark = pytest.mark.serves
 ALIKE = [each.name for each in fields(Alike)]
 NAMES = ["broker", *ALIKE]
 SETS = [each for count in range(1, len(NAMES)) for each in combinations(NAMES, count)]
+OF_KAFKA = [("kafka", *each) for count in range(len(NAMES)) for each in combinations(ALIKE, count)]
+"""The same where the broker is Kafka."""
 
 
 def test_they_are_options_of_serve() -> None:
@@ -41,7 +44,7 @@ def test_they_are_options_of_serve() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("given", [tuple(NAMES), *(SETS if LONG else [])], ids="+".join)
+@pytest.mark.parametrize("given", [tuple(NAMES), *([*SETS, *OF_KAFKA] if LONG else [])], ids="+".join)
 def test_any_of_them_go_together(pair: Pair, given: tuple[str, ...], tmp_path: Path) -> None:
     """A node serves with them, and each does what it is for. The URL names a server first that is not there."""
     url, replica = pair.database()
@@ -60,6 +63,10 @@ def test_any_of_them_go_together(pair: Pair, given: tuple[str, ...], tmp_path: P
             sent = stack.enter_context(broker(tmp_path / "nats"))
             sent.keep("seat.>")
             options += ["--broker", sent.address]
+        if "kafka" in given:
+            log = stack.enter_context(kafka(tmp_path / "kafka"))
+            log.make()
+            options += ["--broker", log.address]
         [node] = stack.enter_context(nodes(url, 1, *options))
         who = person(node.client)
         body = {"hall": hall(node.client, 2), "name": "first"}
@@ -73,6 +80,8 @@ def test_any_of_them_go_together(pair: Pair, given: tuple[str, ...], tmp_path: P
             until(lambda: _read_by_replica(node.operator, node.client, who))
         if "broker" in given:
             assert sent.until(1)[0].subject == "seat.made"
+        if "kafka" in given:
+            assert log.until(1)[0].headers["type"] == "seat.made"
 
 
 def _name(url: str) -> str:
