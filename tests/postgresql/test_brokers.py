@@ -52,8 +52,7 @@ def test_it_is_given_all_once_and_in_order(by: Any, tmp_path: Path) -> None:
                 goes()
                 load.until_more(10)
                 comes()
-                before = len(kept())
-                until(lambda before=before: len(kept()) > before, lambda: "it goes on")
+                goes_on(kept)
             goes()
             sender, _ = by_work(url, both, "broker")
             load.among.remove(sender)
@@ -69,6 +68,11 @@ def test_it_is_given_all_once_and_in_order(by: Any, tmp_path: Path) -> None:
         came = list(dict.fromkeys(kept()))
         assert by_row((row_of[id], id) for id in came) == by_row(log)
         assert {f"[{row}]" for row, _ in load.answered} <= set(row_of.values())
+
+
+def goes_on(kept: Callable[[], list[str]]) -> None:
+    before = len(kept())
+    until(lambda: len(kept()) > before, lambda: "it is given no more")
 
 
 def by_row(events: Any) -> dict[str, list[str]]:
