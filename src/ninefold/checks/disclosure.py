@@ -218,8 +218,8 @@ class _Hidden:
         known = [admission.condition] if resource == endpoint.resource else []
         if not (creates and resource == endpoint.resource):
             known.append(self.rules.get(resource, {}).get(admission.who))
-        holds = [part for each in known if each is not None for part in _conjuncts(each)]
-        wanted = [each for each in _conjuncts(rule) if not (isinstance(each, Constant) and each.value is True)]
+        holds = [part for each in known if each is not None for part in _parts(each, "&&")]
+        wanted = [each for each in _parts(rule, "&&") if not (isinstance(each, Constant) and each.value is True)]
         if step.kind == "field":
             wanted = [_about(part, read.resource, _through(read.way, resource)) for part in wanted]
         else:
@@ -243,14 +243,13 @@ def _follows(wanted: Typed, holds: Typed) -> bool:
             return _follows(wanted, one) and _follows(wanted, other)
         case _, Call(function="&&", arguments=[one, other]):
             return _follows(one, holds) and _follows(other, holds)
-        case Call(function="&&", arguments=[one, other]), _ if _follows(wanted, one) or _follows(wanted, other):
-            return True
-        case _, Call(function="||", arguments=[one, other]):
-            return _follows(one, holds) or _follows(other, holds)
         case Call(function="==", arguments=[a, b]), Call(function="==", arguments=[c, d]):
             return (_same(a, c) and _same(b, d)) or (_same(a, d) and _same(b, c))
-        case _:
-            return _same(holds, wanted)
+    # Each part of the one beside each of the other, and no pair of them twice.
+    some, any_of = tuple(_parts(holds, "&&")), tuple(_parts(wanted, "||"))
+    if len(some) == len(any_of) == 1:
+        return _same(holds, wanted)
+    return any(_follows(part, each) for each in some for part in any_of)
 
 
 def _same(one: Typed, other: Typed) -> bool:
@@ -265,11 +264,11 @@ def _same(one: Typed, other: Typed) -> bool:
             return one == other
 
 
-def _conjuncts(typed: Typed) -> Iterator[Typed]:
+def _parts(typed: Typed, operator: str) -> Iterator[Typed]:
     match typed:
-        case Call(function="&&", arguments=[left, right]):
-            yield from _conjuncts(left)
-            yield from _conjuncts(right)
+        case Call(function=function, arguments=[left, right]) if function == operator:
+            yield from _parts(left, operator)
+            yield from _parts(right, operator)
         case _:
             yield typed
 
