@@ -79,7 +79,9 @@ def test_what_is_learnt_is_told(field: str, team: str, project: str, task: str, 
 def test_rules_of_many_parts_are_compared_part_by_part() -> None:
     """Each pair once: forty parts beside forty others would else be compared along every way through them."""
     parts = [f"team.name == '{number}'" for number in range(40)]
-    of_task = " && ".join(each.replace("team", "task.project.team") for each in parts[:20])
+    of_task = " && ".join(f"task.id == {number}" for number in range(40))
     text = CONTRACT.replace("FIELD", f'"{NAME}"').replace("PROJECT", '"true"')
-    text = text.replace("TEAM", f'"{" || ".join(parts[20:])}"').replace("TASK", f'"({of_task}) || task.project.open"')
-    assert any(each.code is LEARNS for each in compile_document("contract.yaml", text.encode()).diagnostics)
+    text = text.replace("TEAM", f'"{" || ".join(parts)}"').replace("TASK", f'"({of_task}) || task.project.open"')
+    loaded = compile_document("contract.yaml", text.encode())
+    assert not has_errors(loaded.diagnostics)
+    assert any(each.code is LEARNS for each in loaded.diagnostics)
