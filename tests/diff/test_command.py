@@ -190,7 +190,7 @@ def test_a_commit_of_git_is_a_side(
 
 
 def test_git_shows_it_in_the_place_of_lines(tmp_path: Path) -> None:
-    """Of files that are changed, new, gone, called otherwise, of two minds, and wrong; git is never stopped."""
+    """Of files that are changed, new, gone, called otherwise and wrong; git is never stopped."""
 
     def shown(*arguments: str) -> str:
         ended = subprocess.run(["git", "diff", "-M", *arguments], cwd=tmp_path, capture_output=True, text=True)
@@ -198,21 +198,13 @@ def test_git_shows_it_in_the_place_of_lines(tmp_path: Path) -> None:
         return ended.stdout + ended.stderr
 
     text = ORDERS.read_text(encoding="utf-8")
-    for name in ("new.md", "other.md", "wrong.md", "gone.md", "merged.md"):
+    for name in ("new.md", "other.md", "wrong.md", "gone.md"):
         (tmp_path / name).write_text(text if name[0] in "now" else f"- {name}", encoding="utf-8")
     driver = f"{sys.executable} -m ninefold diff --seek 0 --git-driver"
     git(tmp_path, "init", "-q", "-b", "main")
     git(tmp_path, "config", "diff.ninefold.command", driver)
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "first")
-    git(tmp_path, "checkout", "-q", "-b", "side")
-    (tmp_path / "merged.md").write_text("one side")
-    git(tmp_path, "commit", "-q", "-a", "-m", "one side")
-    git(tmp_path, "checkout", "-q", "main")
-    (tmp_path / "merged.md").write_text("the other")
-    git(tmp_path, "commit", "-q", "-a", "-m", "the other")
-    with pytest.raises(subprocess.CalledProcessError):
-        git(tmp_path, "merge", "side")
     (tmp_path / ".git" / "info" / "attributes").write_text("*.md diff=ninefold\n", encoding="utf-8")
     changed(tmp_path, LOST_EDGE)
     git(tmp_path, "mv", "other.md", "called.md")
@@ -227,7 +219,6 @@ def test_git_shows_it_in_the_place_of_lines(tmp_path: Path) -> None:
     assert "was a/other.md:" in told and "  = for: senders" in told
     assert "fresh.md is new\n" in told and "gone.md is gone\n" in told
     assert "wrong.md:\n" in told and "there is no verdict: a side has errors" in told
-    assert "merged.md is not merged\n" in told
 
 
 def test_what_is_not_told_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -256,3 +247,5 @@ def test_what_is_not_told_is_counted(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main([*call, new]) == 2
     assert main([*call, "--git-driver"]) == 0
     assert "nobody else calls it so" in capsys.readouterr().err
+    assert main(["diff", "--git-driver", "a.md"]) == 0, "as git calls it for what is not merged"
+    assert capsys.readouterr().out == "a.md is not merged\n"
