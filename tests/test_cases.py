@@ -23,6 +23,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests import known_before
 from tests.contracts import DIRECTORIES, EXAMPLES, SERVED, compiled, contract_of, operator_of
 from tests.http_cases import serving, tell
 from tests.openapi.told import untold
@@ -103,11 +104,12 @@ def _is_unfinished(loaded: Loaded) -> bool:
 @pytest.mark.serves
 @pytest.mark.parametrize("directory", SERVED, ids=lambda path: path.name)
 def test_the_service_answers_as_expected(directory: Path, tmp_path: Path) -> None:
-    """The same exchanges are judged by three laws: every part of a response comes from somewhere, the OpenAPI document
-    tells of it, and every statement was known before. So the service traces."""
+    """The same exchanges are judged by four laws: every part of a response comes from somewhere, the OpenAPI document
+    tells of it, every statement was known before, and a row that is known before it is made is what a statement gives
+    that says so. So the service traces."""
     loaded = compiled(contract_of(directory))
     assert loaded.plan is not None, said("diagnostics.txt", loaded)
-    with running() as ran:
+    with running() as ran, known_before.compared() as made:
         responses = exchanged(directory, loaded.plan, tmp_path / "service.db", trace=True)
     found = [
         f"{each.request.method} {each.url.path} {each.status_code}: {problem}"
@@ -117,6 +119,7 @@ def test_the_service_answers_as_expected(directory: Path, tmp_path: Path) -> Non
     assert not found, "\n".join(dict.fromkeys(found))
     assert ran or loaded.plan.calls()  # no function is given here: what calls one is answered 501
     assert not unknown(loaded.plan, ran)
+    assert not known_before.different(made)
 
 
 @pytest.mark.long

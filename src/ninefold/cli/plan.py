@@ -30,6 +30,7 @@ from ninefold.plan.routes import Admission, Blocked, Body, Cases, Route, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import Statement, switched
 from ninefold.plan.writes import (
+    Create,
     Delete,
     Effects,
     Ending,
@@ -269,6 +270,9 @@ def _write(write: Write) -> Iterator[str]:
     if (was := as_it_was(write)) is not None:
         yield "before.R: the row as it was, in the same transaction"
         yield from _indent(_statement(was), 1)
+    if isinstance(write, Create) and write.plainly is not None:
+        yield from _indent(_statement(write.plainly.statement), 1)
+        yield f"that gives {', '.join(map(words, write.plainly.row))}; where it is refused"
     yield from _indent(_statement(write.statement), 1)
     if (without := untouched(write)) is not None:
         yield f"where that touches nothing: {_response(without.response)}, if there is a row of"

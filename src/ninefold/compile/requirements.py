@@ -47,13 +47,15 @@ THERE = "$there"
 @dataclass(frozen=True)
 class Requirement:
     """`fields`: of VALUES, the fields whose values alone it is about; empty where it may be about any. `anew`: those
-    among them that are made at random, with other values each time."""
+    among them that are made at random, with other values each time. `constrained`: a constraint of the table refuses
+    every row that this refuses."""
 
     condition: Condition
     holds: Fragment
     scope: Scope
     fields: tuple[str, ...] = ()
     anew: tuple[str, ...] = ()
+    constrained: bool = False
 
 
 def of_way(typed: Typed, which: Condition, operation: Operation, perspective: Perspective) -> Requirement:
@@ -210,7 +212,8 @@ def reference_seen(
         holds = bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + holds
     subject, trace = f"{resource.name}.{field.name}", _of_rule(field, "references")
     condition = Condition("invalid", subject=subject, location=_location(given), rule="references", trace=trace)
-    return Requirement(condition, "(" + holds + ")", Scope.VALUES, (field.name,))
+    constrained = _is_constrained(field, resource, perspective) and _seen(field, perspective) is None
+    return Requirement(condition, "(" + holds + ")", Scope.VALUES, (field.name,), constrained=constrained)
 
 
 def reference_there(
@@ -223,14 +226,27 @@ def reference_there(
         holds = bind(inputs.is_given(field.name)) + " IS TRUE OR " + holds
     subject, trace = f"{resource.name}.{field.name}", _of_rule(field, "references")
     condition = Condition("conflict", subject=subject, trace=trace)
-    return Requirement(condition, "(" + holds + ")", Scope.VALUES, (field.name,))
+    constrained = _is_constrained(field, resource, perspective)
+    return Requirement(condition, "(" + holds + ")", Scope.VALUES, (field.name,), constrained=constrained)
+
+
+def _is_constrained(field: Field, resource: Resource, perspective: Perspective) -> bool:
+    """Whether the foreign key refuses what points at no row. It is looked at once the new row is there, which may so
+    point at itself."""
+    assert field.references is not None
+    return field.references != resource.name and not perspective.checked.resources[field.references].log
+
+
+def _seen(field: Field, perspective: Perspective) -> Fragment | None:
+    assert field.references is not None
+    return perspective.teller.present(field.references, f"target {field.name}")
 
 
 def _points_at_a_row(field: Field, value: Fragment, perspective: Perspective, is_seen: bool) -> Fragment:
     target = perspective.checked.resources[field.references or ""]
     alias = f"target {field.name}"
     tests = [column(alias, target.primary_key[0]) + " = " + value]
-    seen = perspective.teller.present(target.name, alias) if is_seen else None
+    seen = _seen(field, perspective) if is_seen else None
     tests += [] if seen is None else ["(" + seen + ")"]
     exists = f"EXISTS (SELECT 1 FROM {identifier(target.name)} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
     return value + " IS NULL OR " + exists
@@ -311,4 +327,4 @@ def unique(
         trace=(*_of_rule(first, "unique"), *_together(fields, resource, perspective)),
         others=locations[1:],
     )
-    return Requirement(condition, holds, Scope.VALUES, tuple(field.name for field in fields))
+    return Requirement(condition, holds, Scope.VALUES, tuple(field.name for field in fields), constrained=not on_update)

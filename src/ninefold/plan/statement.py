@@ -48,6 +48,15 @@ class Statement(msgspec.Struct, frozen=True):
     columns: tuple[ResultColumn, ...] = ()
 
 
+class Plainly(msgspec.Struct, frozen=True):
+    """A new row of which all is known before: `statement` stores its values and returns nothing, and whatever the
+    write's own asks, constraints of the table refuse as well. Where it is refused, for whatever reason, that is asked.
+    `row`: what that would return, each in the form that is stored."""
+
+    statement: Statement
+    row: tuple[Typed, ...]
+
+
 def statements(part: object) -> Iterator[Statement]:
     """Every statement in a plan or a part of one, wherever it stands."""
     return parts(part, Statement)

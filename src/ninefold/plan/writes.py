@@ -14,7 +14,7 @@ from ninefold.plan.held import Held, HeldColumns, Upheld, refusals
 from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition, Judge, Location
 from ninefold.plan.responses import Response
-from ninefold.plan.statement import ResultColumn, Statement
+from ninefold.plan.statement import Plainly, ResultColumn, Statement
 from ninefold.values import Type
 
 
@@ -266,6 +266,7 @@ class Create(WithValues, frozen=True, kw_only=True, tag="create"):
     """A new row. `several`: one for each row of `$several`, all judged before; the judge gives a row for each."""
 
     several: bool = False
+    plainly: Plainly | None = None
 
 
 class Ensure(WithValues, frozen=True, kw_only=True, tag="ensure"):

@@ -30,6 +30,8 @@ class Dialect(Protocol):
     """Whether a bind has to say its type: what stands around its `?` says it then (`bound`)."""
     counts_rows: bool
     """Whether the rows of each table have a number of the database's own."""
+    returning_costs: bool
+    """Whether what returns the row that it stores takes longer than to store it."""
     nothing: str
     """A source for FROM that has one row, and no column that anything refers to."""
     any_order: str

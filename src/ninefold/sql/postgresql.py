@@ -175,6 +175,7 @@ class PostgreSQL:
     true, false = "TRUE", "FALSE"
     asks_types = True
     counts_rows = False
+    returning_costs = False
     any_order = "(SELECT TRUE)"
     nothing, nameless, alike = f"(SELECT 1){_NAMELESS}", _NAMELESS, " IS NOT DISTINCT FROM "
     overflowing = frozenset[str]()

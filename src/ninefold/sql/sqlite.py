@@ -162,6 +162,7 @@ class SQLite:
     true, false = "1", "0"
     asks_types = False
     counts_rows = True
+    returning_costs = True
     nothing, nameless, alike, any_order = "(SELECT 1)", "", " IS ", "TRUE"
     overflowing = _OVERFLOWING
 

@@ -12,6 +12,7 @@ from ninefold.compile import inputs
 from ninefold.compile.credentials import issue
 from ninefold.compile.endpoints.assignments import failing, is_made, with_made
 from ninefold.compile.endpoints.held import can_be_made, left_out, made_columns, making
+from ninefold.compile.endpoints.plainly import plainly, values_to_store
 from ninefold.compile.endpoints.rows import acted_on, answer, pieces, row_columns
 from ninefold.compile.endpoints.writes import invariants, pointers, told_after, uniques, without_set
 from ninefold.compile.events import caused
@@ -33,7 +34,6 @@ from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import WANTED, equals, referred_to
 from ninefold.expressions.reads import in_statement
 from ninefold.expressions.tree import Constant, Typed, free_variables
-from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.statement import Statement
 from ninefold.plan.writes import Assign, Create
 from ninefold.sql.dialect import Dialect
@@ -55,8 +55,7 @@ def create(operation: stated.Create, admission: Admission, perspective: Perspect
     by_path = permission_by_way(admission, operation, resource, perspective)
     required += by_path or permission(admission, resource, perspective, Scope.VALUES)
     required += [guard(each, resource, perspective, Scope.VALUES) for each in operation.guards]
-    distinct = uniques(operation, resource, perspective, on_update=False)
-    required += distinct
+    required += (distinct := uniques(operation, resource, perspective, on_update=False))
 
     of_row = {name: of_the_row(name, resource) for name in made}
     held_values, held_to = making(operation, resource, perspective).as_made(made, of_row)
@@ -100,6 +99,7 @@ def create(operation: stated.Create, admission: Admission, perspective: Perspect
         details=told.details,
         upholds=held,
         follows=told.follows,
+        plainly=None if from_path or made or operation.several else plainly(required, told, columns, resource),
     )
 
 
@@ -183,16 +183,9 @@ def row_to_store(
     perspective: Perspective,
 ) -> tuple[Fragment, list[str]]:
     """A select of the new row, each value called as its column is; and the columns that are stored of it."""
-    stored = [field for field in resource.fields.values() if field.stored and not field.serial]
-    values = [
-        (from_path.get(field.name) or bind(inputs.new_value(field.name, field.type))) + f" AS {identifier(field.name)}"
-        for field in stored
-    ]
-    values.append(bind(inputs.REVISION) + f" AS {identifier(REVISION_COLUMN)}")
-    columns = [*(field.name for field in stored), REVISION_COLUMN]
-    if resource.machine is not None:
-        values.append(bind(inputs.NOW) + f" AS {identifier(ENTERED_COLUMN)}")
-        columns.append(ENTERED_COLUMN)
+    given = values_to_store(resource)
+    values = [(from_path.get(name) or bind(value)) + f" AS {identifier(name)}" for name, value in given.items()]
+    columns = list(given)
     # A number that the database gives is none before: what reads it (a guard, say) is an error, and does not hold.
     numbers = [field.name for field in resource.fields.values() if field.serial]
     values += [perspective.dialect.null(Integer()) + f" AS {identifier(each)}" for each in numbers]

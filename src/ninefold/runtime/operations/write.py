@@ -35,7 +35,7 @@ from ninefold.runtime.operations.flow import Next, Select, Transact, Wait
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.values import Values, hash_all, lacks_of
 from ninefold.runtime.store.protocol import Conflicting, Row, Session, Single, Stored
-from ninefold.runtime.store.statements import Prepared, RowReader
+from ninefold.runtime.store.statements import Known, Prepared, RowReader
 from ninefold.values import Value
 
 AS_IT_WAS = "as it was"
@@ -55,6 +55,8 @@ class Write:
         self._lacks = lacks_of(operation)
         self._grants = isinstance(operation, plan.Grant)
         self._statement = Prepared(operation.statement)
+        plainly = operation.plainly if isinstance(operation, plan.Create) else None
+        self._plainly = None if plainly is None else Known(plainly.statement, plainly.row)
         self._key = operation.key
         self._shapes = tuple(
             Shape(end, (operation.of_end(number) or operation).results)
@@ -91,7 +93,6 @@ class Write:
             and all(isinstance(each, ReadBack | Occurrences) for each in self._follows)
         )
         read_back = operation.step(plan.ReadBack)
-        self._is_read_back = read_back is not None
         self._read_back = None if read_back is None else ReadBack(read_back)
         issue, subscription = operation.step(plan.Issue), operation.step(plan.Subscription)
         asks = self._judge.holds or was is not None or represented is not None or not self._invariants.none
@@ -199,7 +200,8 @@ class Write:
     def _transact(self, call: Call) -> Next:
         work: Callable[[Session], Any] = partial(self._work, call)
         if self._is_single and not call.unfit:
-            work = Single(partial(self._bound, call), partial(self._wrote, call), work)
+            wrote, bound, own = partial(self._wrote, call), partial(self._bound, call), self._plainly
+            work = Single(bound, wrote, work) if own is None else own.single(call.env, wrote, work)
         return Wait(Transact(work, self._again), lambda done: done[1].filled(done[0], (), call.env, done[2]))
 
     def _wrote(self, call: Call, row: Row) -> tuple[Row, Shape, None]:
@@ -223,7 +225,7 @@ class Write:
         if isinstance(written, _Other):
             return self._done_instead(session, call, written)
         row, touched = written
-        after = {**env, environment.ROW: self._written(row)} if self._is_read_back else env
+        after = {**env, environment.ROW: self._written(row)} if self._read_back is not None else env
         if touched and self._invariants.checks:
             self._invariants.hold_first(row if self._read_back is None else self._read_back.row(session, after))
         of_effects: list[Callable[[], None]] = []
@@ -249,9 +251,11 @@ class Write:
 
     def _touch(self, session: Session, call: Call) -> tuple[Row, bool] | _Other:
         """The row that is written, or that is there as it is wanted, or that is there and is to be changed instead.
-        What is made at random is made again where it is taken. Raises what refuses it."""
+        What is made at random is made again where it is taken, and passwords stay as hashed. Raises what refuses it."""
         env, tries = call.env, 0
         while True:
+            if self._plainly is not None and not call.unfit and (row := self._plainly.stored(session, env)) is not None:
+                return row, True
             try:
                 rows = [] if call.unfit else session.run(*self._bound(call))
             except Conflicting:
@@ -270,7 +274,9 @@ class Write:
             tries += 1
             if not isinstance(refusal, Taken) or refusal.anew <= (call.body or {}).keys() or tries == MOST_ANEW:
                 raise refusal or NothingFound
-            self._make_anew(call)
+            hashes = self._values.hashes(env[environment.NEW])
+            self.prepare(call)
+            env[environment.NEW] |= hashes
 
     def _bound(self, call: Call) -> tuple[str, list[Stored]]:
         switches = self._statement.switches
@@ -309,12 +315,6 @@ class Write:
         call.env |= {**own.env, environment.PATH: call.env[environment.PATH]}
         call.end = 1
         return done
-
-    def _make_anew(self, call: Call) -> None:
-        """The values once more. Passwords are hashed already."""
-        hashes = self._values.hashes(call.env[environment.NEW])
-        self.prepare(call)
-        call.env[environment.NEW] |= hashes
 
     def _remember(self, session: Session, env: Environment) -> None:
         """The root `before`: the row as it is before it changes. Of what follows on one row, it is that row before the

@@ -6,7 +6,7 @@ from asyncio import Future
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar
 
 from ninefold.diagnostics.frozen import dataclass
 
@@ -33,6 +33,10 @@ class TooLong(Exception):
     """A text, or a row, would be longer than the database takes (meaning "too much"). Nothing was done."""
 
 
+REFUSING: Final = (Conflicting, NoValue, TooLong)
+"""With what a session refuses a statement."""
+
+
 class Unavailable(Exception):
     """The database cannot take the work now: the disk is full, the file is read-only, the queue is full, the
     service is stopping. Nothing of the work was done."""
@@ -52,11 +56,13 @@ class Session(Protocol):
 @dataclass(frozen=True, slots=True)
 class Single:
     """A work that is one statement where that gives a row, of which `of` says what comes; where it gives none, or is
-    not done together with its like, it is done as `work`."""
+    not done together with its like, it is done as `work`. `known`: what it comes to where it is not refused, whose
+    statement gives nothing then; None: its row says that."""
 
     statement: Callable[[], BoundStatement]
     of: Callable[[Row], Any]
     work: Callable[[Session], Any]
+    known: Callable[[], Row] | None = None
 
     def __call__(self, session: Session) -> Any:
         return self.work(session)
@@ -65,8 +71,10 @@ class Single:
         """The same of a session whose statements, where they are refused, leave all before them as it was."""
         try:
             rows = session.run(*self.statement())
-        except Conflicting:
-            rows = []
+        except REFUSING:
+            return self.work(session)
+        if self.known is not None:
+            return self.of(self.known())
         return self.of(rows[0]) if rows else self.work(session)
 
 

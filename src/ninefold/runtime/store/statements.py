@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from asyncio import Future
 from collections.abc import Callable, Hashable, Sequence
-from typing import TypeAlias
+from functools import partial
+from typing import Any, TypeAlias
 
 from ninefold.expressions.binds import binder, together
 from ninefold.expressions.evaluate import Env
-from ninefold.expressions.tree import free_variables
+from ninefold.expressions.tree import Typed, free_variables
 from ninefold.plan.statement import Statement
 from ninefold.runtime.cache import Cache
-from ninefold.runtime.store.protocol import Database, Row, Stored
+from ninefold.runtime.store.protocol import REFUSING, Database, Row, Session, Single, Stored
 from ninefold.values import Value, sqlite_reader
 
 Chosen: TypeAlias = tuple[str, Callable[[Env], list[Stored]]]
@@ -61,6 +62,31 @@ class Prepared:
         chosen = "".join(text for text, _ in taking_part), binds
         self._chosen.keep(switches, chosen)
         return chosen
+
+
+class Known(Prepared):
+    """A statement that stores a row of which all is known before it is asked (`ninefold.plan.statement.Plainly`)."""
+
+    __slots__ = ("_row",)
+
+    def __init__(self, statement: Statement, row: Sequence[Typed]) -> None:
+        super().__init__(statement)
+        self._row = together([(each, binder(each)) for each in row])
+
+    def row(self, env: Env) -> Row:
+        return tuple(self._row(env))
+
+    def single(self, env: Env, of: Callable[[Row], Any], work: Callable[[Session], Any]) -> Single:
+        """The work that is this statement, where it is not refused."""
+        return Single(partial(self.bound, env), of, work, partial(self.row, env))
+
+    def stored(self, session: Session, env: Env) -> Row | None:
+        """The row, which is stored; None: that is refused."""
+        try:
+            session.run(*self.bound(env))
+        except REFUSING:
+            return None
+        return self.row(env)
 
 
 class Kept:

@@ -12,7 +12,7 @@ from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.endpoints import Endpoint
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.statement import Statement, switched
-from ninefold.plan.writes import Occurrences, ReadBack, SameRow, Write, as_it_was
+from ninefold.plan.writes import Create, Occurrences, ReadBack, SameRow, Write, as_it_was
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
 
@@ -79,7 +79,11 @@ def _of_write(write: Write) -> Iterator[tuple[str, Statement]]:
         events = []
     if was is not None:
         yield "reads the row as it was", was
-    yield "writes", write.statement
+    if isinstance(write, Create) and write.plainly is not None:
+        yield "writes", write.plainly.statement
+        yield "where that is refused, writes", write.statement
+    else:
+        yield "writes", write.statement
     yield from ((f"reads the row for the event `{kind}`, in the same transaction", select) for kind, select in events)
     for further in write.steps(SameRow):
         for called, statement in _of(further.write):
