@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
-from operator import itemgetter
 from typing import Final, TypeAlias
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
@@ -65,28 +64,26 @@ def _member(root: str, name: str) -> Bind:
 
 def together(binds: Sequence[tuple[Typed, Bind]]) -> Callable[[Env], list[SQLiteValue]]:
     """The values of several, each with its `binder`, in their order. Members of one root that follow one another, as
-    most of a row that is stored, are taken of it at once where all of them are there."""
+    most of a row that is stored, are taken of it at once."""
     runs = []
     for root, run in groupby(binds, lambda each: _root(each[0])):
         typed, each_of_run = zip(*run, strict=True)
         names = [member.name for member in typed if isinstance(member, Select)]
         several = root is not None and len(names) > 1
-        runs.append((root or "", itemgetter(*names) if several else None, each_of_run))
-    if all(take is None for _, take, _ in runs):
+        runs.append((root or "", names if several else None, each_of_run))
+    if all(names is None for _, names, _ in runs):
         each_of_all = [bind for _, bind in binds]
         return lambda env: [bind(env) for bind in each_of_all]
 
     def bound(env: Env) -> list[SQLiteValue]:
         values: list[SQLiteValue] = []
-        for root, take, singly in runs:
-            if take is not None:
-                try:
-                    found = take(env[root])
-                    if _KINDS_OF_SEVERAL.isdisjoint(map(type, found)):
-                        values += found
-                        continue
-                except (KeyError, TypeError):
-                    pass  # such a root is not there, or such a member: that is null, and not the others
+        for root, names, singly in runs:
+            row = None if names is None else env.get(root)
+            if names is not None and type(row) is dict:
+                found = list(map(row.get, names))  # a member that is not there is null
+                if _KINDS_OF_SEVERAL.isdisjoint(map(type, found)):
+                    values += found
+                    continue
             values += [bind(env) for bind in singly]
         return values
 

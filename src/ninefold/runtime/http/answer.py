@@ -384,10 +384,10 @@ class Answer:
         """The timeout counts from the first time that something is waited for."""
         seconds = self.x.service.seconds
         if seconds is not None and not self._waits:
+            self._waits, loop = True, asyncio.get_running_loop()
             if self._deadline is None:
-                self._deadline = asyncio.get_running_loop().time() + seconds
-            self._waits = True
-            self._works.deadlines.put(self, self._deadline)
+                self._deadline = loop.time() + seconds
+            self._works.deadlines.put(self, self._deadline, loop)
 
     def _wait_no_more(self) -> None:
         if self._waits:

@@ -205,7 +205,8 @@ class Application:
         body = Whole(content, capacity, kept=self.watch is not None)
         if handed is not None:
             body.read(size)
-        return self.asking(request, body, handed)
+            return Asking(self, request, body, handed)
+        return self.asking(request, body)
 
     async def _http(self, scope: Message, receive: Receive, send: Send, websocket: Wire | None = None) -> None:
         """`websocket`: what it goes on over, where it is a handshake and accepted."""

@@ -24,6 +24,7 @@ from ninefold.runtime.request.service import Service
 Watch: TypeAlias = Callable[[Exchange, Response | None, bytes], None]
 Trace: TypeAlias = Callable[[Exchange, Response | Follow], Response | Follow]
 Reasons: TypeAlias = Callable[[Exchange, Response], tuple[Reason, ...]]
+"""Asked of a response that refuses, or fails."""
 
 
 class Answering(Protocol):
@@ -119,7 +120,8 @@ class Asking:
             response = followed(x, response)
         if not application.has_room(response, self.request.method):
             response = unavailable(x)
-        response = open_to_origins(x, response)
+        if x.service.cors is not None:
+            response = open_to_origins(x, response)
         # It counts from now on, whenever it is sent: whoever comes next finds so much less room.
         if isinstance(response, Follow):
             self._follower = (response.caller,)
@@ -135,7 +137,8 @@ class Asking:
 
     def release(self) -> None:
         """It counts no more."""
-        self._let_go()
+        if not self._let:
+            self._let_go()
         if self._counted:
             self._counted = False
             for caller in self._follower:
@@ -154,8 +157,10 @@ class Asking:
         application, x = self._application, self.x
         if application.observe is not None:
             caller = x.caller if x.caller.identity is not None else x.stranger or x.caller
-            why = () if head is None or application.reasons is None else application.reasons(x, head)
             status = None if head is None else head.status
+            why: tuple[Reason, ...] = ()
+            if head is not None and head.status >= 400 and application.reasons is not None:
+                why = application.reasons(x, head)
             application.observe(_record(x.env["now"], x.request, x.route, status, sent, self._began, caller, why))
         if application.watch is not None:
             application.watch(x, head, self.body.content)

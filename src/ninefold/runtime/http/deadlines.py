@@ -63,11 +63,11 @@ class Deadlines(Generic[W]):
         self._looks_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
-    def put(self, who: W, at: float) -> None:
+    def put(self, who: W, at: float, loop: asyncio.AbstractEventLoop) -> None:
         """`at`: a time of the event loop. To be called on it."""
         self._at[who] = at
-        if self._timer is None or at < self._looks_at or self._loop is not asyncio.get_running_loop():
-            self._look_at(at)
+        if self._timer is None or at < self._looks_at or self._loop is not loop:
+            self._look_at(at, loop)
 
     def lift(self, who: W) -> None:
         """It waits no more."""
@@ -78,18 +78,19 @@ class Deadlines(Generic[W]):
             self._timer.cancel()
             self._timer = None
 
-    def _look_at(self, time: float) -> None:
+    def _look_at(self, time: float, loop: asyncio.AbstractEventLoop) -> None:
         self.close()
-        self._loop, self._looks_at = asyncio.get_running_loop(), time
-        self._timer = self._loop.call_at(time, self._look)
+        self._loop, self._looks_at = loop, time
+        self._timer = loop.call_at(time, self._look)
 
     def _look(self) -> None:
         self._timer = None
-        now = asyncio.get_running_loop().time()
+        loop = asyncio.get_running_loop()
+        now = loop.time()
         late = [who for who, at in self._at.items() if at <= now]
         for who in late:
             del self._at[who]
         if self._at:
-            self._look_at(min(self._at.values()))
+            self._look_at(min(self._at.values()), loop)
         for who in late:
             self._over(who)

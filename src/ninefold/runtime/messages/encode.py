@@ -37,7 +37,17 @@ _decode = decoding(tuple[tuple[Any, ...], ...])
 class Shape:
     """A plan's response made ready: status, headers and content."""
 
-    __slots__ = ("_content_type", "_headers", "_plain", "_revision", "_show", "_status", "digested", "tag_prefix")
+    __slots__ = (
+        "_content_type",
+        "_headers",
+        "_is_tagged",
+        "_plain",
+        "_revision",
+        "_show",
+        "_status",
+        "digested",
+        "tag_prefix",
+    )
 
     def __init__(
         self,
@@ -55,8 +65,9 @@ class Shape:
         self._revision = response.revision
         self.tag_prefix = response.tag_prefix
         self.digested = response.digested
+        self._is_tagged = self.digested or self._revision is not None
         # It has neither a tag nor headers of its own.
-        self._plain = not (self._headers or self.digested) and self._revision is None
+        self._plain = not (self._headers or self._is_tagged)
 
     def body(self, row: Row, rows: Sequence[Row], env: Env) -> bytes | None:
         """The content for a row, or for the rows of a page; None: there is none."""
@@ -82,7 +93,9 @@ class Shape:
         body = self.body(row, rows, env)
         if self._plain and opaque is None and body is not None:
             return Response(self._status, self._content_type, body)
-        headers = self._own_headers(row, rows, env, self.opaque(row, body, env) if opaque is None else opaque)
+        if opaque is None and self._is_tagged:
+            opaque = self.opaque(row, body, env)
+        headers = self._own_headers(row, rows, env, opaque)
         return (
             Response(self._status, headers)
             if body is None

@@ -155,6 +155,8 @@ class Values:
 
     def passwords(self, new: Mapping[str, Any]) -> dict[str, str]:
         """Those that are to be hashed, by field."""
+        if not self._passwords:
+            return {}
         return {name: new[name] for name in self._passwords if isinstance(new.get(name), str)}
 
     def put_hashes(self, new: dict[str, Any], hashes: Mapping[str, str]) -> None:

@@ -254,6 +254,8 @@ def overloaded(x: Exchange) -> Response:
 def finished(x: Exchange, response: Response | Follow) -> Response | Follow:
     """The response as it is sent: with the headers that tell of the rates which counted the request, and of the
     version that it is of."""
+    if not x.told and not x.version.tells:
+        return response
     more = headers_told(x.service, x.version, x.endpoint, x.values, x.told, x.limited)
     if isinstance(response, Follow):
         head = Response(response.head.status, response.head.headers + more)

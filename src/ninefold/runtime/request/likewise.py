@@ -323,43 +323,54 @@ def _written(
     if body is not None and body.ignored:
         body = None
 
-    def written(
-        request: Request,
-        content: bytes,
-        version: Version,
-        values: Sequence[str],
-        caller: Caller,
-        env: Environment,
-    ) -> Handed | None:
-        call = call_of(service, request, env, endpoint, caller)
-        came = NOT_TAKEN
-        if body is not None:
-            # The body is read, and all of it is valid (`decode.py`).
-            if len(content) > most or body.unsupported(request) is not None:
-                return None
-            form = body.is_form(request)
-            document = body.members(content) if form else body.parsed(content)
-            if isinstance(document, Failure):
-                return None
-            given = body.valid(body.of_form(document) if form else document, form=form, known=env.get(environment.PATH))
-            if given.wrong is not None:
-                return None
-            came = Content(content, form, document, document)
-            call.body = given.values
-            env[environment.REFUSED] = {"body": False}
-            env["request"] = {**env["request"], "body": given.others}
-        # The operation, as the steps perform it.
-        operation.prepare(call)
-        step = operation.perform(call)
-        if not (isinstance(step, Wait) and isinstance(step.work, Transact)):
-            return None
-        told = counted(caller, request, env)
-        if told is None or not (service.together or isinstance(told, tuple)):
-            return None
-        x = _asked(service, call, version, endpoint, values, caller, admission, came)
-        if not isinstance(told, tuple):
-            return Handed(x, step, told)
-        x.told = told
-        return Handed(x, step)
+    def of(precedent: Precedent) -> Asks:
+        form: bool | None = None
 
-    return lambda precedent: written
+        def written(
+            request: Request,
+            content: bytes,
+            version: Version,
+            values: Sequence[str],
+            caller: Caller,
+            env: Environment,
+        ) -> Handed | None:
+            nonlocal form
+            call = call_of(service, request, env, endpoint, caller)
+            came = NOT_TAKEN
+            if body is not None:
+                # The body is read, and all of it is valid (`decode.py`).
+                if len(content) > most:
+                    return None
+                if form is None:  # what its fields say of it, they say of all that have them
+                    if body.unsupported(request) is not None:
+                        return None
+                    form = body.is_form(request)
+                document = body.members(content) if form else body.parsed(content)
+                if isinstance(document, Failure):
+                    return None
+                given = body.valid(
+                    body.of_form(document) if form else document, form=form, known=env.get(environment.PATH)
+                )
+                if given.wrong is not None:
+                    return None
+                came = Content(content, form, document, document)
+                call.body = given.values
+                env[environment.REFUSED] = {"body": False}
+                env["request"] = {**env["request"], "body": given.others}
+            # The operation, as the steps perform it.
+            operation.prepare(call)
+            step = operation.perform(call)
+            if not (isinstance(step, Wait) and isinstance(step.work, Transact)):
+                return None
+            told = counted(caller, request, env) if endpoint.rates else ()
+            if told is None or not (service.together or isinstance(told, tuple)):
+                return None
+            x = _asked(service, call, version, endpoint, values, caller, admission, came)
+            if not isinstance(told, tuple):
+                return Handed(x, step, told)
+            x.told = told
+            return Handed(x, step)
+
+        return written
+
+    return of

@@ -278,10 +278,8 @@ def _why(error: BaseException) -> str:
 
 def answer(batch: list[Waiting], results: list[Result]) -> None:
     """Wakes each loop once for all its works: to wake it costs a system call."""
-    loops: dict[AbstractEventLoop, list[tuple[Answered, Result]]] = {}
-    for waiting, result in zip(batch, results, strict=True):
-        loops.setdefault(waiting.loop, []).append((waiting.done, result))
-    for loop, answers in loops.items():
+    for loop in {waiting.loop for waiting in batch}:
+        answers = [(each.done, result) for each, result in zip(batch, results, strict=True) if each.loop is loop]
         # The loop may be closed: nobody is left to be told.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(_tell, answers)
