@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.agreement.comparing import Disagreement, Pair, Scenario
+from tests.agreement.comparing import Asked, Disagreement, Pair, Scenario, compare
 from tests.agreement.expressions import DECLARED, SPELT
 from tests.agreement.shrinking import shrunk
+from tests.agreement.test_found import contract
 from tests.agreement.versions import compiled
 from tests.agreement.worded import ALONE, MOST, requests, rows, worded
+from tests.reference.messages import Request
 from tests.slices import PARTS, SLICES, many, some
 
 from ninefold.diagnostics.diagnostic import has_errors
@@ -65,6 +67,22 @@ def test_whatever_is_declared_gives_a_value_and_the_same_one() -> None:
 @pytest.mark.parametrize("number", some(range(SLICES), SLICES))
 def test_the_same_over_postgresql(number: int) -> None:
     assert valued(number, "postgresql")
+
+
+def test_a_position_that_no_text_has_is_none_over_postgresql() -> None:
+    """What is constant PostgreSQL works out before it asks whether it is needed."""
+    shown = {
+        "from": f"item.a.substring({2**63 - 1})",
+        "to": f"item.a.substring(0, {2**63 - 1})",
+        "b": "item.a.substring(1)",
+    }
+    text = {"type": "string"}
+    said = contract(
+        {"item": {"fields": {"id": text, "a": text}}},
+        {"GET /items/{id}": {"does": "read item", "responses": {200: shown}}},
+    )
+    asked = Asked("2026-01-01T00:00:00.000000Z", Request("GET", "/items/i"))
+    compare(Scenario(said, (("item", {"id": "i", "a": "ab"}),), (asked,), database="postgresql"))
 
 
 @pytest.mark.long

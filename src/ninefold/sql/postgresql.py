@@ -123,9 +123,11 @@ _TEMPLATES: Final[Mapping[str, str]] = {
     "upper_ascii": f"upper({{0}}{_BY_CODE_POINT})",
     "trim": "btrim({0}, E'" + "".join(f"\\u{ord(each):04x}" for each in WHITE_SPACE) + "')",
     "index_of": "(strpos({0}, {1}) - 1)::bigint",
-    "substring_from": "CASE WHEN {1} BETWEEN 0 AND length({0}) THEN substr({0}, {1}::integer + 1) END",
+    # What no text is as long as stays an integer: where it is constant, PostgreSQL works it out before it asks whether.
+    "substring_from": "CASE WHEN {1} BETWEEN 0 AND length({0})"
+    " THEN substr({0}, least({1}, 1073741824)::integer + 1) END",
     "substring": "CASE WHEN 0 <= {1} AND {1} <= {2} AND {2} <= length({0})"
-    " THEN substr({0}, {1}::integer + 1, ({2} - {1})::integer) END",
+    " THEN substr({0}, least({1}, 1073741824)::integer + 1, least({2} - {1}, 1073741824)::integer) END",
     "replace": '"$replace"({0}, {1}, {2})',
     "string_text": "{0}",
     "string_integer": "{0}::text",
