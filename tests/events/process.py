@@ -14,9 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-
-MOST_SECONDS = 120.0
-"""For what has to be done before a service is killed."""
+from tests.waiting import PATIENCE
 
 
 @contextmanager
@@ -58,7 +56,7 @@ def killing(
         return all(len(found) > count for found, count in more)
 
     def kill() -> None:
-        end = time.monotonic() + MOST_SECONDS
+        end = time.monotonic() + PATIENCE
         while not done() and running.poll() is None and time.monotonic() < end:
             time.sleep(0.002)
         time.sleep(moment)

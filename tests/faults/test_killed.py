@@ -48,17 +48,17 @@ class Wish:
 @dataclass
 class Known:
     """What the service has acknowledged: the ticket of each key, the refused keys, the tickets that were sold.
-    `waiting`: wishes without an answer."""
+    `waiting`: wishes without an answer; in a dictionary, as several threads take theirs out of it."""
 
     headers: dict[str, str] = field(default_factory=dict)
     tickets: dict[Wish, str] = field(default_factory=dict)
     refused: set[Wish] = field(default_factory=set)
     sold: set[str] = field(default_factory=set)
-    waiting: list[Wish] = field(default_factory=list)
+    waiting: dict[Wish, None] = field(default_factory=dict)
 
     def ask(self, http: httpx.Client, wish: Wish) -> None:
         """Raises httpx.TransportError where there is no answer: the wish stays among those that wait."""
-        self.waiting.append(wish)
+        self.waiting[wish] = None
         body = {"seat": wish.seat, "price": 1}
         made = http.post("/tickets", json=body, headers={**self.headers, "Idempotency-Key": wish.key})
         if made.status_code == 201:
@@ -66,7 +66,7 @@ class Known:
         else:
             assert made.json()["code"] == "taken", made.text
             self.refused.add(wish)
-        self.waiting.remove(wish)
+        del self.waiting[wish]
 
     def buy(self, http: httpx.Client, ticket: str) -> None:
         bought = http.post(f"/tickets/{ticket}/buy", headers=self.headers)
@@ -158,7 +158,7 @@ def survive(
                     kinds = ["ticket.made", "ticket.sold", "ticket.lapsed"]
                     made = http.post("/webhooks", json={"url": receiver.url, "kinds": kinds}, headers=known.headers)
                     assert made.status_code == 201
-                asked, known.waiting = known.waiting, []
+                asked, known.waiting = known.waiting, {}
                 for wish in [*asked, *list(known.tickets)[-20:]]:
                     known.ask(http, wish)
                 if end == times:
