@@ -53,7 +53,8 @@ def test_a_change_has_its_verdict(pair: dict[str, Any]) -> None:
     if "opens" in pair:
         assert any(one.verdict == "opens" for each in found.findings for one in each.effects) is pair["opens"], told
     assert all(each.said and each.address for each in found.findings)
-    VALIDATOR.validate(json.loads(json.dumps(to_sarif(results(found, found.findings), found.new, TOOL, "new.md"))))
+    log = to_sarif(results(found, found.findings), found.new, TOOL, "new.md", (found.old, "old.md"))
+    VALIDATOR.validate(json.loads(json.dumps(log)))
     assert "all together" not in {each.address for each in found.findings}, told
 
 

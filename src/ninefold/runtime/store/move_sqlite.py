@@ -32,6 +32,14 @@ _OF_FILE = ("$ninefold", "$ninefold_upgrades")
 """What a file knows of itself: `Notes`."""
 
 
+_UNIQUE = (
+    "SELECT part.name FROM pragma_index_list(?) AS of JOIN pragma_index_info(of.name) AS part"
+    " WHERE of.origin = 'u' ORDER BY of.seq, part.seqno"
+)
+_PRIMARY = "SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk"
+"""The columns of a constraint, in its order."""
+
+
 class Side:
     """A file. Everything raises apsw.Error."""
 
@@ -49,9 +57,10 @@ class Side:
         return tuple(self._table(name) for name in found if name not in _OF_FILE and not name.startswith("sqlite_"))
 
     def _table(self, name: str) -> Table:
-        found = self._ask("SELECT name, pk FROM pragma_table_info(?)", name)
-        key = sorted((place, str(column)) for column, place in found if isinstance(place, int) and place)
-        return Table(name, tuple(str(column) for column, _ in found), tuple(column for _, column in key))
+        columns = tuple(str(column) for (column,) in self._ask("SELECT name FROM pragma_table_info(?)", name))
+        # Where the service numbers rows besides, their number is what SQLite calls the primary key (`create_table`).
+        key = next(filter(None, (self._ask(of, name) for of in (_UNIQUE, _PRIMARY))), [])
+        return Table(name, columns, tuple(str(column) for (column,) in key))
 
     def count(self, table: str) -> int:
         [(found,)] = self._ask(f"SELECT count(*) FROM {identifier(table)}")
