@@ -33,7 +33,7 @@ def are_sound(found: Iterable[Pair]) -> None:
 def test_what_is_answered_otherwise_is_found(directory: Path) -> None:
     if is_complete(directory):
         of = whole(directory)
-        are_sound(pairs(of, some(facts_of(of), 40)))
+        are_sound(pairs(of, some(facts_of(of), 80)))
 
 
 @pytest.mark.long

@@ -41,8 +41,8 @@ from ninefold.runtime.store.protocol import Opened
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow]
 
-CONTRACTS = some(ALL, 6)
-OVER_POSTGRESQL = some(ALL, 24)
+CONTRACTS = some(ALL, 12)
+OVER_POSTGRESQL = some(ALL, 48)
 
 
 def of(path: Path) -> tuple[ServicePlan, Checked] | None:

@@ -116,7 +116,7 @@ def is_there(body: Any, field: FieldFailure) -> bool:
 
 @pytest.mark.serves
 @pytest.mark.long
-@pytest.mark.parametrize("directory", some(SERVED, 4), ids=lambda directory: directory.name)
+@pytest.mark.parametrize("directory", some(SERVED, 8), ids=lambda directory: directory.name)
 def test_a_pointer_points_into_what_was_sent(directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = compiled(contract_of(directory)).plan
     assert plan is not None

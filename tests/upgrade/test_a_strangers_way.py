@@ -25,7 +25,7 @@ SERVE = "ninefold serve rooms.yaml --listen 127.0.0.1:0 --operator 127.0.0.1:0"
 
 @pytest.mark.long
 @pytest.mark.parametrize("rows", [3, *([1_000] if LONG else [])])
-@pytest.mark.parametrize("name", some(REFUSED, 4))
+@pytest.mark.parametrize("name", some(REFUSED, 8))
 def test_it_leads_from_refused_to_served(
     path: Path, rows: int, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
