@@ -14,7 +14,7 @@ from ninefold.cli.check import say_sarif
 from ninefold.cli.commands import Flag, Parameter, Settings
 from ninefold.cli.document import compiled
 from ninefold.cli.files import read_bytes
-from ninefold.cli.git_file import bytes_of, given_to_driver
+from ninefold.cli.git_file import DRIVER, bytes_of, given_to_driver
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.proposals import rewrite
 from ninefold.cli.request_files import request_files
@@ -67,9 +67,12 @@ Write: TypeAlias = Annotated[
 
 GitDriver: TypeAlias = Annotated[
     bool,
-    Parameter(help="As git calls its driver of differences, `git config diff.ninefold.command \"ninefold diff --seek 0 "
-              "--git-driver\"`: the exit status is 0.", negative=(), show_default=False),
-]  # fmt: skip
+    Parameter(
+        help=f"As git calls its driver of differences, `{DRIVER}`: the exit status is 0.",
+        negative=(),
+        show_default=False,
+    ),
+]
 
 OfGit: TypeAlias = Annotated[
     str, Parameter(help="What git adds with `--git-driver`; nothing else.", allow_leading_hyphen=True)

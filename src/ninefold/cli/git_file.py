@@ -6,9 +6,13 @@ import subprocess
 from collections.abc import Sequence
 from os import devnull
 from pathlib import Path
+from typing import Final
 
 from ninefold.cli.files import LARGEST, read_bytes
 from ninefold.cli.terminal import Unusable
+
+DRIVER: Final = 'git config diff.ninefold.command "ninefold diff --seek 0 --git-driver"'
+"""What makes it git's driver of differences."""
 
 
 def bytes_of(name: str) -> bytes:
@@ -35,7 +39,7 @@ def given_to_driver(words: Sequence[str]) -> tuple[tuple[str, str | None], tuple
     if len(words) not in (1, 7, 9):
         raise Unusable(
             "git gives seven words to its driver, and nobody else calls it so",
-            'git config diff.ninefold.command "ninefold diff --seek 0 --git-driver"',
+            DRIVER,
         )
     name, now = words[0], words[7] if len(words) == 9 else words[0]
     old, new = (None if each == devnull else each for each in (words[1], words[4])) if len(words) > 1 else (None, None)

@@ -54,7 +54,7 @@ def create_scopes(resource: str) -> tuple[str, ...]:
     """The statements that create the table of scopes."""
     return (
         f"CREATE TABLE IF NOT EXISTS {scopes_of(resource)} (\n"
-        f"  {DIGEST} BLOB NOT NULL PRIMARY KEY REFERENCES {table_of(resource)} ({DIGEST}) ON DELETE CASCADE,\n"
+        f"  {DIGEST} BLOB NOT NULL PRIMARY KEY {_of_credential(resource)},\n"
         f"  {SCOPES} TEXT NOT NULL\n) STRICT",
     )
 
@@ -76,7 +76,11 @@ def create(resource: str, key: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
 
 def of_scopes(resource: str) -> str:
     """That scopes end with the credential that they are of, as a table's constraint."""
-    return f"FOREIGN KEY ({DIGEST}) REFERENCES {table_of(resource)} ({DIGEST}) ON DELETE CASCADE"
+    return f"FOREIGN KEY ({DIGEST}) {_of_credential(resource)}"
+
+
+def _of_credential(resource: str) -> str:
+    return f"REFERENCES {table_of(resource)} ({DIGEST}) ON DELETE CASCADE"
 
 
 def set_apart(
