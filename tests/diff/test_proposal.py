@@ -17,20 +17,19 @@ from ninefold.pipeline import Loaded, compile_document
 
 ORDERS = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8")
 PAIRS = ROOT / "tests" / "versions" / "pairs"
-VERSIONS = [
-    (path, version.version)
+VERSIONED = [
+    path
     for path in (*sorted({contract_of(each) for each in SERVED}), *sorted(PAIRS.glob("*/newer.md")))
     if "\nversions:" in path.read_text(encoding="utf-8")
-    for version in compiled(path).older
 ]
-OLDER = some(VERSIONS, 4)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("path", "version"), OLDER, ids=[f"{path.parent.name}-{name}" for path, name in OLDER])
-def test_the_changes_of_a_version_are_found_again(path: Path, version: str) -> None:
-    found = again(compiled(path), version)
-    assert [(at, found.old.get(at), found.derived.get(at)) for at in found.left] == []
+@pytest.mark.parametrize("path", some(VERSIONED, 4), ids=lambda path: path.parent.name)
+def test_the_changes_of_a_version_are_found_again(path: Path) -> None:
+    for older in compiled(path).older:
+        found = again(compiled(path), older.version)
+        assert [(at, found.old.get(at), found.derived.get(at)) for at in found.left] == [], older.version
 
 
 def loaded(text: str) -> Loaded:

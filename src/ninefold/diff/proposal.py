@@ -141,7 +141,8 @@ class _Keeping:
                 if len(twins) != 1 or len(rivals) != 1:
                     found = {each: self._evidence(resource, name, each) for each in come}
                     best = max(found.values(), default=0)
-                    twins = [each for each, evidence in found.items() if evidence == best > 0]
+                    likely = twins if len(rivals) == 1 and best == 0 else come if best > 0 else ()
+                    twins = [each for each in likely if found[each] == best]
                 if len(twins) == 1 and self._try([(self._rename(resource, name, twins[0]),)]):
                     come = [each for each in come if each != twins[0]]
 
