@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from tests.agreement import functions
 from tests.agreement.runs import run
+from tests.slices import some
 
 from ninefold.compile import errors, requirements
 from ninefold.compile.perspective import Perspective
@@ -38,7 +39,9 @@ MOST: Final = 200
 """Contracts after which a defect has gone unnoticed, beside the one that noticed it before."""
 
 MOST_TO_BLESS: Final = 1_000
-"""Those that are looked through for one to write down."""
+
+BLESSES: Final = bool(os.environ.get("NINEFOLD_BLESS"))
+"""Whether seeds are looked for that notice a defect, and written down: of all defects then."""
 
 NOTICED: Final = Path(__file__).with_name("noticed.txt")
 """The seeds that noticed each defect, where it was not 0: they are tried first, to save time. Where contracts are made
@@ -473,9 +476,10 @@ def what_is_included_need_not_be_given(patch: Patch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.long
+@pytest.mark.parametrize("name", MUTANTS if BLESSES else some(list(MUTANTS), 3))
 def test_a_planted_defect_is_noticed(name: str) -> None:
-    noticed, blesses = _noticed(), bool(os.environ.get("NINEFOLD_BLESS"))
+    noticed, blesses = _noticed(), BLESSES
     known = noticed.get(name, 0)
     seeds = dict.fromkeys((known, *range(MOST if not blesses else MOST_TO_BLESS)))
     # What is written down has to agree without the defect: it would notice anything.

@@ -22,8 +22,8 @@ from ninefold.ablate.requests import Excuse, excuses
 ORDERS = ROOT / "examples" / "orders.md"
 REQUESTS = ROOT / "examples" / "orders.http"
 
-STRIDE = SLICES if LONG else 4 * SLICES
-CASES = SERVED if LONG else some(SERVED, 5)
+STRIDE = SLICES if LONG else 8 * SLICES
+CASES = SERVED if LONG else some(SERVED, 10)
 
 EXCUSES = excuses(REQUESTS.read_text(encoding="utf-8"))
 

@@ -136,7 +136,7 @@ def test_a_hole_is_found(hole: Hole, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("hole", some(HOLES, 6), ids=lambda hole: hole.forgotten)
+@pytest.mark.parametrize("hole", some(HOLES, 12), ids=lambda hole: hole.forgotten)
 def test_a_hole_over_postgresql_is_found(hole: Hole, tmp_path: Path) -> None:
     served = holed(hole.endpoint, hole.written, hole.instead, "postgresql")
     example = ROOT / "examples" / "orders.md"

@@ -131,7 +131,7 @@ def of_notes(random: Random) -> Request:
     [
         *(("sqlite", seed) for seed in range(3)),
         ("postgresql", 3),
-        *(pytest.param("postgresql", seed, marks=pytest.mark.long) for seed in some(range(4, 28), 4)),
+        *(pytest.param("postgresql", seed, marks=pytest.mark.long) for seed in some(range(4, 28), 12)),
     ],
 )
 def test_an_older_client_works_unchanged(
