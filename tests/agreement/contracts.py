@@ -62,6 +62,7 @@ def _stated(maker: Maker) -> dict[str, Any]:
     beside.by_parameters(maker, of_all)
     beside.by_cases(maker, of_all)
     beside.by_forms(maker, of_all)
+    beside.by_patches(maker, of_all)
     if wholes := beside.by_wholes(maker, of_all):
         resources["types"] = resources.get("types", {}) | wholes
     if by_calls(maker.calls, of_all, maker.made):

@@ -14,6 +14,7 @@ from urllib.parse import quote, urlencode
 
 from tests.agreement.beside import FORM
 from tests.reference.asking import LOG
+from tests.reference.bodies import edits
 from tests.reference.interpreter import Interpreter
 from tests.reference.messages import NOTHING, Request, Response
 from tests.reference.operations import expansion_of, filters_of, is_of_all, pages_of, projection_of, sorts_of
@@ -428,6 +429,9 @@ class Asker:
                     return self.random.choice([b"{", b"", b"[1]", b"null", b'"text"', b"\xff", b"{'a': 1}"])
         if endpoint.verb == GRANT:
             return self._grant(endpoint, row, headers)
+        if edits(endpoint):
+            headers["content-type"] = "application/json-patch+json" if self._often(0.5) else "application/json"
+            return json.dumps([self._edit(endpoint, row) for _ in range(self.random.choice([1, 1, 2, 3, 4]))]).encode()
         document: dict[str, Any] = {}
         assert endpoint.resource is not None
         resource = self.checked.resources[endpoint.resource]
@@ -439,6 +443,42 @@ class Asker:
         if FORM in media_types and self._often(0.9 if len(media_types) == 1 else 0.5):
             return self._form(document, headers)
         return json.dumps(document).encode()
+
+    def _edit(self, endpoint: Endpoint, row: Row | None) -> Any:
+        """An edit of what an endpoint takes (RFC 6902 4); a few are none, or of what is not there."""
+        assert endpoint.resource is not None
+        resource, leaves = self.checked.resources[endpoint.resource], endpoint.takes.body or ()
+
+        def place() -> tuple[BodyLeaf, str]:
+            leaf = self.random.choice(leaves)
+            pointer = "".join(f"/{name}" for name in leaf.pointer)
+            if isinstance(resource.fields[leaf.field].type, Array) and self._often(0.6):
+                pointer += self.random.choice(["/0", "/-", "/1", "/2", "/01", "/x"])
+            elif isinstance(resource.fields[leaf.field].type, Object) and self._often(0.6):
+                pointer += self.random.choice(["/w", "/h", "/w/deep"])
+            return leaf, self.random.choice(["", "/unheard", "/a~2", "a"]) if self._often(0.06) else pointer
+
+        (leaf, path), (_, other) = place(), place()
+        value = self._given(resource.fields[leaf.field])
+        if path.count("/") > len(leaf.pointer) and not (isinstance(value, list | dict) and self._often(0.2)):
+            inner = [*value] if isinstance(value, list) else [*value.values()] if isinstance(value, dict) else []
+            value = self.random.choice([*inner, 1, "x", None])
+        there = None if row is None else row.fields[leaf.field]
+        edit: Any = self.random.choice(
+            [
+                {"op": "add", "path": path, "value": value},
+                {"op": "replace", "path": path, "value": value},
+                {"op": "replace", "path": path, "value": value},
+                {"op": "remove", "path": path},
+                {"op": "move", "from": other, "path": path},
+                {"op": "copy", "from": other, "path": path},
+                {"op": "test", "path": path, "value": there if self._often(0.8) else value},
+            ]
+        )
+        broken: list[Any] = [{}, 1, *({"op": op, "path": path} for op in ("put", "add", "move"))]
+        if self._often(0.03):
+            edit = self.random.choice(broken)
+        return edit
 
     def _grant(self, endpoint: Endpoint, row: Row | None, headers: dict[str, str]) -> bytes:
         """A request for a token (RFC 6749, section 4.4.2), by either way of saying which client it is."""

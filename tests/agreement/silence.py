@@ -143,7 +143,6 @@ def _verb(action: str) -> str:
 
 _OF_SERVER: Final = "it is no answer to a request, and tests/events asks for it"
 _PRESENTED: Final = "who calls is known by what an issuer or a handshake says, which tests/server gives"
-_NOT_YET: Final = "the interpreter does not know it"
 
 SILENT: Final[Mapping[str, str]] = {
     "2 RESOURCE.expires": "rows go by themselves at a time, which tests/server waits for",
@@ -152,7 +151,6 @@ SILENT: Final[Mapping[str, str]] = {
     "3 RESOURCE.transitions.TRANSITION.after": "a transition takes itself at a time, which tests/server waits for",
     GIVEN: "of a value that is still to come the interpreter does not know that nobody can judge it",
     "4 ENDPOINT.pages.by: none": "it is said as `pages: none`",
-    "4 ENDPOINT.patch: json-patch": _NOT_YET,
     "4 ENDPOINT.responses.OUTCOME.STATUS: stream": "no verb with outcomes streams",
     **dict.fromkeys((f"5 schemes.SCHEME.{key}" for key in ("algorithms", "audience", "issuer", "keys")), _PRESENTED),
     "5 schemes.SCHEME.credential": _PRESENTED,

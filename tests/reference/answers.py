@@ -92,7 +92,8 @@ def refused(asking: Asking, *failures: Failure) -> Response:
         return Response(refused.status, headers)
     reading = asking.seen()
     document = bodies.came(asking.request, endpoint, asking.checked)
-    refused = replace(refused, fields=tuple(dict.fromkeys(each.sent(document) for each in refused.fields)))
+    told = refused.fields if asking.edited is None else [each.edited(asking.edited.came) for each in refused.fields]
+    refused = replace(refused, fields=tuple(dict.fromkeys(each.sent(document) for each in told)))
     error = error_value(refused, _said(asking, refused.code, "detail"), errors)
     body = shows.shown(shape.content, reading.also(error=error))
     headers["content-type"] = shape.media_type or ""

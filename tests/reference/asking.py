@@ -13,6 +13,7 @@ from tests.reference import calls, chosen
 from tests.reference.expressions import Chance, Reading, all_rows, at_hand
 from tests.reference.failures import Failure
 from tests.reference.messages import Request, Response
+from tests.reference.patches import Edited
 from tests.reference.rows import Row, Rows
 
 from ninefold.checked.endpoints import Admission, Endpoint
@@ -115,6 +116,8 @@ class Asking:
         self.misread = False
         """A parameter, a header or a declared value of the path is refused."""
         self.admission: Admission | None = None
+        self.edited: Edited | None = None
+        """What a JSON Patch makes of the row."""
         self.asked_for: Any = None
         """The body of a request for a token."""
         self.told_of: Row | None = None

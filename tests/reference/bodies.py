@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import Any
@@ -18,6 +18,7 @@ from tests.reference.values import Path, broken_rules, from_text, of_whole, only
 
 from ninefold.checked.bodies import BodyLeaf, BodyMember
 from ninefold.checked.endpoints import Endpoint
+from ninefold.checked.operations import Update
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.values import Anything, Array, Boolean, Integer, Number, Object, Text
@@ -47,6 +48,11 @@ def is_none(endpoint: Endpoint) -> bool:
     return takes.body == () and not takes.members and takes.whole is None and not takes.constants
 
 
+def edits(endpoint: Endpoint) -> bool:
+    """Whether its body is a JSON Patch."""
+    return isinstance(endpoint.operation, Update) and endpoint.operation.patch == "json-patch"
+
+
 def document_of(request: Request, endpoint: Endpoint, checked: Checked) -> Any:
     """The JSON of a body, or the list of what is wrong with it as a whole."""
     body = request.body or b""
@@ -66,12 +72,14 @@ def document_of(request: Request, endpoint: Endpoint, checked: Checked) -> Any:
         document = parsed(body)
     except (ValueError, RecursionError):
         return [Failure("malformed")]
-    return _texts_read(document, endpoint, checked) if checked.requests_of(endpoint).texts else document
+    return document if edits(endpoint) else texts_read(document, endpoint, checked)
 
 
-def _texts_read(document: Any, endpoint: Endpoint, checked: Checked) -> Any:
+def texts_read(document: Any, endpoint: Endpoint, checked: Checked) -> Any:
     """Where a field of the body, or each item of its array, is a number or a truth value, a text that JSON would read
-    as one is taken for it."""
+    as one is taken for it, if the contract says so."""
+    if not checked.requests_of(endpoint).texts:
+        return document
     fields = {} if endpoint.resource is None else checked.resources[endpoint.resource].fields
     types = {leaf.pointer: _written_type(fields[leaf.field], checked) for leaf in endpoint.takes.body or ()}
     types |= {(each.name,): each.type for each in endpoint.takes.members}
@@ -140,7 +148,7 @@ def _is_read(content_type: str, endpoint: Endpoint, checked: Checked) -> bool:
     media_type, parameters = media_types.parameters_of(content_type)
     taken = {each.lower() for each in checked.requests_of(endpoint).media_types}
     if endpoint.verb == "update":
-        taken.add("application/merge-patch+json")
+        taken.add("application/json-patch+json" if edits(endpoint) else "application/merge-patch+json")
     return media_type in taken and parameters.get("charset", "utf-8").lower() == "utf-8"
 
 
@@ -152,23 +160,36 @@ def given(
     was: Mapping[str, Any] | None,
     by_form: bool,
     becomes: Mapping[tuple[str, str], Callable[[Any], Any]],
+    cleared: Set[str] = frozenset(),
+    whole: Any = ABSENT,
 ) -> Given:
     """What a document gives. `was`: the row as it is, for merge patches of objects; None: there is none to be had.
     `by_form`: it is what a form stands for. `becomes`: of fields that are stored otherwise, what is shown of a
-    value."""
+    value. `cleared`: fields that are to have no value any more. `whole`: all that a JSON Patch makes, of which the
+    document is what becomes another."""
     document = copy.deepcopy(document)
     leaves = endpoint.takes.body or ()
     fields = {} if resource is None else {leaf.field: resource.fields[leaf.field] for leaf in leaves}
     for leaf in leaves:
-        if endpoint.verb == "update" and isinstance(fields[leaf.field].type, Object | Anything):
+        if endpoint.verb == "update" and not edits(endpoint) and isinstance(fields[leaf.field].type, Object | Anything):
             _merge(document, leaf, was)
     unmade = [leaf for leaf in leaves if not _normalise(document, leaf, fields[leaf.field])]
     broken = [Broken("body", leaf.pointer, "stored") for leaf in unmade]
     result = Given()
-    asked = () if endpoint.takes.whole is None else tuple(of_whole(endpoint.takes.whole.schema, document))
+    asked = (
+        ()
+        if endpoint.takes.whole is None
+        else tuple(of_whole(endpoint.takes.whole.schema, document if whole is ABSENT else whole))
+    )
     for leaf in leaves:
         field_ = fields[leaf.field]
         value = at(document, leaf.pointer)
+        if value is ABSENT and leaf.field in cleared:
+            if field_.immutable or not field_.type.nullable:
+                broken.append(Broken("body", leaf.pointer, "immutable" if field_.immutable else "required"))
+            else:
+                result.values[leaf.field] = None
+            continue
         if value is ABSENT:
             of_type = leaf.beside is not None and leaf.beside.required
             of_type = of_type or (leaf.pointer, "required") in asked

@@ -103,7 +103,7 @@ def _effect(asking: Asking, effect: Effect, endpoint: Endpoint, this: Row, was: 
 def _given(asking: Asking, endpoint: Endpoint, is_new: bool) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Where the request gives fields of the row that an effect follows from; of a new row also what it leaves out."""
     try:
-        document = json.loads(asking.request.body or b"null")
+        document = json.loads(asking.request.body or b"null") if asking.edited is None else asking.edited.value
     except ValueError:
         document = None  # a form
     return {

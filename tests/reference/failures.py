@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.reference.values import Path
@@ -50,6 +50,10 @@ class Broken:
     path: Path
     rule: str
     called: str | None = None
+
+    def edited(self, came: Callable[[Path], Path]) -> Broken:
+        """The same where the edits say so that made it."""
+        return replace(self, path=came(self.path), called=self.name) if self.place == "body" else self
 
     def sent(self, document: Any) -> Broken:
         """The same where it is in the body that came (meaning "errors")."""

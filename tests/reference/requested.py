@@ -3,7 +3,7 @@ it is of, and its body. What is wrong with it goes to the failures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tests.reference import (
@@ -14,16 +14,19 @@ from tests.reference import (
     idempotency,
     lists,
     media_types,
+    patches,
     writes,
 )
 from tests.reference.asking import Asking
+from tests.reference.failures import Broken as Refused
 from tests.reference.failures import Failure, invalid
 from tests.reference.lists import Page
 from tests.reference.operations import pages_of
-from tests.reference.values import Broken, broken_rules, from_text, parsed, read
+from tests.reference.values import Broken, alike, broken_rules, from_text, parsed, read
 
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.operations import Ensure, PathName, PathValue
+from ninefold.checked.resources import Resource
 from ninefold.language.verbs import GRANT
 from ninefold.values import Array
 
@@ -107,7 +110,8 @@ def _unreadable(asking: Asking, endpoint: Endpoint) -> list[Failure]:
 def accept(asking: Asking, every: Sequence[Endpoint]) -> None:
     """Whether the client takes what is written here."""
     produces = "text/event-stream" if every[0].verb == "stream event" else asking.of.produces
-    if every[0].verb != "stream event" and all(each.response.content is None for each in every):
+    ways = (one for each in every for one in (each.response, *each.operation.ends_well))
+    if every[0].verb != "stream event" and all(one.content is None for one in ways):
         return
     if produces is not None and not media_types.is_accepted(asking.request.headers.get("accept", "*/*"), produces):
         asking.failures.append(Failure("not acceptable"))
@@ -219,8 +223,47 @@ def body(asking: Asking, endpoint: Endpoint, work: writes.Work) -> bodies.Given:
         asking.failures += of_grant.failures
         asking.asked_for = document
         return of_grant
-    by_form = bodies.is_form(asking.request, endpoint, asking.checked)
-    given = bodies.given(document, endpoint, resource, asking.checked, work.mergeable, by_form, asking.of.becomes)
+    by_form, cleared = bodies.is_form(asking.request, endpoint, asking.checked), set[str]()
+    if bodies.edits(endpoint):
+        assert resource is not None
+        edited = _edited(asking, endpoint, resource, document, work.mergeable)
+        if edited is None:
+            return bodies.Given(failures=asking.failures[-1:])
+        document, cleared = edited
+    whole = bodies.ABSENT if asking.edited is None else asking.edited.value
+    given = bodies.given(
+        document, endpoint, resource, asking.checked, work.mergeable, by_form, asking.of.becomes, cleared, whole
+    )
     asking.failures += given.failures
     asking.names["request"]["body"] = given.others
     return given
+
+
+def _edited(
+    asking: Asking, endpoint: Endpoint, resource: Resource, patch: Any, was: Mapping[str, Any] | None
+) -> tuple[Any, set[str]] | None:
+    """Meaning "JSON patches": the fields that a patch changes, as a body would give them, and those that it leaves
+    without a value. None: what keeps it from being done is said."""
+    if broken := [Refused("body", path, rule) for path, rule in patches.no_patch(patch)]:
+        asking.failures.append(Failure("invalid", fields=tuple(broken)))
+        return None
+    if was is None:
+        return {}, set()
+    leaves = endpoint.takes.body or ()
+    before = patches.before(leaves, resource.fields, was)
+    edited = patches.done(before, patch, resource.name)
+    if isinstance(edited, Failure):
+        asking.failures.append(edited)
+        return None
+    asking.edited, after, cleared = edited, edited.value, set[str]()
+    for leaf in leaves:
+        around, value, old = (
+            bodies.at(after, leaf.pointer[:-1]),
+            bodies.at(after, leaf.pointer),
+            bodies.at(before, leaf.pointer),
+        )
+        if isinstance(around, dict) and value is bodies.ABSENT and old is not bodies.ABSENT and old is not None:
+            cleared.add(leaf.field)
+        elif value is not bodies.ABSENT and old is not bodies.ABSENT and alike(old, value):
+            del around[leaf.pointer[-1]]
+    return bodies.texts_read(after, endpoint, asking.checked), cleared

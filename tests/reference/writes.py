@@ -569,9 +569,14 @@ class Change:
                     self.unknown.add(each.name)
         if old is not None:
             self._make_anew(old, {each.name for each, _ in making})
+        put = self.work.put
         for each in stored:
             if each.name in self.unfit:
                 continue
+            # What the contract alone gives a new row, one that is there and is not replaced does not lack.
+            if put is not None and "replaced" not in put.outcomes and each.name not in self._stated:
+                if self._source(each, old) is not None:
+                    continue
             if each.required and fields.get(each.name) is None and each.name not in self.work.parents:
                 if not each.serial and self.is_valid and self._is_touched(each, old):
                     can_be_given = any(leaf.field == each.name for leaf in self.endpoint.takes.body or ())

@@ -81,8 +81,9 @@ def _past_empty(accept: str, at: int) -> int:
 
 @lru_cache(256)
 def accepts(accept: str, offered: str) -> bool:
-    """Whether an Accept field admits a media type. The most specific range decides, and `q=0` refuses. An element
-    that cannot be read is passed over; a field without any other accepts everything, as no field does."""
+    """Whether an Accept field admits a media type. The most specific range decides, of equal ones that with the highest
+    `q`, and `q=0` refuses. An element that cannot be read is passed over; a field without any other accepts everything,
+    as no field does."""
     offered_type, offered_parameters, _ = _element(offered, 0) or (offered, {}, 0)
     best: tuple[int, float] | None = None
     elements = 0
@@ -92,7 +93,7 @@ def accepts(accept: str, offered: str) -> bool:
             continue
         elements += 1
         specificity = _specificity(range_, parameters, offered_type, offered_parameters)
-        if specificity is not None and (best is None or specificity > best[0]):
+        if specificity is not None and (best is None or (specificity, float(quality)) > best):
             best = (specificity, float(quality))
     return elements == 0 or (best is not None and best[1] > 0)
 

@@ -99,21 +99,27 @@ def read_operation(x: Exchange, call: Call) -> list[Failure]:
 def look(x: Exchange, asked: Asked) -> Next:
     """Read the row as it is, where the values that are stored depend on it."""
     operation, document = None if x.admission is None else x.admission.operation, asked.content.document
+    body = None if document is NO_DOCUMENT else x.endpoint.body
+    merging = body is not None and body.merging(document)
     if isinstance(operation, Write) and x.addressable:
-        body = None if document is NO_DOCUMENT else x.endpoint.body
         given = frozenset[str]() if body is None else body.given(document)
-        wanted = operation.wanted(asked.call, given, body is not None and body.merging(document))
+        wanted = operation.wanted(asked.call, given, merging)
         if wanted is not None:
             return Wait(wanted, partial(_looked, x, asked, operation))
-    return _decided(x, asked, Becomes(document))
+    # Of what is made from a row nobody can say what it would be where none is addressed, or nobody is admitted.
+    return _merged(x, asked) if merging else _decided(x, asked, Becomes(document))
 
 
 def _looked(x: Exchange, asked: Asked, operation: Write, rows: Sequence[Row]) -> Next:
     operation.found(asked.call, rows)
+    return _merged(x, asked)
+
+
+def _merged(x: Exchange, asked: Asked) -> Next:
     body, document = x.endpoint.body, asked.content.document
     if body is None or document is NO_DOCUMENT:
         return operate(x, asked)
-    make = partial(body.edited, resource=operation.resource) if body.edits else body.merged
+    make = partial(body.edited, resource=x.endpoint.resource) if body.edits else body.merged
     # A few edits may make much of a little.
     return Wait(Beside(partial(make, document, asked.call.current, x.service.body_bytes)), partial(_made, x, asked))
 
