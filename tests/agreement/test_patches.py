@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.agreement.functions import STATED
 from tests.agreement.test_found import ITEM, KEYED, answers, contract, give
+from tests.agreement.writing import NONE
 from tests.reference.messages import Request
 
 PATCH = [{"op": "replace", "path": "/a", "value": "y"}]
@@ -72,3 +74,26 @@ def test_what_is_put_and_found_does_not_lack_what_only_a_new_row_is_given(there:
     rows += [("item", {"id": "i", "a": "x", "user": "u"})] if there else []
     [told] = answers(said, rows, give("PUT", "/items/i", {"a": "x"}))
     assert told.status == status
+
+
+@pytest.mark.parametrize("asked", ["if-none-match", "if-match"])
+@pytest.mark.parametrize("tag", ["*", '"x"', "none"])
+@pytest.mark.parametrize("etag", [{}, {"etag": True}], ids=["without tags", "with tags"])
+@pytest.mark.parametrize("called", [False, True])
+def test_of_a_row_that_may_be_absent_only_if_match_asks_that_it_is_there(
+    asked: str, tag: str, etag: dict[str, Any], called: bool
+) -> None:
+    """Before a function is called it is asked for what the request would be refused."""
+    calls = {"does": ["call weigh", "delete item"], "with": {"n": "1"}} if called else {"does": "delete item"}
+    said = contract(
+        {"item": {"fields": ITEM}},
+        {
+            "DELETE /items/{id}": {**calls, "responses": {"deleted or absent": {204: NONE}}, **etag},
+            "GET /items/{id}": {"does": "read item", "responses": {200: "item"}, **etag},
+            **({"functions": STATED} if called else {}),
+        },
+        {"error shape": NONE, "codes": {"too_heavy": {"status": 418}} if called else NONE},
+    )
+    rows = [("item", {"id": "i", "a": "x"})]
+    told = answers(said, rows, *(Request("DELETE", f"/items/{each}", {asked: tag}) for each in ("none", "i")))
+    assert told[0].status == (412 if asked == "if-match" else 204)

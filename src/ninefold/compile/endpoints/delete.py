@@ -197,7 +197,7 @@ def _of_the_row(
         unasked = "(" + none + " OR " + each.holds + ")"
         if each.condition.condition == "precondition failed":
             unasked = (
-                "((" + none + " IS NOT TRUE OR " + bind(inputs.MUST_BE_THERE) + " IS NULL) AND " + each.holds + ")"
+                "CASE WHEN " + none + " THEN " + bind(inputs.MUST_BE_THERE) + " IS NULL ELSE " + each.holds + " END"
             )
         required.append(Requirement(each.condition, unasked, each.scope, each.fields))
     return required
