@@ -54,11 +54,12 @@ def by_patches(maker: Maker, endpoints: dict[str, Any]) -> None:
     edit from being done may read the row, which the service does not tell then."""
     for key, said in list(endpoints.items()) if maker.more else ():
         body = said.get("body") if isinstance(said, dict) else None
-        is_plain = isinstance(body, list) or (isinstance(body, dict) and "$ref" not in body)
-        is_plain = is_plain and FORM not in str(said.get("requests"))
-        if is_plain and said.get("patch") == "merge" and "update all" not in str(said["does"]):
-            said = {name: each for name, each in said.items() if name != "errors"}
-            endpoints[f"{key}/edits"] = said | {"patch": "json-patch"}
+        if not (isinstance(body, list) or (isinstance(body, dict) and "$ref" not in body)):
+            continue
+        by_form = FORM in str(said.get("requests"))
+        if said.get("patch") == "merge" and not by_form and "update all" not in str(said["does"]):
+            own = {name: each for name, each in said.items() if name != "errors"}
+            endpoints[f"{key}/edits"] = own | {"patch": "json-patch"}
 
 
 ANY: Final = {"type": ["string", "integer", "number", "boolean", "object", "array", "null"]}

@@ -464,7 +464,7 @@ class Asker:
             inner = [*value] if isinstance(value, list) else [*value.values()] if isinstance(value, dict) else []
             value = self.random.choice([*inner, 1, "x", None])
         there = None if row is None else row.fields[leaf.field]
-        edit: Any = self.random.choice(
+        edit = self.random.choice(
             [
                 {"op": "add", "path": path, "value": value},
                 {"op": "replace", "path": path, "value": value},
@@ -475,9 +475,9 @@ class Asker:
                 {"op": "test", "path": path, "value": there if self._often(0.8) else value},
             ]
         )
-        broken: list[Any] = [{}, 1, *({"op": op, "path": path} for op in ("put", "add", "move"))]
         if self._often(0.03):
-            edit = self.random.choice(broken)
+            broken: list[Any] = [{}, 1, *({"op": op, "path": path} for op in ("put", "add", "move"))]
+            return self.random.choice(broken)
         return edit
 
     def _grant(self, endpoint: Endpoint, row: Row | None, headers: dict[str, str]) -> bytes:

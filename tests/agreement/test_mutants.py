@@ -39,6 +39,7 @@ MOST: Final = 200
 """Contracts after which a defect has gone unnoticed, beside the one that noticed it before."""
 
 MOST_TO_BLESS: Final = 1_000
+"""Those that are looked through for one to write down."""
 
 BLESSES: Final = bool(os.environ.get("NINEFOLD_BLESS"))
 """Whether seeds are looked for that notice a defect, and written down: of all defects then."""
@@ -479,13 +480,13 @@ def what_is_included_need_not_be_given(patch: Patch) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", MUTANTS if BLESSES else some(list(MUTANTS), 3))
 def test_a_planted_defect_is_noticed(name: str) -> None:
-    noticed, blesses = _noticed(), BLESSES
+    noticed = _noticed()
     known = noticed.get(name, 0)
-    seeds = dict.fromkeys((known, *range(MOST if not blesses else MOST_TO_BLESS)))
+    seeds = dict.fromkeys((known, *range(MOST_TO_BLESS if BLESSES else MOST)))
     # What is written down has to agree without the defect: it would notice anything.
-    seed = next((each for each in seeds if not _agrees(each, name) and (not blesses or _agrees(each))), None)
+    seed = next((each for each in seeds if not _agrees(each, name) and (not BLESSES or _agrees(each))), None)
     assert seed is not None
-    if seed != known and blesses:
+    if seed != known and BLESSES:
         lines = sorted((of, number) for of, number in {**noticed, name: seed}.items() if number)
         NOTICED.write_text("".join(f"{number} {of}\n" for of, number in lines), encoding="utf-8", newline="\n")
 

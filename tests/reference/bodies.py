@@ -176,11 +176,8 @@ def given(
     unmade = [leaf for leaf in leaves if not _normalise(document, leaf, fields[leaf.field])]
     broken = [Broken("body", leaf.pointer, "stored") for leaf in unmade]
     result = Given()
-    asked = (
-        ()
-        if endpoint.takes.whole is None
-        else tuple(of_whole(endpoint.takes.whole.schema, document if whole is ABSENT else whole))
-    )
+    type_ = endpoint.takes.whole
+    asked = () if type_ is None else tuple(of_whole(type_.schema, document if whole is ABSENT else whole))
     for leaf in leaves:
         field_ = fields[leaf.field]
         value = at(document, leaf.pointer)

@@ -153,20 +153,18 @@ def no_patch(document: Any) -> Iterator[tuple[Path, str]]:
         if not isinstance(edit, dict):
             yield (index,), "type"
             continue
-        for name in dict.fromkeys(("op", "path", *(NAMES.get(edit["op"], ()) if _is_text(edit.get("op")) else ()))):
+        op = edit.get("op")
+        needed = NAMES.get(op) if isinstance(op, str) else None
+        for name in dict.fromkeys(("op", "path", *(needed or ()))):
             if name not in edit:
                 yield (index, name), "required"
-        if "op" in edit and not (_is_text(edit["op"]) and edit["op"] in NAMES):
+        if "op" in edit and needed is None:
             yield (index, "op"), "enum"
         for name in ("path", "from"):
-            if name in edit and not _is_text(edit[name]):
+            if name in edit and not isinstance(edit[name], str):
                 yield (index, name), "type"
             elif name in edit and not POINTER.fullmatch(edit[name]):
                 yield (index, name), "pattern"
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def before(leaves: Sequence[BodyLeaf], fields: Mapping[str, Field], was: Mapping[str, Any]) -> dict[str, Any]:

@@ -257,13 +257,12 @@ def _edited(
         return None
     asking.edited, after, cleared = edited, edited.value, set[str]()
     for leaf in leaves:
-        around, value, old = (
-            bodies.at(after, leaf.pointer[:-1]),
-            bodies.at(after, leaf.pointer),
-            bodies.at(before, leaf.pointer),
-        )
-        if isinstance(around, dict) and value is bodies.ABSENT and old is not bodies.ABSENT and old is not None:
+        around, last = bodies.at(after, leaf.pointer[:-1]), leaf.pointer[-1]
+        old = bodies.at(before, leaf.pointer)
+        if not isinstance(around, dict) or old is bodies.ABSENT:
+            continue
+        if last not in around and old is not None:
             cleared.add(leaf.field)
-        elif value is not bodies.ABSENT and old is not bodies.ABSENT and alike(old, value):
-            del around[leaf.pointer[-1]]
+        elif last in around and alike(old, around[last]):
+            del around[last]
     return bodies.texts_read(after, endpoint, asking.checked), cleared

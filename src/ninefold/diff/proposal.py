@@ -141,7 +141,7 @@ class _Keeping:
                 if len(twins) != 1 or len(rivals) != 1:
                     found = {each: self._evidence(resource, name, each) for each in come}
                     best = max(found.values(), default=0)
-                    likely = twins if len(rivals) == 1 and best == 0 else come if best > 0 else ()
+                    likely = come if best > 0 else twins if best == 0 and len(rivals) == 1 else ()
                     twins = [each for each in likely if found[each] == best]
                 if len(twins) == 1 and self._try([(self._rename(resource, name, twins[0]),)]):
                     come = [each for each in come if each != twins[0]]

@@ -106,16 +106,16 @@ def look(x: Exchange, asked: Asked) -> Next:
         wanted = operation.wanted(asked.call, given, merging)
         if wanted is not None:
             return Wait(wanted, partial(_looked, x, asked, operation))
-    # Of what is made from a row nobody can say what it would be where none is addressed, or nobody is admitted.
-    return _merged(x, asked) if merging else _decided(x, asked, Becomes(document))
+    return _make(x, asked) if merging else _decided(x, asked, Becomes(document))
 
 
 def _looked(x: Exchange, asked: Asked, operation: Write, rows: Sequence[Row]) -> Next:
     operation.found(asked.call, rows)
-    return _merged(x, asked)
+    return _make(x, asked)
 
 
-def _merged(x: Exchange, asked: Asked) -> Next:
+def _make(x: Exchange, asked: Asked) -> Next:
+    """Make what the body gives from the row, as far as one is addressed and somebody is admitted to it."""
     body, document = x.endpoint.body, asked.content.document
     if body is None or document is NO_DOCUMENT:
         return operate(x, asked)
