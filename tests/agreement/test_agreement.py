@@ -52,7 +52,7 @@ def told(seeds: Iterable[int], to_all: bool = False, more: bool = False, databas
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("first", some(range(0, CONTRACTS, TEN), 12))
+@pytest.mark.parametrize("first", some(range(0, CONTRACTS, TEN), 24))
 def test_every_answer_is_the_same(first: int) -> None:
     assert told(range(first, first + TEN)) > TEN * REQUESTS * 0.8
 

@@ -309,7 +309,7 @@ def _table(came: Counter[tuple[Kind, Outcome]]) -> str:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("path", some(CONTRACTS, 8), ids=title)
+@pytest.mark.parametrize("path", some(CONTRACTS, 16), ids=title)
 def test_what_is_asked_of_all_stands_wherever_no_question_is_open(path: Path) -> None:
     """A key that the table calls asked, without a condition, and that a complete contract does without is asked when
     something is so; the table has to say when."""

@@ -165,7 +165,7 @@ def catalogue(url: str) -> list[list[str]]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("directory", some(SERVED, 12), ids=lambda path: path.name)
+@pytest.mark.parametrize("directory", some(SERVED, 24), ids=lambda path: path.name)
 def test_what_is_added_is_as_if_it_had_been_there(directory: Path) -> None:
     """A database of nothing, to which everything is added, and one that was made so."""
     plan = compiled(contract_of(directory)).plan_for("postgresql")
