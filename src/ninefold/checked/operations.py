@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from ninefold.checked.bodies import BodyConstant, BodyLeaf, BodyMember, WholeBody
 from ninefold.checked.contents import Response
-from ninefold.checked.resources import Effect, Guard, Rule, Transition
+from ninefold.checked.resources import Effect, Guard, Resource, Rule, Transition
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Constant, Typed
@@ -30,6 +30,11 @@ class PathName:
     through: tuple[str, ...]
     found: Typed
     after: str = ""
+
+    def asks_row(self, resources: Mapping[str, Resource]) -> bool:
+        """Whether it sets a reference that only the row it leads to can say: it names another field of that row than
+        the primary key."""
+        return len(self.through) == 1 and resources[self.resource].primary_key != (self.field,)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ each rule stands that a value has to keep; and what is well said, and cannot be 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import jsonschema_rs
@@ -31,7 +32,7 @@ from ninefold.expressions.ast import Invocation
 from ninefold.expressions.codes import WRONG_TYPE
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.functions import NEW_EACH_TIME
-from ninefold.expressions.reads import computed_of, in_statement, is_new_each_time, needs_database
+from ninefold.expressions.reads import computed_of, fields_read, in_statement, is_new_each_time, needs_database
 from ninefold.expressions.scope import Model, Scope, describe
 from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import All, Call, Select, Typed, Variable, free_variables, walk
@@ -130,21 +131,30 @@ def check_made_with(
     findings: Findings,
     given: Collection[str] = (),
     several: bool = False,
+    asked: Mapping[str, Span] = MappingProxyType({}),
 ) -> None:
-    """Says where what `sets` gives makes the statement make another field, whose expression no statement can hold.
-    `given`: the fields that the body gives; `several`: several rows are written by one statement."""
+    """Says where what `sets` gives, or the path, makes the statement make another field, whose expression no statement
+    can hold. `given`: the fields that the body gives; `several`: several rows are written by one statement; `asked`:
+    the references that the path sets by another field than the primary key, and where."""
     model = vocabulary.model
     changes = not kind.makes or (kind.may_make and not kind.compares)
-    for inserts in [True] * kind.makes + [False] * changes if sets else ():
+    for inserts in [True] * kind.makes + [False] * changes if sets or asked else ():
         made, reads = _made_beside(sets, given, resource, kind, inserts)
         others = {name: value for name, value in _all_made(resource, inserts).items() if name not in sets}
         alone = in_statement(others, resource.name, model)
         # An update makes in its statement whatever reads the row that it changes.
         by_row = set() if inserts else {name for name, value in sets.items() if needs_database(value, (resource.name,))}
-        by_statement = in_statement({**reads, **sets}, resource.name, model, by_row)
+        by_path = asked if inserts else {}
+        by_statement = in_statement({**reads, **sets}, resource.name, model, by_row.union(by_path))
         for name, value in (reads if several else made).items():
             if name not in by_statement or name in alone or not _no_statement(value, resource, model):
                 continue
+            for reference in sorted(by_path.keys() & fields_read(value, resource.name, model)):
+                findings.say(
+                    NOT_MADE_OF_ROWS,
+                    f"`{resource.name}.{name}` is made of `{reference}`, which only the database knows",
+                    Label(by_path[reference], "says which by another field than the primary key"),
+                )
             for each in value_of(fact) or ():
                 if each.name in by_statement or each.name in by_row:
                     findings.say(

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ninefold.checked.endpoints import Endpoint, Events, Stopped
 from ninefold.checked.lists import Way, ways
-from ninefold.checked.operations import Filter, Pages, PathValue, Sorts
+from ninefold.checked.operations import Filter, Pages, PathName, PathValue, Sorts
 from ninefold.checked.resources import Effect, Guard, Resource
 from ninefold.checks.assignments import check_made_with
 from ninefold.checks.authentication import admissions, of_list
@@ -116,8 +116,13 @@ def _given(doing: Doing, plain: Vocabulary, showing: Showing) -> Given:
     if resource is not None:
         sets = tuple(check_sets(endpoint.sets, resource, showing.vocabulary, findings, request))
         own = {leaf.field for leaf in body or ()}
+        asked = {
+            each.through[0]: endpoint.span
+            for each in segments or ()
+            if isinstance(each, PathName) and each.asks_row(showing.resources)
+        }
         check_made_with(
-            dict(sets), endpoint.sets, resource, kind, showing.vocabulary, findings, own, endpoint.of_all_rows
+            dict(sets), endpoint.sets, resource, kind, showing.vocabulary, findings, own, endpoint.of_all_rows, asked
         )
         is_made = kind.makes and not (kind.may_make and "created" not in endpoint.outcomes)
         if is_made and segments is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from ninefold.checked import operations as stated
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.operations import Mutation, Operation
@@ -33,7 +35,7 @@ from ninefold.compile.subscribers import subscription
 from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import WANTED, equals, referred_to
 from ninefold.expressions.reads import in_statement
-from ninefold.expressions.tree import Constant, Typed, free_variables
+from ninefold.expressions.tree import Constant, Select, Typed, Variable, free_variables, rewrite
 from ninefold.plan.statement import Statement
 from ninefold.plan.writes import Assign, Create
 from ninefold.sql.dialect import Dialect
@@ -219,14 +221,17 @@ def values_made(
         if made is not None:
             otherwise[field.name] = made
     otherwise = {name: left_out(typed) for name, typed in otherwise.items()}
-    by_statement = in_statement(otherwise, resource.name, perspective.checked.model)
+    asked = [name.through[0] for name in operation.names if name.asks_row(perspective.checked.resources)]
+    by_statement = in_statement(otherwise, resource.name, perspective.checked.model, asked)
     hold = making(operation, resource, perspective).held
     assigns = [
         Assign(
             field.name,
             field.type,
             given=field.name in given and field.name not in named,
-            otherwise=None if field.name in by_statement else otherwise.get(field.name),
+            otherwise=None
+            if field.name in by_statement or field.name not in otherwise
+            else _with_references(otherwise[field.name], operation, resource),
             in_statement=field.name in by_statement,
             secret=field.secret,
             held=hold(field, otherwise[field.name])
@@ -236,6 +241,20 @@ def values_made(
         for field in fields
     ]
     return tuple(sorted(assigns, key=lambda each: _reads_row(each.otherwise, resource))), by_statement
+
+
+def _with_references(made: Typed, operation: Mutation, resource: Resource) -> Typed:
+    """What is made before the statement, with the values of the path for references of the row that the path sets."""
+    texts = {name.through[0]: name.text for name in operation.names if len(name.through) == 1}
+
+    def change(node: Typed) -> Typed | None:
+        match node:
+            case Select(operand=Variable(name=row), name=field) if row == resource.name and field in texts:
+                return replace(inputs.path_value(texts[field], node.type), through=node.through)
+            case _:
+                return None
+
+    return rewrite(made, change) if texts else made
 
 
 def _reads_row(typed: Typed | None, resource: Resource) -> bool:
