@@ -10,7 +10,7 @@ from ninefold.expressions.ast import Invocation
 from ninefold.expressions.functions import MACROS, TABLE, Overload
 from ninefold.expressions.rows import BEFORE
 from ninefold.expressions.scope import Inferred, Scope, describe, fits
-from ninefold.expressions.tree import Typed, Variable
+from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.values import Anything, Object, Row, Text, Type, required
 
 _WORDS_ELSEWHERE: Final = {"True": "true", "False": "false", "None": "null", "NULL": "null", "nil": "null"}
@@ -99,6 +99,18 @@ def of_an_object(typed: Typed, needed: Type) -> tuple[str, ...]:
         return ()
     found = [name for name, type_ in (typed.type.members or {}).items() if _is(type_, needed)]
     return tuple(f"did you mean `{typed.name}.{name}`?" for name in found[:1])
+
+
+def of_a_body(operand: Typed, name: str, scope: Scope) -> tuple[str, ...]:
+    """Of `request.body`, whose members that are fields are read as these."""
+    match operand:
+        case Select(operand=Variable(name="request"), name="body"):
+            rows = [
+                row for row, type_ in scope.variables.items() if isinstance(type_, Row) and _has(type_, name, scope)
+            ]
+            return tuple(f"what the body gives to a field is read as the field: `{row}.{name}`" for row in rows[:1])
+        case _:
+            return ()
 
 
 def of_a_member(operand: Type, name: str) -> tuple[str, ...]:
