@@ -8,11 +8,20 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from tests.postgresql import server
+from tests.waiting import until
+
+
+def state(pid: int) -> str:
+    """Of a process, as `ps` has it: `T` is stopped, `Z` ended; nothing where there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 class Cluster:
@@ -33,11 +42,15 @@ class Cluster:
         """All its processes at once, as where the machine dies."""
         if self.running is not None:
             pid = self.running.pid
-            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
             self.running.send_signal(signal.SIGSTOP)
-            for each in (pid, *map(int, children)):
-                os.kill(each, signal.SIGKILL)
+            # Whoever was begun until then is one of them, and what they share is in use until they have gone.
+            until(lambda: state(pid) in ("T", "Z", ""))
+            children = [*map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+            for each in (pid, *children):
+                with suppress(ProcessLookupError):
+                    os.kill(each, signal.SIGKILL)
             self.running.wait()
+            until(lambda: all(state(each) in ("Z", "") for each in children))
             self.running = None
 
     def standby_of(self, other: Cluster) -> None:

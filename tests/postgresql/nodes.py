@@ -107,7 +107,7 @@ class Load:
     def __init__(self, among: list[Node], who: dict[str, str], where: int) -> None:
         self.among, self.who, self.where = among, who, where
         self.answered: list[tuple[int, str]] = []
-        self.ended = False
+        self.ended = self.given_up = False
 
     @contextmanager
     def going(self, clients: int) -> Iterator[None]:
@@ -116,6 +116,10 @@ class Load:
             writing = [threads.submit(self.write, number) for number in range(clients)]
             try:
                 yield
+            except BaseException:
+                # Nobody may ever answer them again: why is what the block says.
+                self.given_up = True
+                raise
             finally:
                 self.ended = True
             for each in writing:
@@ -130,6 +134,8 @@ class Load:
         while not self.ended:
             name = f"s{next(numbers)}"
             while (made := self._sent(name)) is None:
+                if self.given_up:
+                    return
                 time.sleep(0.05)
             self.came(made, name)
 
