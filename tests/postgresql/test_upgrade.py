@@ -53,12 +53,17 @@ def beside(rows: int, path: Path) -> str:
     """A database with the same rows, in PostgreSQL."""
     if rows not in BASES:
         url = server.database()
-        with move_sqlite.source(str(path), plan("", "sqlite").schema) as source:
-            made = replace(plan("", "postgresql"), schema=source.schema)
-            with move_postgresql.target(url, made, source.notes().key) as target:
-                move.move(source, target, lambda *_: None)
+        filled(url, path)
         BASES[rows] = url.partition("@/")[2].partition("?")[0]
     return of_base(rows)
+
+
+def filled(url: str, path: Path) -> None:
+    """Have what a file has."""
+    with move_sqlite.source(str(path), plan("", "sqlite").schema) as source:
+        made = replace(plan("", "postgresql"), schema=source.schema)
+        with move_postgresql.target(url, made, source.notes().key) as target:
+            move.move(source, target, lambda *_: None)
 
 
 def of_base(rows: int) -> str:
