@@ -50,16 +50,14 @@ def by_forms(maker: Maker, endpoints: dict[str, Any]) -> None:
 
 
 def by_patches(maker: Maker, endpoints: dict[str, Any]) -> None:
-    """Endpoints that change what another does, by JSON Patches. Codes of their own they have none: one of what keeps an
-    edit from being done may read the row, which the service does not tell then."""
+    """Endpoints that change what another does, by JSON Patches."""
     for key, said in list(endpoints.items()) if maker.more else ():
         body = said.get("body") if isinstance(said, dict) else None
         if not (isinstance(body, list) or (isinstance(body, dict) and "$ref" not in body)):
             continue
         by_form = FORM in str(said.get("requests"))
         if said.get("patch") == "merge" and not by_form and "update all" not in str(said["does"]):
-            own = {name: each for name, each in said.items() if name != "errors"}
-            endpoints[f"{key}/edits"] = own | {"patch": "json-patch"}
+            endpoints[f"{key}/edits"] = said | {"patch": "json-patch"}
 
 
 ANY: Final = {"type": ["string", "integer", "number", "boolean", "object", "array", "null"]}

@@ -10,15 +10,23 @@ from tests.agreement.writing import NONE
 
 
 def coded(maker: Maker, name: str, made: Made | None = None) -> str:
-    texts = [] if made is None else [each for each, kind in made.kinds.items() if kind.type in ("string", "choice")]
-    if made is not None and texts and maker.often(0.4):
+    telling = [] if made is None else _telling(made)
+    if made is not None and telling and maker.often(0.4):
         name = f"{name}_{made.name}"
-        told = {"detail": f"'It is ' + {made.name}.{texts[-1]}"}
-        headers = {"headers": {"X-Told": f"{made.name}.{texts[0]}", "Location": "'/rules'"}}
-        maker.codes.setdefault(name, {"status": 409, **maker.random.choice([told, headers, told | headers])})
+        maker.codes.setdefault(name, {"status": 409, **maker.random.choice(telling)})
     if name not in maker.codes:
         maker.codes[name] = {"status": maker.random.choice([409, 422, 403]), "title": f"It is {name}"}
     return name
+
+
+def _telling(made: Made) -> list[dict[str, Any]]:
+    """What a code may say of a row: nothing where the row has no texts."""
+    texts = [each for each, kind in made.kinds.items() if kind.type in ("string", "choice")]
+    if not texts:
+        return []
+    told = {"detail": f"'It is ' + {made.name}.{texts[-1]}"}
+    headers = {"headers": {"X-Told": f"{made.name}.{texts[0]}", "Location": "'/rules'"}}
+    return [told, headers, told | headers]
 
 
 def errors(maker: Maker) -> Any:
@@ -92,8 +100,9 @@ def narrowed(maker: Maker, contract: dict[str, Any]) -> None:
     said = str([each for each in contract["endpoints"].values() if isinstance(each, dict)])
     alone = ("different", "idempotency in progress", "internal", "precondition required", "sign in refused")
     found = [*alone, "timed out", "unavailable"]
-    about = ("conflict", "different", "forbidden", "gone", "illegal transition", "precondition failed")
-    found += [f"{condition} {name}" for condition in about for name in maker.made]
+    about = ("conflict", "different", "forbidden", "gone", "illegal transition", "invalid", "precondition failed")
+    of_rows = {f"{condition} {name}": made for condition in about for name, made in maker.made.items()}
+    found += of_rows
     found += ["sign in refused user"] if "sign in user" in said else []
     found += [f"unauthenticated {name}" for name in maker.schemes]
     found += ["invalid header.Times"] if "'Times'" in said else []
@@ -104,3 +113,6 @@ def narrowed(maker: Maker, contract: dict[str, Any]) -> None:
             status = 401 if condition.startswith("unauth") else throws.choice([400, 403, 409, 418])
             name = condition.replace(" ", "_").replace(".", "_").lower()
             codes[f"own_{name}"] = {"status": status, "title": f"It is {condition}", "for": condition}
+            telling = _telling(of_rows[condition]) if condition in of_rows else []
+            if telling and throws.random() < 0.5:
+                codes[f"own_{name}"] |= throws.choice(telling)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from ninefold.checked.operations import Operation
 from ninefold.checked.resources import Resource
@@ -13,6 +14,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.reads import of_request
 from ninefold.expressions.rows import rows_read, unwritten
 from ninefold.expressions.tree import Typed
+from ninefold.language.conditions import CONDITIONS, Step, split
 from ninefold.plan.problems import Condition, Judge, said_by
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.sql.fragment import Fragment, all_of, bind, column, join
@@ -48,6 +50,7 @@ def judge(
     valid = [
         each.holds for each in requirements if each.scope is Scope.VALUES and each.condition.condition == "invalid"
     ]
+    known = all_of([bind(inputs.VALUES_ARE_THERE), *valid])
     columns = []
     gone_before: list[Fragment] = []
     for each in requirements:
@@ -66,11 +69,10 @@ def judge(
                 needed = valid if of_any else []
                 columns.append("(" + all_of([present, *_values_there(each.fields), *needed, fails]) + ")")
             case Scope.EITHER:
-                values = all_of([bind(inputs.VALUES_ARE_THERE), *valid])
                 assert resource is not None
-                there = "(" + column(resource.name, THERE) + " OR " + values + ")"
+                there = "(" + column(resource.name, THERE) + " OR " + known + ")"
                 columns.append("(" + all_of([present, there, fails]) + ")")
-    told = _told(requirements, operation, resource, perspective) if resource is not None else []
+    told = _told(requirements, operation, resource, perspective, known) if resource is not None else []
     columns += ["CASE WHEN " + present + " THEN " + detail + " END" for _, detail in told]
     for value in made:
         asked = all_of([present, *_values_there(()), *value.asked])
@@ -118,20 +120,37 @@ def _if_seen(seen: Fragment | None, detail: Fragment) -> Fragment:
 
 
 def _told(
-    requirements: Sequence[Requirement], operation: Operation, resource: Resource, perspective: Perspective
+    requirements: Sequence[Requirement],
+    operation: Operation,
+    resource: Resource,
+    perspective: Perspective,
+    known: Fragment,
 ) -> list[tuple[str, Fragment]]:
-    """The same of a row that is not written: it is as it was; before one that would be made there was none."""
-    was = details(requirements, operation, resource, perspective, unwritten)
+    """What the codes say of a row that is not written: it is as it was; before one that would be made there was none.
+    Of the row that is there, so do those of what is found before it is judged. `known`: that all that one would be made
+    of is valid, without which nobody knows it."""
+    made = details(requirements, operation, resource, perspective) if operation.kind.makes else []
+    made = [(name, "CASE WHEN " + known + " THEN " + detail + " END") for name, detail in made]
+    if operation.kind.makes and not operation.kind.may_make:
+        return made
+    was = details(requirements, operation, resource, perspective, unwritten, before=True)
     if not operation.kind.makes:
         return was
-    made = details(requirements, operation, resource, perspective)
-    if not operation.kind.may_make:
-        return made
-    there = column(resource.name, THERE)
-    return [
-        (name, new if new == old else "CASE WHEN " + there + " THEN " + old + " ELSE " + new + " END")
-        for (name, new), (_, old) in zip(made, was, strict=True)
-    ]
+    there, new = column(resource.name, THERE), dict(made)
+    return [(name, "CASE WHEN " + there + " THEN " + old + _else(new.get(name)) + " END") for name, old in was]
+
+
+def _else(otherwise: Fragment | None) -> Fragment:
+    return Fragment("") if otherwise is None else " ELSE " + otherwise
+
+
+_BEFORE: Final = {
+    each.name
+    for each in CONDITIONS
+    if each.of_row and (min(each.steps, default=Step.JUDGED) < Step.JUDGED or each.facts)
+}
+"""The conditions of a row that something else may find before it is judged: a step, or what a fact of the endpoint asks
+for."""
 
 
 def _as_it_is(typed: Typed) -> Typed:
@@ -144,9 +163,11 @@ def details(
     resource: Resource,
     perspective: Perspective,
     as_row: Callable[[Typed], Typed] = _as_it_is,
+    before: bool = False,
 ) -> list[tuple[str, Fragment]]:
     """What the codes say of the row that these requirements can end in: each by its name in a plan, and as text.
-    `as_row`: how `before.R` is read; as it was before the row was written, if it is not said."""
+    `as_row`: how `before.R` is read; as it was before the row was written, if it is not said. `before`: the request may
+    end in what is found before them, too."""
     errors = perspective.checked.errors
     reachable = set()
     for requirement in requirements:
@@ -159,6 +180,9 @@ def details(
         )
         reachable |= {condition.code}
         reachable |= {codes.get(name) for codes in (operation.errors, errors.conditions) for name in names}
+    if before:
+        stated = {**errors.conditions, **operation.errors}
+        reachable |= {code for name, code in stated.items() if (of := split(name)) and of[0] in _BEFORE}
     teller, seen = perspective.teller, None
     if perspective.told is not None and not operation.kind.makes:
         seen = teller.present(resource.name, resource.name)

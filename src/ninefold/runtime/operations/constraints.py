@@ -261,6 +261,8 @@ class Judge:
             (code, sqlite_reader(columns[index].type) if index < len(columns) else None)
             for index, code in enumerate(judge.details)
         )
+        self.tells = frozenset(each.partition(" ")[0] for each in judge.details)
+        """The codes that say something of the row."""
 
     def bound(
         self, env: Mapping[str, Any], values: bool, wrong: Collection[str] | None = None
@@ -281,13 +283,14 @@ class Judge:
         # What is made of a value that is refused, or of a row that is not there, says nothing.
         if not any(each.condition in ("invalid", "conflict") for each in failures):
             failures += self._unfit(row, env)
-        if not failures:
-            return None
-        details = {
+        return self._taken(row, Refusal(failures, self.details(rows))) if failures else None
+
+    def details(self, rows: Sequence[Row]) -> dict[str, Any]:
+        """What the judge's row gives of the details of codes, whether anything stands in the way or not."""
+        return {
             code: stored if read is None or stored is None else read(stored)
-            for (code, read), stored in zip(self._details, row[len(self.failures) :], strict=False)
+            for (code, read), stored in zip(self._details, rows[0][len(self.failures) :], strict=False)
         }
-        return self._taken(row, Refusal(failures, details))
 
     def _taken(self, row: Row, refusal: Refusal) -> Refusal:
         """The same, told apart where nothing but what is made at random stands in the way."""

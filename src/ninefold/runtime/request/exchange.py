@@ -161,8 +161,20 @@ class Exchange(msgspec.Struct, eq=False):
         self.env[environment.REFUSED] = {**self.env.get(environment.REFUSED, {}), **parts}
 
     def settled(self, lowest: int) -> bool:
-        """Whether something has failed that nothing of this rank comes before."""
-        return bool(self.failures) and self.rank < lowest
+        """Whether something has failed that nothing of this rank comes before, and all that is told of it is known."""
+        return bool(self.failures) and self.rank < lowest and not self.tells_of_row()
+
+    def tells_of_row(self) -> bool:
+        """Whether the code of what has failed says something of the row acted on, for whoever is, or may be, admitted
+        to it."""
+        if not self.addressable:
+            return False
+        admissions = self.endpoint.admissions.values() if self.admission is None else (self.admission,)
+        judges = [each.operation.judge for each in admissions if each.operation.judge is not None]
+        if not any(each.tells for each in judges):
+            return False
+        code = self.version.problems.code(min(self.failures, key=self.rank_of), self.endpoint.errors)
+        return any(code in each.tells for each in judges)
 
     def answer(self) -> Response:
         """The answer to what has failed, with the headers that its status asks for (RFC 9110 15.5)."""

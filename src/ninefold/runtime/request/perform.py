@@ -178,10 +178,11 @@ def _mismatched(x: Exchange, asked: Asked, admission: Admission) -> Next:
 
 
 def judged(x: Exchange, asked: Asked, admission: Admission) -> Next:
-    """The request is refused; the judge is asked where it may know something that counts before."""
+    """The request is refused; the judge is asked where it may know something that counts before, or what is told of the
+    row."""
     operation, call = admission.operation, asked.call
     judge = operation.judge
-    if judge is None or not x.addressable or x.rank < admission.lowest:
+    if judge is None or not x.addressable or x.settled(admission.lowest):
         return x.answer()
     refusing = x.env.get(environment.REFUSED, {})
     values = call.body is not None and not (refusing.get("body") or refusing.get("path"))
@@ -204,7 +205,11 @@ def judged(x: Exchange, asked: Asked, admission: Admission) -> Next:
 
 
 def _asked_of(judge: Judge, x: Exchange, values: bool, wrong: frozenset[str] | None = None) -> Next:
-    return Wait(Select(*judge.bound(x.env, values, wrong)), lambda rows: refused(x, judge.refusal(rows, x.env)))
+    def judged_so(rows: Sequence[Row]) -> Response:
+        x.details |= judge.details(rows)
+        return refused(x, judge.refusal(rows, x.env))
+
+    return Wait(Select(*judge.bound(x.env, values, wrong)), judged_so)
 
 
 def _on_condition(asked: Asked, admission: Admission, ask: Callable[[], Next]) -> Next:
