@@ -478,7 +478,7 @@ def what_is_included_need_not_be_given(patch: Patch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.parametrize("name", MUTANTS if BLESSES else some(list(MUTANTS), 3))
+@pytest.mark.parametrize("name", MUTANTS if BLESSES else some(list(MUTANTS), 6))
 def test_a_planted_defect_is_noticed(name: str) -> None:
     noticed = _noticed()
     known = noticed.get(name, 0)

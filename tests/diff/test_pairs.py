@@ -22,7 +22,7 @@ from ninefold.pipeline import Loaded, compile_document
 TEXT = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8")
 PAIRS: list[dict[str, Any]] = msgspec.yaml.decode(Path(__file__).with_name("pairs.yaml").read_bytes())
 TOOL = Tool("ninefold", "1.2.3")
-TAKEN = some(PAIRS, 8)
+TAKEN = some(PAIRS, 16)
 
 
 def edited(text: str, edits: list[list[str]]) -> str:

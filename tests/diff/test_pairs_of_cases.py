@@ -16,7 +16,7 @@ from ninefold.diff.compare import diff
 from ninefold.diff.verdicts import Audience, Effect, Verdict, gravest
 
 PAIRS: list[dict[str, Any]] = msgspec.yaml.decode(Path(__file__).with_name("pairs_of_cases.yaml").read_bytes())
-TAKEN = some(PAIRS, 5)
+TAKEN = some(PAIRS, 10)
 
 
 @pytest.mark.long

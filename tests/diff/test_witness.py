@@ -16,7 +16,7 @@ from ninefold.diff.report import results
 from ninefold.diff.witness import made, showing
 
 SEEN = [each for each in PAIRS if each["verdict"] not in ("none", "words")]
-TAKEN = some(SEEN, 40)
+TAKEN = some(SEEN, 80)
 
 
 def found(pair: dict[str, Any]) -> Difference:

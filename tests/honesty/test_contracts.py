@@ -23,7 +23,7 @@ ORDERS = ROOT / "examples" / "orders.md"
 REQUESTS = ROOT / "examples" / "orders.http"
 
 STRIDE = SLICES if LONG else 8 * SLICES
-CASES = SERVED if LONG else some(SERVED, 10)
+CASES = SERVED if LONG else some(SERVED, 20)
 
 EXCUSES = excuses(REQUESTS.read_text(encoding="utf-8"))
 

@@ -12,6 +12,7 @@ from types import FrameType
 
 import pytest
 from benchmarks.families import FAMILIES
+from tests.slices import some
 
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.pipeline import Loaded, compile_document
@@ -50,7 +51,8 @@ def calls_of(text: str) -> tuple[int, Loaded]:
     return count, loaded
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.long
+@pytest.mark.parametrize("name", some(list(FAMILIES), 2))
 def test_twice_as_much_makes_about_twice_as_many_calls(name: str) -> None:
     family, most = FAMILIES[name]
     size = max(4, most // SMALLER)

@@ -17,6 +17,7 @@ from typing import Final
 import msgspec
 import pytest
 from benchmarks.families import FAMILIES
+from tests.slices import some
 
 from ninefold.cli.plan import listing
 from ninefold.diagnostics.diagnostic import has_errors
@@ -93,8 +94,10 @@ def calls_of(tell: Callable[[Loaded], object], loaded: Loaded) -> Counter[CodeTy
     )
 
 
-@pytest.mark.parametrize("family", ["a sketch", "business", "gaps"])
-@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("family", "name"), some([(family, name) for name in TOLD for family in ("a sketch", "business", "gaps")], 4)
+)
 def test_no_function_is_called_four_times_as_often_for_twice_as_much(family: str, name: str) -> None:
     sizes = SIZE, 2 * SIZE, 4 * SIZE
     # The first is told before anything is counted: what a process makes once is made. What is made once of a contract,

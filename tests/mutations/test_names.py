@@ -83,7 +83,7 @@ def changed(tree: Members, number: int, word: str) -> Members:
 
 @pytest.mark.long
 @pytest.mark.parametrize("path", [None, *OTHERS], ids=["club", *(path.stem for path in OTHERS)])
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("word", some(WORDS, 2))
 def test_an_unknown_name_breaks_nothing(word: str, path: Path | None) -> None:
     tree = tree_of("club.yaml", CLUB) if path is None else tree_of(path.name, path.read_bytes())
     for number in given(tree):
@@ -91,7 +91,7 @@ def test_an_unknown_name_breaks_nothing(word: str, path: Path | None) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("written", UNREADABLE)
+@pytest.mark.parametrize("written", some(UNREADABLE, 2))
 def test_what_cannot_be_read_breaks_nothing(written: str) -> None:
     """Wherever it stands, also in a list: what is said of the rest does without it."""
     tree = tree_of("club.yaml", CLUB)

@@ -127,7 +127,8 @@ def holed(endpoint: str, written: str, instead: str, database: str = "sqlite") -
     return replace(right, routes=tuple(route if each.key == endpoint else each for each in right.routes))
 
 
-@pytest.mark.parametrize("hole", HOLES, ids=lambda hole: hole.forgotten)
+@pytest.mark.long
+@pytest.mark.parametrize("hole", some(HOLES, 2), ids=lambda hole: hole.forgotten)
 def test_a_hole_is_found(hole: Hole, tmp_path: Path) -> None:
     served = holed(hole.endpoint, hole.written, hole.instead)
     found = findings(read(ORDERS), tmp_path, served, FINDING[hole.item])
@@ -136,7 +137,7 @@ def test_a_hole_is_found(hole: Hole, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("hole", some(HOLES, 12), ids=lambda hole: hole.forgotten)
+@pytest.mark.parametrize("hole", some(HOLES, 24), ids=lambda hole: hole.forgotten)
 def test_a_hole_over_postgresql_is_found(hole: Hole, tmp_path: Path) -> None:
     served = holed(hole.endpoint, hole.written, hole.instead, "postgresql")
     example = ROOT / "examples" / "orders.md"

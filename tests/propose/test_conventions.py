@@ -51,7 +51,7 @@ def cut_texts(name: str, only: set[str]) -> Iterator[tuple[str, str]]:
     whole = compiled((EXAMPLES / f"{name}.md").read_text(encoding="utf-8"))
     # Of fifteen codes one is enough.
     first = {(part, path): (part, place, text) for part, path, place, text in reversed([*removals(whole.document)])}
-    for part, place, text in some([each for key, each in sorted(first.items()) if key in ASKING], 6):
+    for part, place, text in some([each for key, each in sorted(first.items()) if key in ASKING], 12):
         loaded = compiled(text)
         if not wrong(loaded) and only & {each.question.id for each in loaded.open_questions}:
             yield f"{part}/{place}", text

@@ -129,9 +129,9 @@ def of_notes(random: Random) -> Request:
 @pytest.mark.parametrize(
     ("database", "seed"),
     [
-        *(("sqlite", seed) for seed in range(3)),
+        *(pytest.param("sqlite", seed, marks=pytest.mark.long) for seed in some(range(24), 24)),
         ("postgresql", 3),
-        *(pytest.param("postgresql", seed, marks=pytest.mark.long) for seed in some(range(4, 28), 12)),
+        *(pytest.param("postgresql", seed, marks=pytest.mark.long) for seed in some(range(4, 28), 24)),
     ],
 )
 def test_an_older_client_works_unchanged(
