@@ -238,6 +238,7 @@ def bodies() -> Iterator[tuple[str, bytes]]:
     yield "what none of several schemas admits", several(b'{"rows":[', b'{"kind":"a","more":[1]}', b"]}", MIB)
     yield "a free object with many members", b'{"free":{' + ",".join(numbered('"a%d":1', MIB - 20)).encode() + b"}}"
     yield "arrays in arrays", several(b'{"free":{"a":[', b"[]", b"]}}", MIB)
+    yield "arrays a hundred deep", several(b'{"free":{"a":[', b"[" * 100 + b"]" * 100, b"]}}", MIB)
     yield "objects in arrays", several(b'{"free":{"a":[', b"{}", b"]}}", MIB)
     yield "128 levels", b'{"free":' * 1 + b'{"a":' * 126 + several(b"[", b"1", b"]", MIB - 1000) + b"}" * 127
     yield "too many levels", b'{"a":' * 170_000 + b"1" + b"}" * 170_000

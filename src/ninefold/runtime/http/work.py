@@ -19,7 +19,6 @@ takes long: they have a bounded document each.
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import re
 import sys
@@ -35,6 +34,7 @@ from sys import getsizeof
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ninefold.runtime.http.capacity import Capacity
+from ninefold.runtime.http.garbage import Garbage
 from ninefold.runtime.operations.credentials import LANES
 from ninefold.runtime.operations.flow import AT_ONCE, Failed, Fetch, Fetched, Gave, Invoke, Take, Unreachable
 
@@ -262,16 +262,22 @@ class Beside:
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ninefold-beside")
+        self._garbage = Garbage()
 
     def begun(self, function: Callable[[], Any]) -> Awaitable[Any]:
-        return asyncio.get_running_loop().run_in_executor(self._thread, _uncollected, function)
+        self._garbage.begin()
+        running = asyncio.get_running_loop().run_in_executor(self._thread, function)
+        running.add_done_callback(self._garbage.end)
+        return running
 
     async def taken(self, function: Callable[[], T], deadline: float | None) -> T:
         """What a function gives that is done to its end once it has begun. Raises TimeoutError where it has not until
         the deadline, a time of the event loop."""
         loop = asyncio.get_running_loop()
-        running = self._thread.submit(_uncollected, function)
+        self._garbage.begin()
+        running = self._thread.submit(function)
         given = asyncio.wrap_future(running)
+        given.add_done_callback(self._garbage.end)
         if deadline is not None:
             await asyncio.wait({given}, timeout=deadline - loop.time())
             if not given.done() and running.cancel():
@@ -281,6 +287,7 @@ class Beside:
     def close(self) -> None:
         """End the thread, once what it does is done."""
         self._thread.shutdown()
+        self._garbage.close()
 
 
 LITTLE_SECONDS = 0.0001
@@ -310,15 +317,3 @@ def size_of(found: object) -> int:
     if isinstance(found, list) and found and isinstance(found[0], tuple):
         return sum(map(getsizeof, chain.from_iterable(found)))
     return 0
-
-
-def _uncollected(function: Callable[[], T]) -> T:
-    """Done without looking for garbage: a document has no cycles, and looking at all of it again and again while it is
-    made holds up every thread."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        return function()
-    finally:
-        if collecting:
-            gc.enable()
