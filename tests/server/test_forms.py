@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import unquote_to_bytes, urlencode
 
 import httpx
 import pytest
@@ -16,7 +16,8 @@ from tests.slices import examples
 
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
-from ninefold.runtime.messages.forms import parse, typed
+from ninefold.runtime.messages import forms
+from ninefold.runtime.messages.forms import PIECE_BYTES, decoded, parse, typed
 from ninefold.values import Array, Boolean, Integer, Number, Text, Type
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -245,3 +246,18 @@ def test_what_is_written_is_read(members: list[tuple[str, str]]) -> None:
 )
 def test_a_member_is_of_the_type_of_its_field_where_it_can_be(given_: object, type_: Type, becomes: object) -> None:
     assert typed({"a": given_, "b": "1"}, [("a", type_)]) == {"a": becomes, "b": "1"}
+
+
+@pytest.mark.parametrize("item", [b"%", b"%4", b"%41", b"a%C3%A9", b"%%41", b"a+"])
+def test_a_long_value_is_decoded_piece_by_piece(item: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    longest = 0
+
+    def unquoted(piece: bytes) -> bytes:
+        nonlocal longest
+        longest = max(longest, len(piece))
+        return unquote_to_bytes(piece)
+
+    monkeypatch.setattr(forms, "unquote_to_bytes", unquoted)
+    written = item * (PIECE_BYTES // 2)
+    assert decoded(written).encode() == unquote_to_bytes(written.replace(b"+", b" "))
+    assert b"%" not in item or longest <= PIECE_BYTES + len(item)
