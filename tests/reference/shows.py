@@ -9,7 +9,7 @@ from tests.reference.chosen import NOTHING, Chosen
 from tests.reference.expressions import Fails, Reading, Reference, at_hand
 from tests.reference.rows import Row
 
-from ninefold.checked.contents import Array, Choice, Content, Leaf, Object, Rows
+from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.values import Duration
 
 LEFT_OUT: Final = object()
@@ -33,6 +33,12 @@ def shown(content: Content, reading: Reading, rows: Sequence[Row] = (), chosen: 
             return [value for value in values if value is not LEFT_OUT]
         case Choice(condition=condition, yes=yes, no=no):
             return shown(yes if reading.value_or_none(condition) is True else no, reading, rows, chosen)
+        case Each(range=range_, variable=variable, item=item):
+            items = reading.value_or_none(range_)
+            if items is None:
+                return LEFT_OUT
+            values = [shown(item, reading.also(**{variable: each}), (), chosen) for each in items]
+            return [value for value in values if value is not LEFT_OUT]
         case Rows(item=item):
             return [shown(item, reading.also(**{row.resource.name: at_hand(row)}), (), chosen) for row in rows]
 

@@ -1,0 +1,107 @@
+"""What a response makes of each item of an array: objects, lists and views, of the arrays of rows, of rows that refer
+back, and of what a body gives. Whatever says so, both show the same: the database makes the one, Python the other."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+from tests.agreement.comparing import Asked, Pair, Scenario
+from tests.agreement.test_found import KEYED, NOW, contract, give
+from tests.agreement.versions import compiled
+from tests.reference.messages import Request
+
+TEXT: Final = {"type": "string"}
+NUMBER: Final = {"type": "integer"}
+PAIRS: Final = {"type": "array", "items": {"type": "object", "properties": {"k": TEXT, "v": NUMBER}}}
+TEXTS: Final = {"type": "array", "items": TEXT}
+
+OF_TEXTS: Final = {
+    "object": "A.map(x, {'a': x})",
+    "within": "A.map(x, {'a': {'b': x, 'of': [x, 'c']}})",
+    "list": "A.map(x, [{'a': x}])",
+    "some": "A.map(x, x != 'b', {'a': x})",
+    "choice": "A.map(x, x == 'b' ? null : {'a': x})",
+    "made": "A.filter(x, x > 'a').map(x, {'size': size(x), 'first': x == 'b'})",
+    "once": "A.distinct().sort().map(x, {'t': x})",
+}
+OF_PAIRS: Final = {
+    "members": "A.map(o, {'k': o.k, 'w': o.v + 1})",
+    "fails": "A.map(o, {'k': 10 / o.v})",
+    "asked": "A.map(o, {'there': has(o.k), 'is': o.k == 'x'})",
+    "filter": "A.filter(o, o.v > 1).map(o, {'k': o.k})",
+    "kept": "A.filter(o, has(o.v) && o.v > 1).map(o, {'k': o.k})",
+    "sorted": "A.sortBy(o, o.v).map(o, {'k': o.k})",
+    "each of each": "A.map(o, {'k': o.k, 'in': A.map(p, {'k': p.k, 'of': o.v})})",
+}
+OF_ROWS: Final = {
+    "rows": "item.parts.map(p, {'id': p.id, 'n': item.n})",
+    "rows sorted": "item.parts.sortBy(p, p.n).map(p, {'id': p.id, 'up': p.item.id})",
+    "rows not seen": "all(part).map(p, {'id': p.id, 'tags': p.item.tags.map(x, {'t': x})})",
+    "view": "short(item.parts)",
+    "view of some": "short(item.parts.filter(p, p.n > 1))",
+    "view of one": "item.parts.map(p, short(p))",
+}
+
+
+def _of(forms: dict[str, str], array: str) -> dict[str, str]:
+    return {name: form.replace("A.", f"{array}.") for name, form in forms.items()}
+
+
+def _served() -> dict[str, Any]:
+    tags, pairs = _of(OF_TEXTS, "item.tags"), _of(OF_PAIRS, "item.pairs")
+    shows = {**tags, **pairs, **OF_ROWS}
+    given = {**_of(OF_TEXTS, "request.body.tags"), **_of(OF_PAIRS, "request.body.pairs")}
+    fields = {"id": TEXT, "n": {"type": ["integer", "null"]}, "tags": TEXTS, "pairs": PAIRS}
+    part = {"id": TEXT, "n": {"type": ["integer", "null"]}, "open": {"type": "boolean"}}
+    refers = {"references": "item", "inverse": "parts", "on delete": "cascade"}
+    said = contract(
+        {
+            "user": {"fields": {"id": TEXT, "key": KEYED}},
+            "item": {"fields": fields},
+            "part": {"fields": {**part, "item": refers}, "views": {"short": ["id", "n"]}},
+        },
+        {
+            "GET /items/{id}": {"does": "read item", "responses": {200: shows}},
+            "GET /items": {"does": "list item", "sort": ["id"], "responses": {200: {}}},
+            "POST /given": {"does": "compute", "body": {"$ref": "#/types/given"}, "responses": {200: given}},
+        },
+        schemes={"key": {"type": "http", "scheme": "bearer", "matches": "user.key"}},
+        rows={"user": "all", "item": "all", "part": {"anyone": "part.open"}},
+        **{"unseen rows": "not found"},
+    )
+    members = ", ".join(f"'{name}': {form}" for name, form in {**tags, **pairs}.items())
+    said["endpoints"]["GET /items"]["responses"][200]["all"] = f"page.items.map(item, {{{members}}})"
+    said["resources"]["types"] = {"given": {"type": "object", "properties": {"tags": TEXTS, "pairs": PAIRS}}}
+    return said
+
+
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def test_each_item_is_shown_alike(database: str) -> None:
+    pairs = [{"k": "x", "v": 2}, {"k": "y", "v": 0}, {"v": 1}, {"k": "z"}]
+    rows: list[tuple[str, Any]] = [
+        ("item", {"id": "a", "n": None, "tags": ["b", "a", "c", "b"], "pairs": pairs}),
+        ("item", {"id": "b", "n": 3, "tags": ["é"], "pairs": pairs[:2]}),
+        ("item", {"id": "c", "n": 4, "tags": [], "pairs": []}),
+        ("part", {"id": "p", "n": 2, "open": True, "item": "a"}),
+        ("part", {"id": "o", "n": None, "open": True, "item": "a"}),
+        ("part", {"id": "n", "n": 1, "open": True, "item": "a"}),
+        ("part", {"id": "m", "n": 3, "open": False, "item": "a"}),
+        ("part", {"id": "l", "n": 3, "open": True, "item": "b"}),
+    ]
+    bodies: list[Any] = [{}, {"tags": []}, {"tags": ["b", "a", "c", "b"], "pairs": pairs}, {"pairs": pairs[:2]}]
+    reads = [Request("GET", f"/items/{each}") for each in "abc"]
+    requests = [*reads, Request("GET", "/items"), *(give("POST", "/given", each) for each in bodies)]
+    scenario = Scenario(_served(), tuple(rows), database=database)
+    loaded = compiled(scenario.contract)
+    assert loaded.checked is not None, [each.message for each in loaded.diagnostics]
+    with Pair(loaded.checked, scenario.plan(loaded), scenario) as pair:
+        told = [pair.tell(Asked(NOW, each)) for each in requests]
+    assert [each.status for each in told] == [200] * len(told)
+    first = told[0].body
+    assert first["object"] == [{"a": "b"}, {"a": "a"}, {"a": "c"}, {"a": "b"}]
+    assert first["rows sorted"] == [{"id": each, "up": "a"} for each in "npo"], "m is not seen"
+    assert first["fails"] == [{"k": 5}, {}, {"k": 10}, {}]
+    assert "filter" not in first and first["kept"] == [{"k": "x"}], "an array of which a part is an error is left out"
+    assert told[6].body["object"] == first["object"] and told[6].body["kept"] == first["kept"]
+    assert all(each not in told[4].body for each in OF_TEXTS)
