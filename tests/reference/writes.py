@@ -323,11 +323,18 @@ class Work:
 
     def _not_replaced(self, put: Ensure, given: Given) -> list[Failure]:
         """A row that is there, where `put` replaces none."""
+        assert self.row is not None
         if "unchanged" not in put.outcomes:
             return [Failure("conflict", self.resource.name)]
         # Of a value that is not valid nobody knows whether it is another.
         is_known = not given.wrong.difference(put.known_by)
-        return [] if self.leaves_it(given) or not is_known else [Failure("different", self.resource.name)]
+        if not self.leaves_it(given):
+            return [Failure("different", self.resource.name)] if is_known else []
+        # Of a row that stays it is known as what it becomes, too.
+        checks = guards_of(replace(self.endpoint, operation=put))[1] if given.is_valid else ()
+        as_it_stays = self._about(self.row).also(before={self.resource.name: at_hand(self.row)})
+        failing = [each for each in checks if self._asks(each.that) and not as_it_stays.holds(each.that)]
+        return [Failure("check", self.resource.name, each.code) for each in failing]
 
     def _is_gone(self, row: Row) -> bool:
         """A transition that leaves a state of `gone` acts on the row nevertheless (meaning "gone rows")."""
@@ -364,7 +371,7 @@ class Work:
     def _of_values(self, change: Change, given: Given, was: Row | None, are_kept: bool = True) -> list[Failure]:
         """What is wrong with the values that would be stored: of those that are known, whatever the others are."""
         row = change.row
-        if self.put is not None and {*self.put.outcomes} == {"unchanged"}:
+        if self.put is not None and "replaced" not in self.put.outcomes:
             change.unfit, change.failures = {}, []  # nothing would be made or stored
         failures = [each for name, each in change.unfit.items() if name not in change.looked_up] + change.failures
         unknown = change.unknown if failures or not change.is_valid else set()

@@ -8,7 +8,6 @@ from typing import Any, assert_never
 
 from msgspec.structs import replace
 
-from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.rows import BEFORE
 from ninefold.plan import environment
 from ninefold.plan import writes as plan
@@ -32,6 +31,7 @@ from ninefold.runtime.operations.constraints import (
 )
 from ninefold.runtime.operations.events import arise
 from ninefold.runtime.operations.flow import Next, Select, Transact, Wait
+from ninefold.runtime.operations.instead import Goes, Instead, Other
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.values import Values, hash_all, lacks_of
 from ninefold.runtime.store.protocol import Conflicting, Row, Session, Single, Stored
@@ -80,9 +80,7 @@ class Write:
         self._was = None if was is None else Prepared(was)
         self._read_was = None if was is None else RowReader(was)
         instead = operation.step(plan.Instead)
-        self._instead = None if instead is None else Write(instead.write)
-        self._find = None if instead is None else Prepared(instead.find)
-        self._read_found = None if instead is None else RowReader(instead.find)
+        self._instead = None if instead is None else Instead(instead, Write(instead.write))
         there = operation.there if isinstance(operation, plan.Ensure) else None
         self._there = None if there is None else Prepared(there)
         self._follows = tuple(_ready(each) for each in operation.follows if not isinstance(each, plan.Instead))
@@ -222,7 +220,7 @@ class Write:
         self._invariants.before(session, env)
         known = [step.found(session, env) if step.before else None for step in self._follows]
         written = self._touch(session, call)
-        if isinstance(written, _Other):
+        if isinstance(written, Other):
             return self._done_instead(session, call, written)
         row, touched = written
         after = {**env, environment.ROW: self._written(row)} if self._read_back is not None else env
@@ -249,7 +247,7 @@ class Write:
         tag = None if self._represented is None else self._represented.now(session, after)
         return row, self._shapes[call.end], tag
 
-    def _touch(self, session: Session, call: Call) -> tuple[Row, bool] | _Other:
+    def _touch(self, session: Session, call: Call) -> tuple[Row, bool] | Other:
         """The row that is written, or that is there as it is wanted, or that is there and is to be changed instead.
         What is made at random is made again where it is taken, and passwords stay as hashed. Raises what refuses it."""
         env, tries = call.env, 0
@@ -267,8 +265,8 @@ class Write:
             is_there = self._there is not None and bool(session.run(*self._there.bound(env)))
             values = is_there or self._there is None or not call.unfit
             refusal = self._judge.refusal(session.run(*self._judge.bound(env, values)), env)
-            if self._find is not None and (rows := session.run(*self._find.bound(env))):
-                return _Other(rows[0], refusal)
+            if self._instead is not None and (rows := session.run(*self._instead.find.bound(env))):
+                return Other(rows[0], refusal)
             if call.unfit and not is_there:
                 raise self._unfit(call.unfit, refusal)
             tries += 1
@@ -292,26 +290,34 @@ class Write:
             return refusal
         return Refusal(unfit).beside(refusal)
 
-    def _done_instead(self, session: Session, call: Call, other: _Other) -> tuple[Row, Shape, str | None]:
+    def unfit_too(self, call: Call, refusal: Refusal | None, then: Goes) -> Next:
+        """Go on with what the judge says and, beside it, with what cannot be made: of the row that is there, or of the
+        one that would be."""
+        lacks = self._unfit(call.unfit, refusal) if call.unfit else refusal
+        if self._instead is not None:
+            return self._instead.unfit_too(call, refusal, lacks, then)
+        if self._there is None:
+            return then(lacks)
+        return Wait(Select(*self._there.bound(call.env)), lambda rows: then(refusal if rows else lacks))
+
+    def _done_instead(self, session: Session, call: Call, other: Other) -> tuple[Row, Shape, str | None]:
         """Change the row that is there, for the same request. Passwords are hashed already."""
-        assert self._instead is not None and self._read_found is not None
+        assert self._instead is not None
         hashes = self._values.hashes(call.env[environment.NEW])
-        own = replace(
-            call, env={**call.env, environment.PATH: {**call.env[environment.PATH], **self._read_found(other.row)}}
-        )
-        wanted = self._instead.wanted(own, frozenset(call.body or ()))
+        own, write = self._instead.call(call, other.row), self._instead.write
+        wanted = write.wanted(own, frozenset(call.body or ()))
         if wanted is not None:
-            self._instead.found(own, session.run(wanted.text, wanted.binds))
+            write.found(own, session.run(wanted.text, wanted.binds))
         try:
-            self._instead.prepare(own)
+            write.prepare(own)
         except Refusal as refusal:
             raise refusal.beside(other.refusal) from None
         if other.refusal is not None:
-            judge = self._instead._judge
+            judge = write._judge
             judged = judge.refusal(session.run(*judge.bound(own.env, True)), own.env)
             raise Refusal(own.unfit).beside(other.refusal).beside(judged)
         own.env[environment.NEW] |= {name: hash for name, hash in hashes.items() if name in own.env[environment.NEW]}
-        done = self._instead._work(own, session)
+        done = write._work(own, session)
         call.env |= {**own.env, environment.PATH: call.env[environment.PATH]}
         call.end = 1
         return done
@@ -328,14 +334,6 @@ class Write:
     def _written(self, row: Row) -> dict[str, Any]:
         """The root `$row`: what says which row was written; of a row that was removed, all of it."""
         return dict(zip(self._key, row, strict=False)) if self._removed is None else self._removed(row)
-
-
-@dataclass(frozen=True, slots=True)
-class _Other:
-    """The primary key of a row that is there with other values, and what refuses to change it."""
-
-    row: Row
-    refusal: Refusal | None
 
 
 def effects(planned: plan.Effects) -> Effects[Call]:

@@ -201,13 +201,24 @@ def judged(x: Exchange, asked: Asked, admission: Admission) -> Next:
         values = False
     partly = not values and call.body is not None
     wrong = operation.wrong(call, partly) if partly and isinstance(operation, Write) else None
-    return _on_condition(asked, admission, lambda: _asked_of(judge, x, values, wrong))
+    writes = operation if values and isinstance(operation, Write) else None
+
+    def judged_so(refusal: Refusal | None) -> Next:
+        return refused(x, refusal) if writes is None else writes.unfit_too(call, refusal, partial(refused, x))
+
+    return _on_condition(asked, admission, lambda: _asked_of(judge, x, values, wrong, judged_so))
 
 
-def _asked_of(judge: Judge, x: Exchange, values: bool, wrong: frozenset[str] | None = None) -> Next:
-    def judged_so(rows: Sequence[Row]) -> Response:
+def _asked_of(
+    judge: Judge,
+    x: Exchange,
+    values: bool,
+    wrong: frozenset[str] | None,
+    then: Callable[[Refusal | None], Next],
+) -> Next:
+    def judged_so(rows: Sequence[Row]) -> Next:
         x.details |= judge.details(rows)
-        return refused(x, judge.refusal(rows, x.env))
+        return then(judge.refusal(rows, x.env))
 
     return Wait(Select(*judge.bound(x.env, values, wrong)), judged_so)
 
@@ -231,7 +242,7 @@ def _judged_sign_in(x: Exchange, call: Call, operation: Write, password: Passwor
     if call.body is None:
         return x.answer()
     operation.prepare(call)
-    return password.step(x.env, lambda _: _asked_of(judge, x, True))
+    return password.step(x.env, lambda _: _asked_of(judge, x, True, None, partial(refused, x)))
 
 
 def refused(x: Exchange, refusal: Refusal | None) -> Response:

@@ -1,0 +1,62 @@
+"""`put`: what refuses it, by its outcomes, what they make, its checks, conditions of HTTP, bodies and parameters."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any, Final
+
+import pytest
+from tests.agreement.test_found import answers, contract, give
+from tests.slices import some
+
+TEXT: Final = {"type": "string"}
+SLUG: Final = {"type": ["string", "null"]}
+OUTCOMES: Final[tuple[dict[str, Any], ...]] = tuple(
+    {outcome: {201 if outcome == "created" else 200: "item"} for outcome in outcomes}
+    for outcomes in (["created", "unchanged"], ["created", "replaced"], ["unchanged"], ["replaced"])
+)
+MADE: Final[tuple[dict[str, Any], ...]] = (
+    {},
+    {"slug": SLUG | {"on create": "slug(item.b)"}},
+    {"slug": SLUG | {"on change": "slug(item.b)"}},
+    {"slug": {"type": "string", "on create": "slug(item.b)"}},
+)
+CHECKS: Final = ("item.owner.id == 'v'", "item.id != 'z'", "!item.b.contains('b')", "!item.slug.contains('a')")
+CONDITIONS: Final[tuple[dict[str, str], ...]] = ({}, {"if-match": '"nothing"'}, {"if-none-match": "*"})
+BODIES: Final[tuple[dict[str, Any], ...]] = (
+    {"owner": "none", "b": "a"},
+    {"owner": "u", "b": " ab "},
+    {"owner": "u", "b": "a"},
+    {"owner": "u", "b": None},
+    {"owner": 5, "b": "a"},
+)
+PRECEDENCE: Final[tuple[list[str], ...]] = ([], ["check", "precondition failed"])
+ALL: Final = [
+    each
+    for each in product(
+        OUTCOMES, MADE, CHECKS, CONDITIONS, BODIES, PRECEDENCE, ("/items/x", "/items/x?unheard=1"), (True, False)
+    )
+    if "slug" not in each[2] or each[1]
+]
+
+
+@pytest.mark.long
+def test_it_is_refused_for_what_the_interpreter_refuses_it_for() -> None:
+    found = set()
+    for outcomes, made, check, condition, body, precedence, path, there in some(ALL, 67):
+        put = {"does": "put item", "body": ["owner", "b"], "responses": outcomes, "check": {"that": check}}
+        item = {"id": TEXT, "owner": {"references": "user"}, "b": {"type": ["string", "null"]}, **made}
+        said = contract(
+            {"user": {"fields": {"id": TEXT}}, "item": {"fields": item}},
+            {"PUT /items/{id}": put | {"etag": True}},
+            {
+                "error shape": {"media type": "application/json", "body": {"told": "error.fields"}},
+                "codes": {"bad": {"status": 422, "for": "invalid"}},
+                **({"precedence": precedence} if precedence else {}),
+            },
+        )
+        rows: list[Any] = [("user", {"id": "u"})]
+        rows += [("item", {"id": "x", "owner": "u", "b": "a", **dict.fromkeys(made, "a")})] if there else []
+        [answer] = answers(said, rows, give("PUT", path, body, **condition))
+        found.add(answer.status)
+    assert found >= {200, 404, 409, 412, 422}
