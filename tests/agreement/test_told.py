@@ -12,7 +12,12 @@ from tests.reference.messages import Request
 CONDITIONS: Final = ("forbidden", "invalid", "conflict", "different", "precondition failed", "idempotency mismatch")
 ROW: Final[dict[str, Any]] = {"body": ["a"], "responses": {200: "item"}}
 ENDPOINTS: Final[dict[str, Any]] = {
-    "GET /items/{id}": {"does": "read item", "query": {"n": {"type": "integer"}}, "responses": {200: "item"}},
+    "GET /items/{id}": {
+        "does": "read item",
+        "etag": True,
+        "query": {"n": {"type": "integer"}},
+        "responses": {200: "item"},
+    },
     "PATCH /items/{id}": {"does": "update item", "patch": "merge", "idempotency key": "optional", **ROW},
     "PATCH /items/{id}/edits": {"does": "update item", "patch": "json-patch", **ROW},
     "PATCH /items/{id}/allowed": {
@@ -48,6 +53,7 @@ AUTHENTICATION: Final[dict[str, Any]] = {
 EDITS: Final = {"content-type": "application/json-patch+json"}
 REFUSED: Final = {
     "invalid query": [Request("GET", "/items/{}?n=x")],
+    "another condition": [Request("GET", "/items/{}", {"if-match": '"nothing"'})],
     "unknown parameter": [Request("DELETE", "/items/{}?n=1")],
     "invalid body": [give("PATCH", "/items/{}", {"a": 1})],
     "an invalid body of a put": [give("PUT", "/items/{}", {"a": 1})],

@@ -147,7 +147,8 @@ class Field:
         "Rows may have the same value.", sentence="unique", meanings=("values",), side="takes")
     immutable: Fact[bool] | None = restricts(
         "immutable", shapes.Boolean(),
-        "The value is given once, and no update changes it. That of a primary key may be repeated.",
+        "The value is given once, and no update changes it. That of a primary key may be repeated. Any other breaks "
+        "the rule `immutable` also in a `put` that may replace, whether there is a row or not.",
         "Updates whose body names the field change it.", sentence="immutable", side="takes")
     secret: Fact[Name] | None = asked(
         "secret", shapes.Word(("password", "token")),

@@ -245,6 +245,21 @@ def _judged_sign_in(x: Exchange, call: Call, operation: Write, password: Passwor
     return password.step(x.env, lambda _: _asked_of(judge, x, True, None, partial(refused, x)))
 
 
+def ended(x: Exchange, refusal: Refusal) -> Next:
+    """The operation was refused as it was done; what its code says of the row is read where the refusal has none of
+    it."""
+    response = refused(x, refusal)
+    judge = None if x.admission is None else x.admission.operation.judge
+    if judge is None or refusal.details or not x.tells_of_row():
+        return response
+
+    def told(rows: Sequence[Row]) -> Response:
+        x.details |= judge.details(rows)
+        return x.answer()
+
+    return Wait(Select(*judge.bound(x.env, False)), told)
+
+
 def refused(x: Exchange, refusal: Refusal | None) -> Response:
     """The operation is refused, for what the request is refused for already or for something that comes first."""
     if refusal is not None:

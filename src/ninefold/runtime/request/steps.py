@@ -28,7 +28,7 @@ from ninefold.runtime.request.decode import look
 from ninefold.runtime.request.endpoints import Endpoint
 from ninefold.runtime.request.exchange import Exchange, only, unavailable
 from ninefold.runtime.request.foresight import foresee
-from ninefold.runtime.request.perform import perform, refused
+from ninefold.runtime.request.perform import ended, perform
 from ninefold.runtime.request.precedents import Precedent
 from ninefold.runtime.request.routes import Found, Match, NotAllowed, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
@@ -168,7 +168,7 @@ def _failed(x: Exchange, error: Exception) -> Next:
             x.behind = None
             return perform(x, asked)
         case Refusal():
-            return refused(x, error)
+            return ended(x, error)
         case NothingFound() if asked is not None and asked.attempts < (MOST_LOOKS if asked.call.on_current else 1):
             # Of those that look and then write, one succeeds each time: the others look again.
             asked.attempts += 1
