@@ -100,19 +100,21 @@ def narrowed(maker: Maker, contract: dict[str, Any]) -> None:
     said = str([each for each in contract["endpoints"].values() if isinstance(each, dict)])
     alone = ("different", "idempotency in progress", "internal", "precondition required", "sign in refused")
     found = [*alone, "timed out", "unavailable"]
-    about = ("conflict", "different", "forbidden", "gone", "illegal transition", "invalid", "precondition failed")
-    of_rows = {f"{condition} {name}": made for condition in about for name, made in maker.made.items()}
-    found += of_rows
+    about = ("conflict", "different", "forbidden", "gone", "illegal transition", "precondition failed")
+    of_rows = {f"{condition} {name}": made for condition in (*about, "invalid") for name, made in maker.made.items()}
+    found += [f"{condition} {name}" for condition in about for name in maker.made]
     found += ["sign in refused user"] if "sign in user" in said else []
     found += [f"unauthenticated {name}" for name in maker.schemes]
     found += ["invalid header.Times"] if "'Times'" in said else []
     found += ["invalid grant_type", "invalid scope"] if "client_credentials" in said else []
+    found += [f"invalid {name}" for name in maker.made]
     taken = {each.get("for") for each in codes.values()}
     for condition in found:
         if condition not in taken and throws.random() < 0.3:
             status = 401 if condition.startswith("unauth") else throws.choice([400, 403, 409, 418])
             name = condition.replace(" ", "_").replace(".", "_").lower()
             codes[f"own_{name}"] = {"status": status, "title": f"It is {condition}", "for": condition}
-            telling = _telling(of_rows[condition]) if condition in of_rows else []
-            if telling and throws.random() < 0.5:
-                codes[f"own_{name}"] |= throws.choice(telling)
+    for code in [each for name, each in codes.items() if name.startswith("own_") and each["for"] in of_rows]:
+        telling = _telling(of_rows[code["for"]])
+        if telling and throws.random() < 0.5:
+            code |= throws.choice(telling)
