@@ -248,10 +248,12 @@ def _judged_sign_in(x: Exchange, call: Call, operation: Write, password: Passwor
 def ended(x: Exchange, refusal: Refusal) -> Next:
     """The operation was refused as it was done; what its code says of the row is read where the refusal has none of
     it."""
-    response = refused(x, refusal)
     judge = None if x.admission is None else x.admission.operation.judge
-    if judge is None or refusal.details or not x.tells_of_row():
-        return response
+    if judge is None or refusal.details:
+        return refused(x, refusal)
+    x.refuse(*refusal.failures)
+    if not x.tells_of_row():
+        return x.answer()
 
     def told(rows: Sequence[Row]) -> Response:
         x.details |= judge.details(rows)
