@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.contracts import ALL, compiled, title
 from tests.diff.test_pairs import PAIRS, TEXT, edited, loaded
 from tests.slices import some
 
+from ninefold.development.samples import admits, sample
 from ninefold.diff.bounds import telling
 from ninefold.diff.compare import diff
 from ninefold.diff.finding import Difference
+from ninefold.diff.making import path_of_new, puts
 from ninefold.diff.report import results
 from ninefold.diff.witness import made, showing
+from ninefold.plan.routes import PathParameter, Served
 
 SEEN = [each for each in PAIRS if each["verdict"] not in ("none", "words")]
 TAKEN = some(SEEN, 80)
@@ -68,3 +74,71 @@ def test_a_request_for_which_there_is_no_time_is_not_told() -> None:
 )  # fmt: skip
 def test_what_one_of_two_schemas_admits_comes_first(old: Any, new: Any, tells: Any) -> None:
     assert tells in telling((old, new))[:4]
+
+
+GUESTS = """
+purpose: Knows its guests.
+resources:
+  guest:
+    primary key: name
+    fields: {name: {type: string}, word: {type: string, secret: password}}
+    required: [name, word]
+states: none
+endpoints:
+  requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
+  produces: application/json
+  POST /guests:    {does: create guest, body: [name, word], responses: {201: {name: guest.name}}}
+  POST /visits:    {does: sign in guest, body: [name, word], issues: key, responses: {200: {key: caller.credential}}}
+  DELETE /visits:  {does: sign out guest, ends: presented, responses: {204: none}}
+  GET /me:         {does: read guest, where: guest == caller.guest, responses: {200: {name: guest.name}}}
+  GET /me/{name}:
+    does: read guest
+    query: {name: {type: string, required: true}}
+    check: {that: request.query.name == guest.name, else: other}
+    responses: {200: {name: guest.name}}
+authentication:
+  schemes: {key: {type: http, scheme: bearer, issued to: guest, lasts: none}}
+  rows: all
+  permissions: {POST /guests: anyone, POST /visits: anyone, all others: key}
+events: none
+errors:
+  error shape: {media type: application/json, body: {code: error.code}}
+  codes: {other: {status: 409, title: Other}}
+limits: none
+versioning: none
+"""
+
+
+def test_callers_sign_in_and_go_on_after_they_signed_out() -> None:
+    """With the password that a row was made with; and what has to be given is given, as the row has it."""
+    contract = loaded("guests.yaml", GUESTS)
+    assert contract.plan is not None
+    times = count()
+    asked = made(contract, contract, {}, lambda: next(times) > 60).asked
+    told = [(each.where.split("\0")[0], each.seen.status) for each in asked]
+    for route in contract.plan.routes:
+        assert [status for key, status in told if key == route.key and status < 300], (route.key, told)
+    after = told[1 + told.index(("DELETE /visits", 204)) :]
+    assert {("GET /me", 401), ("GET /me", 200), ("DELETE /visits", 204)} <= {*after}
+
+
+@pytest.mark.parametrize("path", ALL, ids=title)
+def test_rows_of_each_resource_can_be_asked_for(path: Path) -> None:
+    """What a path names when a row is made by it, and what a body gives, is as the schemas of the fields say."""
+    plan = compiled(path).plan
+    if plan is None:
+        return
+    held = {(one.resource, each.column.name): each.schema for one in plan.stored for each in one.fields}
+    for of, schema in held.items():
+        if "\\b" not in schema.get("pattern", "\\b"):  # of what has to stand beside what no text is made
+            assert sample(schema) is not None, of
+    for route in plan.routes:
+        places = [
+            each for each in route.segments if isinstance(each, PathParameter) and (each.resource, each.name) in held
+        ]
+        if isinstance(route, Served) and places and puts(route):
+            paths = [path_of_new(plan, route, {}, turn) for turn in (1, 2)]
+            assert paths[0] != paths[1]
+            for each in places:
+                at = len(plan.base) + 1 + route.segments.index(each)
+                assert all(admits(held[each.resource or "", each.name], one.split("/")[at]) for one in paths), paths

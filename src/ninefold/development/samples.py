@@ -62,7 +62,7 @@ def _sample(schema: Any, root: Any, depth: int) -> Any:
         case "string":
             alone = whole(schema, root)
             longer = (text * (1 + schema.get("minLength", 0) // len(text)) for text in CANDIDATES)
-            return next((text for text in (*CANDIDATES, *longer) if admits(alone, text)), None)
+            return next((text for text in (*CANDIDATES, *longer, *_matching(schema, 0)) if admits(alone, text)), None)
         case "integer" | "number":
             return max(schema.get("minimum", 1), schema.get("exclusiveMinimum", 0) + 1, 1)
         case "boolean":
@@ -114,10 +114,16 @@ def _nothing_is_fetched(uri: str) -> Any:
 def varied(text: str, schema: Any, turn: int) -> str:
     """Another text that the schema admits: the last turn's may be taken."""
     at = text.find("@") if "@" in text else len(text)
-    for other in (f"{text[:at]}{turn + 1}{text[at:]}", f"{text}-{turn + 1}", f"{text}{chr(97 + turn % 26)}"):
+    others = f"{text[:at]}{turn + 1}{text[at:]}", f"{text}-{turn + 1}", f"{text}{chr(97 + turn % 26)}"
+    for other in (*others, *_matching(schema, turn)):
         if admits(schema, other):
             return other
     return text
+
+
+def _matching(schema: Any, number: int) -> Iterator[str]:
+    pattern = schema.get("pattern") if isinstance(schema, dict) else None
+    return of_pattern(pattern, number) if isinstance(pattern, str) else iter(())
 
 
 def of_pattern(pattern: str, number: int, times: int = 2) -> Iterator[str]:
@@ -146,7 +152,7 @@ def _of_part(operator: Any, argument: Any, number: int, times: int = 2) -> str:
         case "BRANCH":
             return "".join(_of_part(each[0], each[1], number) for each in argument[1][number % len(argument[1])])
         case "ANY":
-            return chr(97 + number)
+            return chr(97 + number % 26)
         case _:
             return ""
 
@@ -157,9 +163,9 @@ def _of_set(items: Any, number: int) -> str:
             case "LITERAL":
                 return chr(argument)
             case "RANGE":
-                return chr(min(argument[0] + number, argument[1]))
+                return chr(argument[0] + number % (argument[1] - argument[0] + 1))
             case "CATEGORY":
-                return str(number) if "DIGIT" in str(argument) else chr(97 + number)
+                return str(number % 10) if "DIGIT" in str(argument) else chr(97 + number % 26)
             case _:
                 continue
     return "a"

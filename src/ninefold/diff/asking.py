@@ -10,38 +10,38 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime, time, timedelta
+from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from ninefold.ablate.fixed import Asked
 from ninefold.ablate.rehearsal import BEGINNING, BETWEEN, Moment, Rehearsal, Seen, Told
-from ninefold.development.samples import sample, varied
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.bounds import telling
+from ninefold.diff.documents import Bodies
 from ninefold.diff.making import (
-    NOTHING,
     content_of,
+    ends_credentials,
+    given_to,
     joined,
     path_of,
-    put,
+    path_of_new,
+    puts,
     rank,
     resource_of,
     state_of,
     text_of,
-    with_numbers,
-    within,
 )
 from ninefold.diff.people import NOBODY, Person, rows_of
 from ninefold.diff.said import Said
 from ninefold.plan.events import RESUME
-from ninefold.plan.routes import Body, BodyField, PathParameter, Served, bodies
+from ninefold.plan.routes import Body, PathParameter, Served, bodies
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.operations.stream import FIRST
 from ninefold.runtime.store.memory import State
 from ninefold.runtime.store.protocol import Stored
 from ninefold.trace.nodes import query_parameters
-from ninefold.values import Row
 
 ROWS: Final = 8
 """Rows of which an endpoint is asked, each in another state as long as there are such."""
@@ -97,10 +97,15 @@ class Asking:
     again: Callable[[], Iterable[Person]] = tuple
     _state: tuple[int, State] | None = None
     _count: int = 0
-    _made: int = 0
     _renewed: Mapping[str, Person] = field(default_factory=dict)
     _good: dict[str, dict[str, tuple[Person, str, dict[str, Stored] | None]]] = field(default_factory=dict)
+    _near: dict[str, tuple[Person, str, dict[str, Stored] | None]] = field(default_factory=dict)
     _tables: tuple[int, dict[str, list[dict[str, Stored]]]] | None = None
+
+    @cached_property
+    def bodies(self) -> Bodies:
+        """What is sent."""
+        return Bodies(self._plan, self.said, lambda: self.tables)
 
     def all(self) -> None:
         """Raises Enough."""
@@ -152,10 +157,12 @@ class Asking:
                 if refused >= REFUSED:
                     break
                 for body in (*bodies(route), None) if route.body is None else bodies(route):
-                    seen = self.ask(key, route, person, path, body, row=row)
-                    refused += seen.status in (401, 403)
-                    if seen.status < 400:
+                    status = self.ask(key, route, person, path, body, row=row).status
+                    refused += status in (401, 403)
+                    if status < 400:
                         self._good.setdefault(key, {})[person.who] = person, path, row
+                    elif status not in (401, 403):
+                        self._near.setdefault(key, (person, path, row))
 
     def _anew(self, route: Served) -> None:
         """Rows as they are when they are made, where an endpoint moves or removes them."""
@@ -171,8 +178,8 @@ class Asking:
                     self.ask(key, routes[-1], person, path, next(iter(bodies(routes[-1])), None), row=row)
 
     def _well(self, key: str) -> tuple[Person, str, dict[str, Stored] | None]:
-        """By whom, and of which row, it went well."""
-        return next(iter(self._good.get(key, {}).values()), (NOBODY, "", None))
+        """By whom, and of which row, it went well; else who was let in."""
+        return next(iter(self._good.get(key, {}).values()), self._near.get(key, (NOBODY, "", None)))
 
     def _otherwise(self, key: str, routes: tuple[Served, ...]) -> None:
         """The same with one thing otherwise."""
@@ -181,20 +188,21 @@ class Asking:
                         {"content-type": "text/x-none"}, {"idempotency-key": "the-same"},
                         {"idempotency-key": "the-same"}, _FROM_THE_FIRST):  # fmt: skip
             self._again(key, route, headers=headers)
-        if any(each.idempotency_key for each in routes):
+        if any(each.idempotency_key or given_to((*each.query, *each.headers), None) for each in routes):
             self._again(key, route, keyed=False)
+        if any(each.idempotency_key for each in routes):
             self._again(key, route, headers={"idempotency-key": "a-second-time"}, happening="again")
         self._again(key, route, happening="timed out")
         for number, body in enumerate(bodies(route)):
             others = [found[number] if len(found) > number else body for each in routes if (found := bodies(each))]
-            for document in self._documents(body, others):
+            for document in self.bodies.otherwise(route, body, others, lambda: self._count):
                 self._again(key, route, body=body, document=document)
         for size in self.said.sizes:
             self._again(key, route, padded=size)
             self._again(key, route, padded=size + 1)
         for name in dict.fromkeys(name for each in routes for name in (*query_parameters(each), "nobody-knows-this")):
             schemas = [one.schema for each in routes for one in each.query if one.name == name]
-            for value in (*telling(schemas, self._columns(name)), *self.said.texts, *self.said.numbers):
+            for value in (*telling(schemas, self.bodies.columns(name)), *self.said.texts, *self.said.numbers):
                 text = value if isinstance(value, str) else json.dumps(value)
                 self._again(key, route, query={name: text})
         for name in dict.fromkeys(one.name for each in routes for one in each.headers):
@@ -257,8 +265,8 @@ class Asking:
         counted: Mapping[str, Any] | None = None, keyed: bool = True, happening: str | None = None,
         since: int = 0,
     ) -> Seen:  # fmt: skip
-        """`padded`: how many bytes the body has; `keyed`: with an idempotency key where one has to be. Raises
-        Enough."""
+        """`padded`: how many bytes the body has; `keyed`: with an idempotency key, and parameters, where these have to
+        be. Raises Enough."""
         if len(self.asked) >= MOST or self.is_over():
             raise Enough
         self._count += 1
@@ -266,24 +274,40 @@ class Asking:
         person = self._renewed.get(person.who, person)
         sent, content = dict(person.headers), b""
         if body is not None and not body.optional:
-            content = content_of(body, self._document(body) if document is None else document)
+            document = self.bodies.usual(route, body, self._count) if document is None else document
+            content = content_of(body, document)
             content += b" " * max(min(padded, LARGEST) - len(content), 0)
             sent |= {"content-type": body.media_types[0], "content-length": str(len(content))}
         if keyed and route.idempotency_key == "required":
             sent["idempotency-key"] = f"key-{self._count}"
-        asked = urlencode({**self._naming("query"), **person.query, **(query or {})})
-        sent |= {**self._naming("header"), **(headers or {})}
+        given, also = (given_to(each, row) if keyed else {} for each in (route.query, route.headers))
+        asked = urlencode({**self._naming("query"), **given, **person.query, **(query or {})})
+        sent |= {**self._naming("header"), **{name.lower(): text for name, text in also.items()}, **(headers or {})}
         told = Told(route.method, path.encode(), asked.encode(), sent, content, happening, since)
         moment = Moment(1 + len(self.asked), self.passed, self._now(), self._plan.schema, counted or {})
         self.rehearsal.put(moment)
         seen = self.rehearsal.ask(told, moment)
-        if seen.gone and self._is_last(route, row):
-            # Others are asked of a row like this one: what came of it is taken back.
-            self.rehearsal.put(moment)
-            self._state = self.rehearsal.database.changes, moment.state
+        ends = seen.status < 400 and person.scheme is not None and ends_credentials(route)
         where = f"{key}\0{person.who}\0{state_of(self._plan, route, row) or ''}"
         self.asked.append(Asked(told, moment, seen, (), where, frozenset(), frozenset()))
+        if seen.status < 400:
+            self.bodies.taken(route, body, document)
+        if ends:
+            self._without(person)
+        if ends or (seen.gone and self._is_last(route, row)):
+            # Others are asked of a row like this one, or by the same caller: what came of it is taken back.
+            self.rehearsal.put(moment)
+            self._state = self.rehearsal.database.changes, moment.state
         return seen
+
+    def _without(self, person: Person) -> None:
+        """What is answered where a credential has ended."""
+        read = (key for key, who in self._good.items() if person.who in who and key.startswith("GET "))
+        key = next(iter(sorted(read, key=lambda each: NOBODY.who in self._good[each])), None)
+        route = next((routes[0] for other, routes in self._routes() if other == key), None)
+        if key is not None and route is not None:
+            _, path, row = self._good[key][person.who]
+            self.ask(key, route, person, path, None, row=row)
 
     def _is_last(self, route: Served, row: Mapping[str, Stored] | None) -> bool:
         """Whether a row was moved or removed of which there is no second one in its state. As it was before."""
@@ -333,8 +357,8 @@ class Asking:
                 if None not in texts:
                     found.setdefault(joined(self._plan, (each or "" for each in texts)), row)
         yield from islice(found.items(), ROWS)
-        if not found:
-            yield path_of(self._plan, route, "1"), None
+        if not found or puts(route):
+            yield path_of_new(self._plan, route, tables, self._count), None
 
     def _rows(self, tables: Mapping[str, list[dict[str, Stored]]], resource: str | None) -> Iterator[dict[str, Stored]]:
         table = next((each for each in self._plan.schema.tables if each.name == resource), None)
@@ -342,58 +366,3 @@ class Asking:
             state = table.machine.column if table.machine is not None else None
             yield from rows_of(tables, table.name, state, tuple(each.column for each in table.references), ROWS)
         yield {}
-
-    def _columns(self, name: str) -> Iterator[Any]:
-        """Values that rows have under the name of a parameter."""
-        for rows in self.tables.values():
-            yield from (row[name] for row in rows[-2:] if isinstance(row.get(name), str | int))
-
-    def _document(self, body: Body) -> dict[str, Any]:
-        """What the body takes, other values each time."""
-        usual = sample(body.schema)
-        found: dict[str, Any] = dict(usual) if isinstance(usual, dict) else {}
-        for each in (*body.fields, *body.beside):
-            if each.fixed or not each.pointer:
-                continue
-            schema = within(body.schema, each.pointer)
-            if isinstance(each.type, Row):
-                value = self._some(each.type.resource)
-            else:
-                value = sample(schema)
-                if isinstance(schema, dict) and schema.get("enum"):
-                    value = schema["enum"][self._count % len(schema["enum"])]
-                elif isinstance(value, str):
-                    value = varied(value, schema, self._count)
-            if value is not None:
-                put(found, each.pointer, value)
-        self._made += 1
-        number = (None, *self.said.numbers)[self._made % (1 + len(self.said.numbers))]
-        if number is not None:
-            found = with_numbers(found, number, body.schema)
-        return found
-
-    def _some(self, resource: str) -> Any:
-        table = next((each for each in self._plan.schema.tables if each.name == resource), None)
-        rows = self.tables.get(resource, [])
-        return rows[self._count % len(rows)].get(table.key[0]) if table and table.key and rows else None
-
-    def _documents(self, body: Body, both: Sequence[Body]) -> Iterator[Any]:
-        """Good bodies with one thing otherwise, and one without anything."""
-        yield {**self._document(body), "nobody_knows_this": 1}
-        yield sample(body.schema)
-        yield [1]
-        yield {}
-        fields = {one.pointer: one for each in both for one in (*each.fields, *each.beside) if one.pointer}
-        for pointer, each in fields.items():
-            schemas = [within(one.schema, pointer) for one in both]
-            values: Iterable[Any] = telling(schemas, (*self.said.numbers, *self.said.texts))
-            if len(schemas) == 2 and schemas[0] == schemas[1]:
-                values = (*islice(values, 3), *self._at_hand(each), None)
-            for value in values:
-                yield put(self._document(body), pointer, value)
-            yield put(self._document(body), pointer, NOTHING)
-
-    def _at_hand(self, each: BodyField) -> Iterator[Any]:
-        """Values of rows: what is unique is taken."""
-        yield from self._columns(each.field)
-        yield from (value for value in (*self.said.numbers, *self.said.texts))

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from ninefold.development.samples import admits, resolved, whole
+from ninefold.development.samples import admits, resolved, sample, varied, whole
 from ninefold.language.shapes import FORM
 from ninefold.plan.operations import List, Operation, Read, Sweep
-from ninefold.plan.routes import Body, PathParameter, Route, Segment, Served
+from ninefold.plan.routes import Body, Parameter, PathParameter, Route, Segment, Served
 from ninefold.plan.service import ServicePlan
-from ninefold.plan.writes import Write
+from ninefold.plan.writes import Ending, Put, Write
 from ninefold.runtime.store.protocol import Stored
 
 _ORDER: Final = {"POST": 0, "PUT": 1, "GET": 2, "HEAD": 2, "PATCH": 3, "DELETE": 5}
@@ -54,6 +54,62 @@ def path_of(plan: ServicePlan, route: Served, text: str) -> str:
     return joined(
         plan, (each if isinstance(each, str) else quote(text, safe="") + each.after for each in route.segments)
     )
+
+
+def puts(route: Served) -> bool:
+    """Whether a request to a path of no row makes one."""
+    return any(isinstance(each.operation, Put) for each in route.admissions)
+
+
+def ends_credentials(route: Served) -> bool:
+    """Whether what callers are known by may end with a request."""
+    writes = (each.operation for each in route.admissions)
+    return any(isinstance(step, Ending) for each in writes if isinstance(each, Write) for step in each.follows)
+
+
+def given_to(parameters: Sequence[Parameter], row: Mapping[str, Stored] | None) -> dict[str, str]:
+    """The parameters that a request has to give: as the row has it, or what their schemas admit."""
+    found = dict[str, str]()
+    for each in parameters:
+        value = None if row is None else row.get(each.name)
+        value = sample(each.schema) if value is None or not admits(each.schema, value) else value
+        if each.required and value is not None:
+            found[each.name] = value if isinstance(value, str) else json.dumps(value)
+    return found
+
+
+def path_of_new(plan: ServicePlan, route: Served, tables: Mapping[str, list[dict[str, Stored]]], turn: int) -> str:
+    """To a row that may be there: of values that its fields admit, other ones each turn, under rows that are there."""
+    own, found = resource_of(route), list[str]()
+    for each in route.segments:
+        text = each if isinstance(each, str) else None
+        if not isinstance(each, str) and each.resource != own:
+            text = text_of(plan, tables, each, {})
+        if not isinstance(each, str) and text is None:
+            text = quote(_admitted(plan, each, turn), safe="") + each.after
+        found.append(text or "")
+    return joined(plan, found)
+
+
+def _admitted(plan: ServicePlan, parameter: PathParameter, turn: int) -> str:
+    """A text of which the schema of the field is known; else a number, which most types admit."""
+    name = parameter.name.rpartition(".")[2]
+    held = (each for stored in plan.stored if stored.resource == parameter.resource for each in stored.fields)
+    schema = next((each.schema for each in held if each.column.name == name), None)
+    value = sample(schema)
+    match value:
+        case str():
+            return varied(value, schema, turn)
+        case int() | float() if not isinstance(value, bool):
+            return str(value + turn) if admits(schema, value + turn) else str(value)
+        case _:
+            return str(1 + turn)
+
+
+def otherwise_written(schema: Any) -> Iterator[str]:
+    """Texts that may be normalised."""
+    usual = sample(schema)
+    yield from (usual.upper(), f" {usual} ") if isinstance(usual, str) else ()
 
 
 def text_of(

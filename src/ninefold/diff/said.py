@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
@@ -25,7 +25,8 @@ _UNITS: Final = {"B": 1, "KiB": 1024, "MiB": 1024 * 1024}
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """`numbers` with their neighbours; `times`: how often something may come, as part 8 says it."""
+    """`numbers` with their neighbours; `times`: how often something may come, as part 8 says it; `forms`: whether texts
+    are normalised otherwise."""
 
     numbers: tuple[float, ...] = ()
     texts: tuple[str, ...] = ()
@@ -33,9 +34,10 @@ class Said:
     sizes: tuple[int, ...] = ()
     times: tuple[int, ...] = ()
     dates: tuple[date, ...] = ()
+    forms: bool = False
 
 
-def said(found: Iterable[Change]) -> Said:
+def said(found: Sequence[Change]) -> Said:
     """What the changed values of either contract say."""
     numbers, texts, seconds, sizes, times = dict[float, None](), dict[str, None](), set[int](), set[int](), set[int]()
     dates = set[date]()
@@ -55,7 +57,7 @@ def said(found: Iterable[Change]) -> Said:
                 sizes |= {int(count) * _UNITS[unit] for count, unit in _SIZE.findall(each.text)}
     return Said(
         tuple(numbers)[:MOST], tuple(texts)[:MOST], tuple(sorted(seconds))[:MOST], tuple(sorted(sizes))[:MOST],
-        tuple(sorted(times))[-2:], tuple(sorted(dates))[:MOST],
+        tuple(sorted(times))[-2:], tuple(sorted(dates))[:MOST], any(each.key.name == "normalise" for each in found),
     )  # fmt: skip
 
 
