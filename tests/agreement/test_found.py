@@ -199,6 +199,36 @@ def test_an_entity_tag_changes_when_a_reference_is_cleared() -> None:
     assert first.headers["etag"] != second.headers["etag"]
 
 
+OF_USER: Final = {"does": "delete user", "where": "user.id == this.id"}
+
+
+@pytest.mark.parametrize("path", ["/users/ann", "/users", "/notes/ann"])
+@pytest.mark.parametrize("by", [["id"], ["id", "part"]])
+def test_what_holds_of_a_row_alone_holds_when_its_reference_is_cleared(path: str, by: list[str]) -> None:
+    text = {"type": "string"}
+    owner = {"references": "user", "on delete": "set null"}
+    item = {"fields": {"id": text, "part": text, "owner": owner, "free": {"type": "boolean"}}}
+    said = contract(
+        {"user": {"fields": {"id": text}}, "note": {"fields": {"id": text}}, "item": item},
+        {
+            "GET /items": {"does": "list item", "sort": ["id"], "responses": {200: "page.items"}},
+            "DELETE /users/{id}": {"does": "delete user", "responses": {204: NONE}},
+            "DELETE /users": {"does": "delete all user", "responses": {200: {}}},
+            "DELETE /notes/{id}": {"does": "delete note", "responses": {204: NONE}, "also": OF_USER},
+        },
+    )
+    said["resources"]["item"] |= {"primary key": by, "check": {"that": "item.free || has(item.owner)", "else": "alone"}}
+    shape = {"media type": "application/json", "body": {"code": "error.code"}}
+    said["errors"] = {"error shape": shape, "codes": {"alone": {"status": 418}}}
+    rows: list[Any] = [("user", {"id": "ann"}), ("note", {"id": "ann"})]
+    rows += [("item", {"id": each, "part": "p", "owner": "ann", "free": each == "x"}) for each in "xy"]
+    items = Request("GET", "/items")
+    assert [each.status for each in answers(said, rows, Request("DELETE", path))] == [418]
+    done = 200 if path == "/users" else 204
+    told = answers(said, rows[:3], Request("DELETE", path), items)
+    assert (told[0].status, [each.get("owner") for each in told[1].body]) == (done, [None])
+
+
 def test_a_part_of_an_identifier_is_not_cleared() -> None:
     fields = {"user": {"references": "user", "on delete": "set null"}}
     said = contract({"user": {"fields": {"id": {"type": "string"}}}, "item": {"fields": fields}}, {})

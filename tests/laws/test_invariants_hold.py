@@ -48,6 +48,8 @@ def broken(rows: Rows) -> Iterator[str]:
             yield "too_full"
         if hall["kind"] is not None and rows["kind"][hall["kind"]]["name"] == "closed" and within:
             yield "closed"
+        if hall["seats"] % 5 == 3 and hall["owner"] is None:
+            yield "unowned"  # it reads its own row alone, and yet another write may break it: the owner is deleted
     for id, one in bookings.items():
         others = [each for other, each in bookings.items() if other != id and each["room"] == one["room"]]
         if any(each["from"] < one["to"] and one["from"] < each["to"] for each in others):

@@ -104,7 +104,7 @@ def _followed(
         if failed := effects.caused(asking, following.endpoint, row, was, last=transition is further[-1]):
             return row, failed
     if endpoint.verb == "delete":
-        return row, []
+        return row, effects.broken_of_cleared(asking)
     if failed := [Failure("check", row.resource.name, each.code) for each in effects.broken_checks(asking, row)]:
         asking.told_of = row
     return row, failed
@@ -156,6 +156,7 @@ def done_to_all(
     asking.rows = after
     failed = [Failure("conflict", work.resource.name)] if work.have_the_same(becomes) else []
     failed = failed or effects.caused_by_each(asking, [(one.endpoint, row, one.row) for one, row in done])
+    failed = failed or (effects.broken_of_cleared(asking) if endpoint.verb == "delete" else [])
     broken = [(row, rule) for row in becomes for rule in effects.broken_checks(asking, row)]
     if failed:
         response = answers.refused(asking, *failed)

@@ -86,7 +86,7 @@ def _effect(asking: Asking, effect: Effect, endpoint: Endpoint, this: Row, was: 
     if effect.verb == "delete":
         for row in (work.row for work in works if work.row is not None):
             events.Happened(asking, "delete", row, row, found).tell(asking.all())
-        return []
+        return broken_of_cleared(asking)
     done = [(was, work, change.done(together)) for was, work, change in changed]
     done.sort(key=lambda each: each[2].key)
     if works and works[0].have_the_same([row for _, _, row in done]):
@@ -169,6 +169,17 @@ def broken(asking: Asking, checks: Sequence[Guard], row: Row, was: Row | None) -
 def broken_checks(asking: Asking, row: Row) -> list[Any]:
     reading = asking.all().also(**{row.resource.name: at_hand(row)})
     return [each for each in row.resource.invariants if not reading.holds(each.that)]
+
+
+def broken_of_cleared(asking: Asking) -> list[Failure]:
+    """What fails of the rows that deletions have left without a reference, and that are still there."""
+    there = [row for row in asking.rows.cleared if asking.rows.find(row.resource.name, row.key) is row]
+    there.sort(key=lambda row: ([*asking.checked.resources].index(row.resource.name), row.key))
+    for row in there:
+        if failed := [Failure("check", row.resource.name, each.code) for each in broken_checks(asking, row)]:
+            tells_of(asking, row)
+            return failed
+    return []
 
 
 def _state(row: Row) -> Any:

@@ -58,7 +58,7 @@ class Read:
 
 def upheld_by(survey: Survey, endpoint: Endpoint) -> tuple[tuple[str, Check], ...]:
     """The invariants that a write of an endpoint may break of rows that it does not write: each with its resource."""
-    found = list(_reading_others(survey))
+    found = list(_invariants(survey))
     if not found:
         return ()
     written = tuple(_written(survey, endpoint))
@@ -70,12 +70,10 @@ def upheld_by(survey: Survey, endpoint: Endpoint) -> tuple[tuple[str, Check], ..
     )
 
 
-def _reading_others(survey: Survey) -> Iterator[tuple[str, Check, tuple[Read, ...]]]:
+def _invariants(survey: Survey) -> Iterator[tuple[str, Check, tuple[Read, ...]]]:
     for name, each in survey.graph.resources.items():
         for invariant in value_of(each.check) or ():
-            reads = reads_of(invariant.that.ast, name, survey.graph)
-            if any(read.way != "own" for read in reads):
-                yield name, invariant, reads
+            yield name, invariant, reads_of(invariant.that.ast, name, survey.graph)
 
 
 def _written(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[Change, frozenset[str]]]:
