@@ -124,7 +124,7 @@ def test_the_service_answers_as_expected(directory: Path, tmp_path: Path) -> Non
 
 @pytest.mark.long
 @pytest.mark.serves
-@pytest.mark.parametrize("directory", some(SERVED, 8), ids=lambda path: path.name)
+@pytest.mark.parametrize("directory", some(SERVED, 16), ids=lambda path: path.name)
 def test_so_it_does_without_a_trace(directory: Path, tmp_path: Path) -> None:
     plan = compiled(contract_of(directory)).plan
     assert plan is not None

@@ -15,6 +15,7 @@ import pytest
 from tests.agreement.comparing import Disagreement
 from tests.agreement.runs import run
 from tests.agreement.shrinking import shrunk
+from tests.slices import LONG as WHOLE
 from tests.slices import PARTS, SLICES, many, some
 
 REQUESTS: Final = 40
@@ -22,6 +23,9 @@ REQUESTS: Final = 40
 
 TEN: Final = 10
 """Contracts of a test."""
+
+OF: Final = TEN if WHOLE else 4
+"""How many of them a run takes."""
 
 CONTRACTS: Final = 240
 TO_ALL: Final = 6_000
@@ -54,21 +58,21 @@ def told(seeds: Iterable[int], to_all: bool = False, more: bool = False, databas
 @pytest.mark.slow
 @pytest.mark.parametrize("first", some(range(0, CONTRACTS, TEN), 24))
 def test_every_answer_is_the_same(first: int) -> None:
-    assert told(range(first, first + TEN)) > TEN * REQUESTS * 0.8
+    assert told(range(first, first + OF)) > OF * REQUESTS * 0.8
 
 
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("first", some(range(TO_ALL, TO_ALL + 40, TEN), 4))
 def test_every_answer_is_the_same_of_operations_on_all_rows(first: int) -> None:
-    assert told(range(first, first + TEN), to_all=True) > TEN * REQUESTS * 0.8
+    assert told(range(first, first + OF), to_all=True) > OF * REQUESTS * 0.8
 
 
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("first", some(range(MORE, MORE + 40, TEN), 4))
 def test_every_answer_is_the_same_of_what_no_other_contract_says(first: int) -> None:
-    assert told(range(first, first + TEN), more=True) > TEN * REQUESTS * 0.7
+    assert told(range(first, first + OF), more=True) > OF * REQUESTS * 0.7
 
 
 @pytest.mark.long
@@ -77,7 +81,7 @@ def test_every_answer_is_the_same_of_what_no_other_contract_says(first: int) -> 
 def test_every_answer_is_the_same_over_postgresql(first: int) -> None:
     """Of contracts in which nothing is counted."""
     to_all, more = TO_ALL <= first < MORE, first >= MORE
-    assert told(range(first, first + TEN), to_all, more, "postgresql") > TEN * REQUESTS * 0.2
+    assert told(range(first, first + OF), to_all, more, "postgresql") > OF * REQUESTS * 0.2
 
 
 @pytest.mark.long

@@ -36,7 +36,7 @@ pytestmark = [
 ]
 
 
-KILLS = many("KILLS", 3, 300)
+KILLS = many("KILLS", 2, 300)
 """How often one of the processes is killed."""
 
 

@@ -219,7 +219,7 @@ def test_what_requests_put_off_is_tried_again(tmp_path: Path) -> None:
 def test_it_takes_what_a_start_takes(path: Path, tmp_path: Path) -> None:
     """Each ordinary change of a contract that nobody has upgraded for, one after another, and back again."""
     path.rename(tmp_path / "a.db")
-    some_of = list(CHANGES) if LONG else some(list(CHANGES), 9)
+    some_of = list(CHANGES) if LONG else some(list(CHANGES), 18)
     with Service(tmp_path, contract=loaded().source.text) as service:
         connection = HTTPConnection("127.0.0.1", service.port, timeout=60)
         for name in some_of:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.contracts import ROOT, compiled
 from tests.server.conftest import running
+from tests.slices import some
 
 from ninefold.cli.try_it import Where, caller_lines, lines
 from ninefold.development.callers import Known, Unknown, callers
@@ -108,10 +109,11 @@ def test_what_a_line_reads_another_has_put_there_before() -> None:
 CONTRACTS = sorted((*ROOT.glob("examples/*.md"), *ROOT.glob("tests/cases/*/contract.md")))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("given", [True, False])
 def test_no_line_of_any_contract_reads_what_no_line_has_put_there(given: bool) -> None:
     read = 0
-    for path in CONTRACTS:
+    for path in some(CONTRACTS, 4):
         found = compiled(path).plan
         if found is None:
             continue
@@ -123,4 +125,4 @@ def test_no_line_of_any_contract_reads_what_no_line_has_put_there(given: bool) -
             assert reads <= known, (path, line)
             read += len(reads)
             known |= set(re.findall(r"^([A-Z_0-9]+)=", line))
-    assert read > 50
+    assert read

@@ -57,7 +57,7 @@ def test_a_request_is_made_that_shows_it(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_that_no_request_shows_it_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["diff", str(ORDERS), changed(tmp_path, ("attempts: 8", "attempts: 4")), "--seek", "600"])
+    main(["diff", str(ORDERS), changed(tmp_path, ("attempts: 8", "attempts: 4")), "--seek", "60"])
     assert re.search(r"= no request shows it, of [\d,]+ that were told to both contracts\n", capsys.readouterr().out)
     main(["diff", str(ORDERS), changed(tmp_path, ("attempts: 8", "attempts: 4")), "--seek", "0"])
     assert "shows it" not in capsys.readouterr().out

@@ -25,7 +25,7 @@ VERSIONED = [
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("path", some(VERSIONED, 8), ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", some(VERSIONED, 16), ids=lambda path: path.parent.name)
 def test_the_changes_of_a_version_are_found_again(path: Path) -> None:
     for older in compiled(path).older:
         found = again(compiled(path), older.version)
@@ -88,7 +88,7 @@ EDITS: dict[str, tuple[list[tuple[str, str]], list[str], list[str]]] = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("why", some(list(EDITS), 6))
+@pytest.mark.parametrize("why", some(list(EDITS), 12))
 def test_an_ordinary_change_is_kept_as_far_as_part_9_can(why: str) -> None:
     edits, changes, unkept = EDITS[why]
     text = ORDERS

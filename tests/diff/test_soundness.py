@@ -117,7 +117,7 @@ def test_the_requests_of_a_case_are_told_as_they_are_written(directory: Path) ->
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("directory", some(SERVED, 20), ids=lambda path: path.name)
+@pytest.mark.parametrize("directory", some(SERVED, 40), ids=lambda path: path.name)
 def test_a_contract_is_as_it_is(directory: Path) -> None:
     loaded = compiled(contract_of(directory))
     if loaded.plan is not None:

@@ -23,7 +23,7 @@ from tests.waiting import until
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
 
-KILLS = many("KILLS", 4, 300)
+KILLS = many("KILLS", 2, 300)
 """How often the service is killed; `make durability` does it 300 times."""
 
 CUTS = many("CUTS", 2, 300)

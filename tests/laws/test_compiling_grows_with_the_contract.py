@@ -52,7 +52,7 @@ def calls_of(text: str) -> tuple[int, Loaded]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", some(list(FAMILIES), 2))
+@pytest.mark.parametrize("name", some(list(FAMILIES), 5))
 def test_twice_as_much_makes_about_twice_as_many_calls(name: str) -> None:
     family, most = FAMILIES[name]
     size = max(4, most // SMALLER)

@@ -32,7 +32,7 @@ from ninefold.tools.explain.grounds import leaves
 from ninefold.tools.explain.render import to_json, to_markdown, to_text
 from ninefold.tools.explain.service import explain_service
 
-CONTRACTS = some(ALL, 16)
+CONTRACTS = some(ALL, 32)
 ORDERS = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8").split("\n")
 
 

@@ -44,7 +44,7 @@ from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 
 CONTRACTS = [ROOT / "examples" / "orders.md", *(path for path in OWN if path.suffix == ".md")]
 
-SAMPLE = 6
+SAMPLE = 15
 """`make test` takes one of so many facts out, `make honesty` every one."""
 
 Outcome: TypeAlias = Literal["nothing", "question", "error", "question and error"]

@@ -96,7 +96,7 @@ def calls_of(tell: Callable[[Loaded], object], loaded: Loaded) -> Counter[CodeTy
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("family", "name"), some([(family, name) for name in TOLD for family in ("a sketch", "business", "gaps")], 4)
+    ("family", "name"), some([(family, name) for name in TOLD for family in ("a sketch", "business", "gaps")], 10)
 )
 def test_no_function_is_called_four_times_as_often_for_twice_as_much(family: str, name: str) -> None:
     sizes = SIZE, 2 * SIZE, 4 * SIZE

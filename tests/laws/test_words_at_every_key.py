@@ -232,7 +232,7 @@ def _wrong(place: Place, written: str, absent: Any, before: Loaded) -> str | Non
 @pytest.mark.slow
 def test_what_is_no_value_is_taken_for_nothing_else() -> None:
     wrong = []
-    for place in some(list(_places().values()), 16):
+    for place in some(list(_places().values()), 49):
         before = _contracts()[place.contract]
         absent = _service(_with(before, place, None))
         for written in WRITTEN:

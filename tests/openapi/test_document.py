@@ -21,7 +21,7 @@ from ninefold.plan.routes import Blocked, Served
 from ninefold.tools.openapi.document import openapi
 from ninefold.tools.openapi.service import Service
 
-CONTRACTS = some(ALL, 4)
+CONTRACTS = some(ALL, 8)
 
 
 @cache

@@ -79,7 +79,7 @@ ALL = (
 @pytest.mark.slow
 @pytest.mark.parametrize("asked", some(ALL, 1) if LONG else QUICK, ids=str)
 def test_the_service_keeps_its_document(asked: Asked, tmp_path: Path) -> None:
-    ask(asked, tmp_path, examples=20 if LONG else 4)
+    ask(asked, tmp_path, examples=20 if LONG else 2)
 
 
 def ask(asked: Asked, folder: Path, examples: int) -> None:

@@ -128,7 +128,7 @@ def holed(endpoint: str, written: str, instead: str, database: str = "sqlite") -
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("hole", some(HOLES, 2), ids=lambda hole: hole.forgotten)
+@pytest.mark.parametrize("hole", some(HOLES, 4), ids=lambda hole: hole.forgotten)
 def test_a_hole_is_found(hole: Hole, tmp_path: Path) -> None:
     served = holed(hole.endpoint, hole.written, hole.instead)
     found = findings(read(ORDERS), tmp_path, served, FINDING[hole.item])

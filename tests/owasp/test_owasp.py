@@ -41,7 +41,7 @@ from ninefold.runtime.store.protocol import Opened
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow]
 
-CONTRACTS = some(ALL, 12)
+CONTRACTS = some(ALL, 24)
 OVER_POSTGRESQL = some(ALL, 48)
 
 

@@ -47,7 +47,7 @@ def test_it_is_given_all_once_and_in_order(by: Any, tmp_path: Path) -> None:
     with by(tmp_path) as (address, goes, comes, kept), nodes(url, 2, "--broker", address) as both:
         load = Load([*both], person(both[0].client), hall(both[0].client, 10**6))
         with load.going(4):
-            for _ in range(many("OUTAGES", 2, 20)):
+            for _ in range(many("OUTAGES", 1, 20)):
                 load.until_more(10)
                 goes()
                 load.until_more(10)

@@ -250,8 +250,8 @@ def test_nothing_is_lost_or_done_twice_whatever_fails(tmp_path: Path) -> None:
         began = time.time()
         done = Counter[str]()
         with load.going(6):
-            # A third of the kinds is the sample: all of them take minutes.
-            kinds = list(FAULTS) if LONG else some(list(FAULTS), 3)
+            # A fifth of the kinds is the sample: all of them take minutes.
+            kinds = list(FAULTS) if LONG else some(list(FAULTS), 5)
             while done.total() < many("FAULTS", len(kinds), 500):
                 for name in random.sample(kinds, len(kinds)):
                     FAULTS[name](found)

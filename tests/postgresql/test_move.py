@@ -47,7 +47,7 @@ def moved(contract: Path, source: str, target: str) -> int:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("directory", some(SERVED, 6), ids=lambda path: path.name)
+@pytest.mark.parametrize("directory", some(SERVED, 12), ids=lambda path: path.name)
 def test_all_that_a_database_holds_goes_there_and_back(
     directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

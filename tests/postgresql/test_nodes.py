@@ -160,7 +160,7 @@ def test_nothing_is_lost_or_done_twice_while_nodes_die_hang_and_lose_their_conne
         made = among[1].client.post("/webhooks", json={"url": receiver.url, "kinds": ["seat.made"]}, headers=load.who)
         assert made.status_code == 201
         with load.going(6):
-            for number in range(many("CUTS", 4, 96)):
+            for number in range(many("CUTS", 2, 96)):
                 time.sleep(random.uniform(0.5, 2))
                 victim = random.choice(among)
                 if number % 4 == 0:
@@ -180,7 +180,7 @@ def test_nothing_is_lost_or_done_twice_while_nodes_die_hang_and_lose_their_conne
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("directory", some(SERVED, 10), ids=lambda path: path.name)
+@pytest.mark.parametrize("directory", some(SERVED, 20), ids=lambda path: path.name)
 def test_two_nodes_that_are_asked_in_turn_answer_as_one(directory: Path) -> None:
     plan = compiled(contract_of(directory)).plan_for("postgresql")
     assert plan is not None

@@ -38,7 +38,7 @@ def planned(path: Path) -> ServicePlan:
 
 @pytest.mark.long
 @pytest.mark.serves
-@pytest.mark.parametrize("directory", some(SERVED, 10), ids=lambda path: path.name)
+@pytest.mark.parametrize("directory", some(SERVED, 20), ids=lambda path: path.name)
 def test_the_service_answers_as_from_sqlite(directory: Path) -> None:
     answers(directory)
 

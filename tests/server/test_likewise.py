@@ -55,7 +55,7 @@ COMPLETE = [each for each in SERVED if each.name != "orders"]
 COMES_LATER = ("transfer-encoding", "expect")
 """With these a body may come in pieces."""
 
-CASES = COMPLETE if LONG else some(COMPLETE, 16)
+CASES = COMPLETE if LONG else some(COMPLETE, 32)
 
 
 @pytest.mark.long
