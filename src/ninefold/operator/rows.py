@@ -208,11 +208,7 @@ class _Stated:
         call = self._caller.call(operations)
         call.env[environment.PATH] = key
         call.body = {name: value for name, value in values.items() if name not in key}
-        wanted = change.wanted(call, frozenset(call.body), False)
-        if wanted is not None:
-            change.found(call, session.run(wanted.text, wanted.binds))
-        change.prepare(call)
-        at_once(change.perform(call), session)
+        change.do_in(session, call, frozenset(call.body))
 
 
 def _words(failures: tuple[Failure, ...]) -> str:

@@ -24,7 +24,7 @@ from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.operations.constraints import NOT_MADE, NothingFound, Refusal
 from ninefold.runtime.operations.cursors import Cursors
-from ninefold.runtime.operations.flow import Next, Select, Sweep, Wait, at_once
+from ninefold.runtime.operations.flow import Next, Select, Sweep, Wait
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.sources import EVER, Sources, moved
@@ -90,11 +90,7 @@ class Timer:
         )
         session.run(savepoints.BEGIN, ())
         try:
-            wanted = self._take.wanted(call)
-            if wanted is not None:
-                self._take.found(call, session.run(wanted.text, wanted.binds))
-            self._take.prepare(call)
-            at_once(self._take.perform(call), session)
+            self._take.do_in(session, call)
         except (Refusal, NothingFound, *NOT_MADE):
             session.run(savepoints.UNDO, ())
             taken = False

@@ -46,11 +46,10 @@ class Write:
     """A change of one row."""
 
     def __init__(self, operation: plan.Write) -> None:
-        self.resource: str | None = operation.resource
+        self.resource = operation.resource
         own = operation if isinstance(operation, plan.WithValues) else None
         self.judge: Judge | None = Judge(operation.judge, () if own is None else own.held)
         self._judge = self.judge
-        self._row = operation.resource
         self._is_new = isinstance(operation, plan.Create | plan.Ensure)
         self._lacks = lacks_of(operation)
         self._grants = isinstance(operation, plan.Grant)
@@ -103,11 +102,17 @@ class Write:
         own = replace(
             call, env=env, body={}, valid=None, wrong=frozenset(), current=None, on_current=False, caused=True
         )
-        wanted = self.wanted(own)
-        if wanted is not None:
-            self.found(own, session.run(wanted.text, wanted.binds))
-        self.prepare(own)
-        flow.at_once(self.perform(own), session)
+        self.do_in(session, own)
+
+    def _prepare_in(self, session: Session, call: Call, given: frozenset[str]) -> None:
+        if (wanted := self.wanted(call, given)) is not None:
+            self.found(call, session.run(wanted.text, wanted.binds))
+        self.prepare(call)
+
+    def do_in(self, session: Session, call: Call, given: frozenset[str] = frozenset()) -> None:
+        """Do all of it in a transaction that is open. `given`: by the body. Raises Refusal or NothingFound."""
+        self._prepare_in(session, call, given)
+        flow.at_once(self.perform(call), session)
 
     def values(self, call: Call, env: Environment, current: dict[str, Value]) -> dict[str, Any]:
         """The values of one row of several, of which `current` was read."""
@@ -204,7 +209,7 @@ class Write:
 
     def _wrote(self, call: Call, row: Row) -> tuple[Row, Shape, None]:
         if self._is_new:
-            call.env[BEFORE] = {**call.env[BEFORE], self._row: None}
+            call.env[BEFORE] = {**call.env[BEFORE], self.resource: None}
         return row, self._shape, None
 
     def _work(self, call: Call, session: Session) -> tuple[Row, Shape, str | None]:
@@ -305,11 +310,8 @@ class Write:
         assert self._instead is not None
         hashes = self._values.hashes(call.env[environment.NEW])
         own, write = self._instead.call(call, other.row), self._instead.write
-        wanted = write.wanted(own, frozenset(call.body or ()))
-        if wanted is not None:
-            write.found(own, session.run(wanted.text, wanted.binds))
         try:
-            write.prepare(own)
+            write._prepare_in(session, own, frozenset(call.body or ()))
         except Refusal as refusal:
             raise refusal.beside(other.refusal) from None
         if other.refusal is not None:
@@ -327,9 +329,9 @@ class Write:
         first; a row that is new was nothing."""
         if self._was is not None and self._read_was is not None:
             was = [self._read_was(row) for row in session.run(*self._was.bound(env))]
-            env[BEFORE] = {**env[BEFORE], self._row: was[0] if was else None}
+            env[BEFORE] = {**env[BEFORE], self.resource: was[0] if was else None}
         elif self._is_new:
-            env[BEFORE] = {**env[BEFORE], self._row: None}
+            env[BEFORE] = {**env[BEFORE], self.resource: None}
 
     def _written(self, row: Row) -> dict[str, Any]:
         """The root `$row`: what says which row was written; of a row that was removed, all of it."""
