@@ -52,6 +52,15 @@ def changed(old: str, new: str) -> str:
             "NF0412: the database reads items by position from a stored array only",
         ),
         (changed("key:   {type: http", "key:   {type: htpp"), "NF0304: `type` cannot be `htpp`"),
+        (changed("inverse: orders,", "inverses: orders,"), "NF0301: `customer` has no key `inverses`"),
+        (
+            changed("on create: uuid()}\n    customer:", "on create: autoincrement}\n    customer:"),
+            "NF0404: `autoincrement` is not a name that can be read here",
+        ),
+        (
+            changed("does: cancel order", "does: cancle order"),
+            "NF0317: `cancle` is nothing that an endpoint does to `order`",
+        ),
         (changed("matches: customer.api_key", "matches: customer.key"), "NF0312: `key` is not a field of `customer`"),
     ],
 )  # fmt: skip

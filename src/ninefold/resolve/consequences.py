@@ -2,12 +2,13 @@
 
 A name that cannot be one, a resource that nothing declares and a field whose schema is wrong are told where they are;
 what is said of the expressions and names that read them follows from that, and comes back by itself where it does not.
+So does what is only said because something is absent: what could not be read may have been it.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -16,18 +17,26 @@ from ninefold.diagnostics.diagnostic import Diagnostic, Label, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_NAME, UNREADABLE
-from ninefold.language.codes import NOT_AN_ACTION, UNDECLARED, UNKNOWN_KEY, WRONG_SHAPE
+from ninefold.language.codes import NOT_AN_ACTION, NOT_AN_ENDPOINT, UNDECLARED, UNKNOWN_KEY, WRONG_SHAPE
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Sequence, scalars
 
-_FIRST_OF_EXPRESSIONS = "NF0400"
-_NOTHING_ANSWERS_WITH = "NF0519"
+_FIRST_OF_EXPRESSIONS, _FIRST_OF_MEANINGS = "NF0400", "NF0500"
+_UNUSED = frozenset({"NF0516", "NF0518", "NF0519", "NF0569"})
+"""What is said of a whole contract: that nothing uses something."""
+
+_NEEDS_WHAT_IS_NONE = "NF0592"
+
+_LACKS = frozenset(
+    {"NF0503", "NF0505", "NF0566", "NF0567", "NF0572", "NF0576", "NF0584", "NF0588", "NF0596", "NF0602", "NF0621",
+     "NF0760"}
+)  # fmt: skip
+"""What is said of one declaration: that nothing in it, or in what it names, gives, finds or tells something."""
+
+_HAS_NO = frozenset({UNDECLARED.id, NO_SUCH_FIELD.id, "NF0504", "NF0510", "NF0511", "NF0524"})
+"""What is said of a name that something does not have; its message names both."""
+
 _QUOTED = regex.compile(r"`([^`]*)`")
-
-
-def _is_named(document: Document, codes: list[str]) -> bool:
-    """Whether something outside of part 7 says one of these: it could not be read, or it would be known."""
-    parts = (part.facts for part in document.parts if part.name != "errors")
-    return any(scalar.text in codes for facts in parts for scalar in scalars(facts))
+_WORDS = regex.compile(r"\w+")
 
 
 def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
@@ -39,8 +48,7 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     unknown = {each.of for each in said if each.of and each.code is UNDECLARED}
     machines = tuple(_machines(document, said))
     skipped, unshaped = _skipped(document, said), _unshaped(document, said)
-    if not (faulty or refused or unknown or machines or skipped or unshaped):
-        return tuple(_once(said))
+    unread_in = _Unread(document, said)
     written = _Written(document)
     # What is done to a resource that has states is as unknown as the resource.
     undone = _reading(unknown & {entry.name for entry in document.part("states").facts.entries})
@@ -49,11 +57,11 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     def follows(each: Diagnostic) -> bool:
         if each.of or each.code.severity is Severity.NOTE:
             return False
+        if unread_in.may_be_why(each) or _is_not_there(each, skipped):
+            return True
         if any(machine.holds(each) for machine in machines) or _is_of_skipped(each, skipped):
             return True
         if each.span in unshaped and _is_of_meaning(each):
-            return True
-        if each.code.id == _NOTHING_ANSWERS_WITH and _is_named(document, _QUOTED.findall(each.message)):
             return True
         told = " ".join(f".{name}" for name in _QUOTED.findall(each.message))
         place = "" if each.code is UNREADABLE else written.around(each.span)
@@ -70,12 +78,13 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
         # What has no such name was known: a type that is not known finds every name.
         return each.code not in (NO_SUCH_FIELD, NO_SUCH_NAME) and (_found(wrong, told) or _found(wrong, place))
 
-    return tuple(_once(each for each in said if not follows(each)))
+    return tuple(_once(document, (each for each in said if not follows(each))))
 
 
 def _faulty(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[str]:
     """The fields of part 2 of which something is wrong."""
-    spans = sorted((entry.span.start, entry.span.end, entry.name) for entry in _fields(document))
+    fields = (entry for _, own in _fields(document) for entry in own)
+    spans = sorted((entry.span.start, entry.span.end, entry.name) for entry in fields)
     starts = [start for start, _, _ in spans]
     for each in said:
         at = bisect_right(starts, each.span.start) - 1
@@ -107,12 +116,97 @@ def _machines(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[_Mac
                 break
 
 
-def _skipped(document: Document, said: tuple[Diagnostic, ...]) -> str:
-    """What stands under keys that are none, as it is written."""
-    refused = {each.span for each in said if each.code is UNKNOWN_KEY}
+class _Unread:
+    """What could not be read: where, and in which declarations, such as a field, an endpoint or a scheme."""
+
+    def __init__(self, document: Document, said: tuple[Diagnostic, ...]) -> None:
+        self._declared = _Declared(document)
+        errors = [each for each in said if each.code.severity is Severity.ERROR]
+        self._is_any = any(each.code.id != _NEEDS_WHAT_IS_NONE for each in errors)
+        unread = [each for each in errors if each.code.id < _FIRST_OF_MEANINGS or each.code.id in _HAS_NO]
+        self._starts = sorted(each.span.start for each in unread)
+        self._names = {one.name for each in unread for one in self._declared.around(each.span)}
+        reading = (each for each in unread if each.code.id < _FIRST_OF_EXPRESSIONS and each.code is not UNDECLARED)
+        self._fields = {one for each in reading for one in self._declared.around(each.span) if one.owner is not None}
+        schemes = document.part("authentication").facts.get("schemes")
+        self._is_of_schemes = schemes is not None and self._is_in(schemes.span)
+
+    def _is_in(self, span: Span) -> bool:
+        at = bisect_left(self._starts, span.start)
+        return at < len(self._starts) and self._starts[at] < span.end
+
+    def may_be_why(self, each: Diagnostic) -> bool:
+        """Whether it is said because of what something is not, and what that is could not be read."""
+        if each.code.id in _UNUSED:
+            return bool(self._starts)
+        if each.code.id == _NEEDS_WHAT_IS_NONE:
+            return self._is_any
+        around = self._declared.around(each.span)
+        if each.code.id in _LACKS:
+            own = (one.span for one in around if one.key == each.span)
+            return self._is_in(next(own, each.span)) or not self._names.isdisjoint(_QUOTED.findall(each.message))
+        if each.code is NO_SUCH_FIELD and each.message.startswith("`caller` has no"):
+            return self._is_of_schemes
+        is_of_name = each.code.id < _FIRST_OF_EXPRESSIONS or each.code in (NO_SUCH_FIELD, NO_SUCH_NAME, UNREADABLE)
+        return not is_of_name and not self._fields.isdisjoint(around)
+
+
+@dataclass(frozen=True, slots=True)
+class _Declaration:
+    """A field is `RESOURCE.FIELD`, and its `owner` is the resource."""
+
+    name: str
+    key: Span
+    span: Span
+    owner: _Declaration | None = None
+
+
+class _Declared:
+    """What a contract declares, found by a place in it."""
+
+    def __init__(self, document: Document) -> None:
+        found = list[_Declaration]()
+        for part in document.parts:
+            for entry in part.facts.entries:
+                is_group = part.name not in ("resources", "states", "endpoints") and isinstance(entry.value, Mapping)
+                own = entry.value.entries if is_group and isinstance(entry.value, Mapping) else (entry,)
+                found += (_Declaration(each.name, each.key.span, each.span) for each in own)
+            for resource, fields in _fields(document) if part.name == "resources" else ():
+                owner = _Declaration(resource.name, resource.key.span, resource.span)
+                found += (
+                    _Declaration(f"{resource.name}.{each.name}", each.key.span, each.span, owner) for each in fields
+                )
+        self._found = sorted(found, key=lambda each: each.span.start)
+        self._starts = [each.span.start for each in self._found]
+
+    def around(self, span: Span) -> tuple[_Declaration, ...]:
+        """The declarations that a place is in: a field and its resource."""
+        at = bisect_right(self._starts, span.start) - 1
+        found = self._found[at] if at >= 0 else None
+        both = () if found is None else (found,) if found.owner is None else (found, found.owner)
+        return tuple(each for each in both if span.start < each.span.end)
+
+
+def _skipped(document: Document, said: tuple[Diagnostic, ...]) -> frozenset[str]:
+    """The words of what stands under keys that are none, and those that they may have been meant for."""
+    refused = {each.span.start: each for each in said if each.code in (UNKNOWN_KEY, NOT_AN_ENDPOINT)}
     parts = (part.facts for part in document.parts) if refused else ()
-    entries = (each for facts in parts for each in _entries(facts) if each.key.span in refused)
-    return "\n".join(document.source.cut(each.value.span) for each in entries)
+    entries = (each for facts in parts for each in _entries(facts) if each.key.span.start in refused)
+    meant = {word for each in refused.values() for help in each.help for word in _QUOTED.findall(help)}
+    return frozenset({word for each in entries for word in _WORDS.findall(document.source.cut(each.span))} | meant)
+
+
+def _is_under(name: str, skipped: frozenset[str]) -> bool:
+    words = _WORDS.findall(name)
+    return bool(words) and skipped.issuperset(words)
+
+
+def _is_not_there(each: Diagnostic, skipped: frozenset[str]) -> bool:
+    """Whether a name is told not to be there that stands where nothing is read."""
+    if not skipped or each.code.id not in _HAS_NO | {NO_SUCH_NAME.id}:
+        return False
+    names = _QUOTED.findall(each.message)
+    return bool(names) and _is_under(names[-1 if " has no " in each.message else 0].rpartition(" ")[2], skipped)
 
 
 def _entries(node: Node) -> Iterator[Entry]:
@@ -123,10 +217,10 @@ def _entries(node: Node) -> Iterator[Entry]:
         yield from _entries(item)
 
 
-def _is_of_skipped(each: Diagnostic, skipped: str) -> bool:
+def _is_of_skipped(each: Diagnostic, skipped: frozenset[str]) -> bool:
     """Whether a warning, such as that nothing uses something, is about what stands where nothing is read."""
     named = _QUOTED.findall(each.message)
-    return _is_of_meaning(each) and bool(named) and all(_found(_reading({name}), skipped) for name in named)
+    return _is_of_meaning(each) and bool(named) and all(_is_under(name, skipped) for name in named)
 
 
 def _unshaped(document: Document, said: tuple[Diagnostic, ...]) -> frozenset[Span]:
@@ -141,11 +235,11 @@ def _is_of_meaning(each: Diagnostic) -> bool:
     return each.code.severity is Severity.WARNING and each.code.id >= _FIRST_OF_EXPRESSIONS
 
 
-def _fields(document: Document) -> Iterator[Entry]:
+def _fields(document: Document) -> Iterator[tuple[Entry, tuple[Entry, ...]]]:
+    """Each resource of part 2 with its fields."""
     for resource in document.part("resources").facts.entries:
-        fields = resource.value.get("fields") if isinstance(resource.value, Mapping) else None
-        if fields is not None and isinstance(fields.value, Mapping):
-            yield from fields.value.entries
+        if isinstance(resource.value, Mapping):
+            yield resource, resource.value.under("fields")
 
 
 def _reading(names: set[str]) -> re.Pattern[str] | None:
@@ -161,20 +255,30 @@ def _found(pattern: re.Pattern[str] | None, text: str) -> bool:
     return pattern is not None and pattern.search(text) is not None
 
 
-def _once(said: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+def _once(document: Document, said: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Each once; of a name that nothing declares with a label at each place where it is used."""
     said = tuple(said)
+    resources = frozenset(entry.name for entry in document.part("resources").facts.entries)
     places: dict[tuple[object, ...], list[Span]] = {}
     for each in said:
-        if each.code in (UNDECLARED, NO_SUCH_FIELD):
-            places.setdefault((each.code.id, each.message, each.help), []).append(each.span)
+        if (missing := _missing(each, resources)) is not None:
+            places.setdefault(missing, []).append(each.span)
     for each in said:
-        spans = places.get((each.code.id, each.message, each.help))
+        missing = _missing(each, resources)
+        spans = None if missing is None else places[missing]
         if spans is None:
             yield each
         elif spans[0] == each.span:
             more = tuple(Label(span, "nor is it here") for span in dict.fromkeys(spans[1:]) if span != each.span)
             yield replace(each, labels=(*each.labels, *more))
+
+
+def _missing(each: Diagnostic, resources: frozenset[str]) -> tuple[object, ...] | None:
+    """What is not there: what a resource does not have is the same in the words of every code."""
+    names = _QUOTED.findall(each.message) if each.code.id in _HAS_NO else ()
+    if len(names) == 2 and not resources.isdisjoint(names):
+        return (frozenset(names),)
+    return (each.code.id, each.message, each.help) if each.code in (UNDECLARED, NO_SUCH_FIELD) else None
 
 
 class _Written:
