@@ -7,10 +7,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
-from ninefold.contract.writes import acted_on
 from ninefold.diff.admissions import admitted, cells
 from ninefold.diff.alone import Alone, Both
+from ninefold.diff.audiences import besides, is_implied, of_rows, of_values, side_of_change
 from ninefold.diff.changes import Change
+from ninefold.diff.flows import Flows
 from ninefold.diff.meaning import meaning
 from ninefold.diff.normal import Words
 from ninefold.diff.orders import of_order
@@ -67,22 +68,19 @@ class Judge:
         if change.how == "reordered":
             return (*found, *of_order(change, alone, self.both, self.promise))
         found += of_schemas(change, self.sights, self.shown, self.promise)
-        declared = side_of(change.part, change.key.path)
+        declared = side_of_change(change, self.both)
         found += self._more_words(change)
+        found += of_rows(alone, self.both, is_wider=change.key.narrows and self.direction(change) == "more")
         if not alone.felt.routes and {*alone.felt.rest.values()} == {"runs"}:
-            if found and change.how == "added" and change.key.path.startswith("RESOURCE.states"):
-                return tuple(found)  # each row that was in a state is in one
-            return (*found, *effects("runs", "unproved", self.promise, said="what rows have to be is checked"))
+            return tuple(found)
         if change.key.shape in BY_CALLER or (declared == "guards" and change.part == 5):
             found += self._admissions(change)
         elif declared != "used" and not self._only_used(change):
             found += self._declared(change, declared, alone)
-        found += self._told_of(change, alone)
+        found += besides(change, alone, self.both, self.promise)
         found += self._met(change, alone, declared)
         found += self._elsewhere(alone)
-        found += self._known_by(change)
         found += self._moved(change, alone, declared)
-        found += self._emptied(change)
         found += self._reached(change, alone, found)
         if not found:
             found += self._unmet(change, alone)
@@ -96,6 +94,16 @@ class Judge:
     def shown(self) -> frozenset[tuple[str, str]]:
         """The fields that both contracts show."""
         return shown_fields(self.both.old.contract) & shown_fields(self.both.new.contract)
+
+    def flows(self, change: Change) -> frozenset[Side] | None:
+        """Where the values are felt that a change gives a field, in either contract; None: it gives none."""
+        found = [each.of(change) for each in self._flows]
+        known = [each for each in found if each is not None]
+        return frozenset(side for sides in known for side in sides) if known else None
+
+    @cached_property
+    def _flows(self) -> tuple[Flows, Flows]:
+        return Flows(self.both.old.contract), Flows(self.both.new.contract)
 
     def _gaps(self, change: Change, alone: Alone) -> Iterator[Effect]:
         def who(blocks: Collection[str]) -> Audience:
@@ -111,7 +119,8 @@ class Judge:
             yield Effect(who(each.blocks), "compatible", "close a gap", f"a gap closes: {each.text}")
 
     def _is_proved_the_same(self, change: Change) -> bool:
-        return change.how == "changed" and change.key.narrows and self.direction(change) == "same"
+        is_one = change.how == "changed" and change.key.narrows
+        return (is_one or is_implied(change, self.documents)) and self.direction(change) == "same"
 
     def _is_only_called(self, change: Change, alone: Alone) -> bool:
         """Whether a scheme has another name, which no caller sees, and plans differ in that alone."""
@@ -144,11 +153,17 @@ class Judge:
         way = self.direction(change)
         if key.path == "schemes.SCHEME.lasts" and alone.felt.routes and _tells_how_long(self.both.new_plan):
             yield Effect("readers", "look", None, "who is given a credential is told another time")
+        if key.path == "ENDPOINT.ends":
+            return
         if key.path == "precedence":
             yield from effects(side, "unproved", self.promise, said=self._swapped())
             return
         if side == "moves" and not alone.felt.sides - {"runs"}:
             side = "runs"
+        sides = self.flows(change) if side == "moves" else None
+        if sides is not None:
+            yield from of_values(way, sides, self.promise)
+            return
         word = key.promise if way == "more" else None
         if way == "more" and word is None and key.path.endswith(".*"):
             word = self._word_around(change)
@@ -191,6 +206,8 @@ class Judge:
     def direction(self, change: Change) -> Direction:
         old, new = change.old, change.new
         key = change.key
+        if is_implied(change, self.documents):
+            return "same"
         if key.kind is Kind.FALLS_BACK and (old is None or new is None):
             stood = line_of(key, self.documents[0]) if old is None else old.node
             stands = line_of(key, self.documents[1]) if new is None else new.node
@@ -237,30 +254,6 @@ class Judge:
             said = "rows may be in a state that readers do not know"
             yield from effects("gives", "more", self.promise, "add a state", said)
 
-    def _told_of(self, change: Change, alone: Alone) -> Iterator[Effect]:
-        """Of what rows are that nobody sees: whoever is told `forbidden` knows that there is one."""
-        if change.part == 5 and change.key.path == "unseen rows" and change.new is not None:
-            if isinstance(change.new.node, Scalar) and change.new.node.says("forbidden"):
-                yield Effect("owners", "opens", None, "that a row is there is told to who may not see it")
-        if change.key.path == "RESOURCE.fields.FIELD.on delete" and change.new is not None:
-            if isinstance(change.new.node, Scalar) and change.new.node.says("cascade"):
-                yield Effect("owners", "opens", None, "rows go with what they refer to")
-        if change.key.path == "RESOURCE.fields.FIELD.on delete" and alone.felt.routes:
-            refused = [
-                isinstance(each.node, Scalar) and each.node.says("restrict")
-                for each in (change.old, change.new)
-                if each
-            ]
-            if any(refused):
-                yield from effects("takes", "less" if refused[-1] else "more", self.promise, said=_REFUSED)
-        if change.key.path == "ENDPOINT.ends":
-            if change.new is not None:
-                yield Effect("senders", "breaking", None, "credentials end that went on")
-            if change.old is not None:
-                yield Effect("owners", "opens", None, "credentials go on that ended")
-        if change.part == 3 and change.key.path.startswith("RESOURCE.gone") and change.new is None:
-            yield Effect("owners", "opens", None, "rows that were gone are there")
-
     def _moved(self, change: Change, alone: Alone, declared: Side) -> Iterator[Effect]:
         """Of a transition: rows that it moves by itself, where it brings its time along; the events that arise upon it;
         and where rows get to that did not."""
@@ -295,25 +288,6 @@ class Judge:
         kinds = value_of(self.both.old.contract.events.kinds) or ()
         upon = {(each.verb, each.subject) for kind in kinds for each in value_of(kind.upon) or ()}
         return (transition, resource) in upon
-
-    def _known_by(self, change: Change) -> Iterator[Effect]:
-        """Of a primary key: which rows may be there beside each other."""
-        if change.part == 2 and change.key.path.startswith("RESOURCE.primary key") and change.how != "added":
-            yield from effects("takes", "less", self.promise, said="rows that differ in it alone are one")
-
-    def _emptied(self, change: Change) -> Iterator[Effect]:
-        """Of a member more of a body that replaces: who does not give it leaves rows without a value that they had."""
-        if change.part != 4 or change.key.path != "ENDPOINT.body" or change.how != "added" or change.new is None:
-            return
-        endpoint = self.both.new.contract.endpoints_by_key.get(change.names[0])
-        resource = None if endpoint is None else acted_on(endpoint)
-        name = change.new.node.text if isinstance(change.new.node, Scalar) else None
-        if endpoint is None or endpoint.method != "PUT" or name is None:
-            return
-        resources = value_of(self.both.old.contract.resources.resources) or ()
-        fields = (each for one in resources if one.name == resource for each in value_of(one.fields) or ())
-        if any(each.name == name for each in fields):
-            yield from effects("takes", "unproved", self.promise, said=f"`{name}` is emptied where it is not given")
 
     def _reached(self, change: Change, alone: Alone, found: Collection[Effect]) -> tuple[Effect, ...]:
         """Of what says which rows there are for a request that changes several, or one if there is one: a row that was
@@ -374,7 +348,6 @@ def _unproved(effect: Effect) -> Effect:
     return replace(effect, verdict="look", word=None) if effect.verdict == "compatible" else effect
 
 
-_REFUSED = "a row that others refer to cannot be deleted"
 _FIELD = "add an optional field"
 _KIND = "add an event kind"
 _TRANSITION = "add a transition"

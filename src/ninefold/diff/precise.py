@@ -74,7 +74,10 @@ def _of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
     yield from _bodies(old.get("body"), new.get("body"), any(map(_replaces, admissions(new).values())))
     for name, what in _PARAMETERS.items():
         is_open = name == "headers" or old.get("unknown_parameters") == "ignored"
-        yield from _parameters(old.get(name) or [], new.get(name) or [], what, is_open=is_open)
+        for each in _parameters(old.get(name) or [], new.get(name) or [], what, is_open=is_open):
+            # Of what only narrows or orders a list, nothing is shown or stored.
+            is_kept = name not in ("query", "headers") or _is_read(new.get("admissions"), name)
+            yield replace(each, is_schema=each.is_schema and is_kept)
     was, now = admissions(old), admissions(new)
     for who in was.keys() & now.keys():
         before, after = was[who].get("operation", {}), now[who].get("operation", {})
@@ -87,6 +90,19 @@ def _of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
         yield from (Met("takes", "less", None, f"the parameter `{each}` is not read any more") for each in gone)
         yield from _responses(before.get("response"), after.get("response"))
         yield from _events(_found_events(before), _found_events(after))
+
+
+def _is_read(value: Any, place: str) -> bool:
+    """Whether an expression reads parameters of the request (`request.query`)."""
+    match value:
+        case {"node": "select", "name": name, "operand": {"node": "variable", "name": "request"}} if name == place:
+            return True
+        case dict():
+            return any(_is_read(each, place) for each in value.values())
+        case list() | tuple():
+            return any(_is_read(each, place) for each in value)
+        case _:
+            return False
 
 
 _REPLACING: Final = frozenset(each.__struct_config__.tag for each in (Put, Replace))

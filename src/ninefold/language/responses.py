@@ -171,14 +171,14 @@ class Cors:
     exposed: Fact[tuple[Name, ...]] | None = adds(
         "exposed", shapes.Names("a response header"), "Response headers that scripts may read.",
         "Those that CORS always exposes.", read=leaves.headers, told="response headers that scripts may read",
-        promise="relax a restriction")
+        side="gives", promise=MORE_HEADERS)
     credentials: Fact[bool] | None = adds(
         "credentials", shapes.Boolean(), "Whether cookies and credentials may come along.", "They may not.",
         sentence="cookies and credentials may come along", promise="relax a restriction")
     max_age: Fact[int] | None = adds(
         "max age", shapes.Duration(), "How long a browser may keep the answer to a preflight.",
         "As long as the browser's own rule says.", sentence="a browser may keep the answer to a preflight for {}",
-        promise="relax a restriction")
+        order="choice", promise="relax a restriction")
     preflight: Fact[int] | None = asked(
         "preflight", shapes.Integer(200, 299), "The status of an answer to OPTIONS.", CORS, WITHOUT_CORS,
         asks="the status of an answer to OPTIONS, `preflight`", told="status of an answer to OPTIONS", side="gives")

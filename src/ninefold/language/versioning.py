@@ -316,10 +316,10 @@ class Version:
         says_none=True, main=True, read=changes, told="the way back to it", side="used")
     deprecated: Fact[str] | None = adds(
         "deprecated", shapes.Date(), "Since when it is deprecated: the header Deprecation (RFC 9745).",
-        "Responses have no header Deprecation.", side="gives", promise="deprecate")
+        "Responses have no header Deprecation.", side="gives", order="choice", promise="deprecate")
     sunset: Fact[str] | None = adds(
         "sunset", shapes.Date(), "When it will no longer be served: the header Sunset (RFC 8594).",
-        "Responses have no header Sunset.", side="gives", promise="deprecate")
+        "Responses have no header Sunset.", side="gives", order="choice", promise="deprecate")
     retired: Fact[str] | None = restricts(
         "retired", shapes.Date(), "Since when it is no longer served (`retired version`).", "It is served.")
 

@@ -1,0 +1,192 @@
+"""For whom a difference is beside those whom its key and its direction say: those whose rows they are, who runs the
+service, and who is told of what a field has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from ninefold.contract.service import Contract
+from ninefold.contract.writes import acted_on
+from ninefold.diff.alone import Alone, Both
+from ninefold.diff.changes import Change
+from ninefold.diff.promise import Promise
+from ninefold.diff.schemas import steps
+from ninefold.diff.verdicts import Direction, Effect, effects
+from ninefold.language.fact import value_of
+from ninefold.language.key import Side
+from ninefold.language.sides import side_of
+from ninefold.plan.service import ServicePlan
+from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Sequence
+from ninefold.upgrade.change import Change as Becoming
+from ninefold.upgrade.changes import changes
+from ninefold.upgrade.steps import AreIn, Premise
+
+_REFUSED: Final = "a row that others refer to cannot be deleted"
+
+_ENDED: Final = {"presented": {"presented"}, "others": {"others"}, "all": {"presented", "others"}}
+
+
+def side_of_change(change: Change, both: Both) -> Side:
+    """What is said of a transition that the service alone takes, nobody sends anything for."""
+    side = side_of(change.part, change.key.path)
+    if change.part == 3 and side == "takes" and change.names[1:2] == ("transitions",) and len(change.names) > 2:
+        of = change.names[2], change.names[0]
+        if not any(of in _taken(each.contract) for each in (both.old, both.new)):
+            return "moves"
+    return side
+
+
+def _taken(contract: Contract) -> set[tuple[str, str | None]]:
+    """The transitions that requests take, and other operations with them."""
+    found = set[tuple[str, str | None]]()
+    for endpoint in value_of(contract.endpoints.endpoints) or ():
+        found |= {(each.verb, each.subject) for each in value_of(endpoint.does) or ()}
+        found |= {(each.verb, each.subject) for each in value_of(endpoint.also) or ()}
+    for each in value_of(contract.states.machines) or ():
+        machine = value_of(each.machine)
+        for transition in () if machine is None else value_of(machine.transitions) or ():
+            found |= {(one.verb, one.subject) for one in value_of(transition.also) or ()}
+    return found
+
+
+def of_values(way: Direction, sides: frozenset[Side], promise: Promise) -> Iterator[Effect]:
+    """Of another value in a field: for those who are shown it, told of it, or asked by it."""
+    if "gives" in sides:
+        yield from effects("moves", way, promise)
+    if "tells" in sides:
+        yield from effects("tells", way if way in ("unproved", "same") else "other", promise)
+    if sides & {"takes", "guards"} and way != "same":
+        yield from effects("takes", "unproved", promise, said="what is asked of requests reads it")
+    if not sides:
+        yield from effects("runs", "unproved", promise, said="what is stored is another, and no caller is shown it")
+
+
+def of_rows(alone: Alone, both: Both, *, is_wider: bool) -> Iterator[Effect]:
+    """What becomes of rows that are there: whether a start, or an upgrade, may ask for something."""
+    old, new = both.old_plan, alone.plan
+    if new is None:
+        if not alone.felt.routes and {*alone.felt.rest.values()} == {"runs"}:
+            yield Effect("operators", "look", None, "what rows have to be is checked")
+        return
+    always = changes(old.schema, old.schema).changes
+    for each in changes(old.schema, new.schema).changes:
+        if each in always or (not each.words and all(_goes_on(one, always) for one in each.premises)):
+            continue
+        said = f"{each.about} {each.words}".rstrip()
+        if each.kind == "question" or each.by == "upgrade":
+            yield Effect("operators", "look", None, f"{said}: `ninefold upgrade` asks where there are rows")
+        elif each.premises:
+            yield Effect("operators", "look", None, f"{said}: rows that are there may not fit, and stop the start")
+        elif each.words:
+            yield Effect("operators", "compatible", None, f"{said}: the database follows by itself")
+    for what in dict.fromkeys(_unfit(old, new, is_wider)):
+        yield Effect("operators", "look", None, f"{what}: rows that are there may not fit, and stop the start")
+
+
+def _goes_on(premise: Premise, always: Iterable[Becoming]) -> bool:
+    """Whether rows are in a state as they were, where there are more of them."""
+    was = [one for each in always for one in each.premises if isinstance(one, AreIn)]
+    return isinstance(premise, AreIn) and any(
+        (one.table, one.column) == (premise.table, premise.column) and {*one.values} <= {*premise.values} for one in was
+    )
+
+
+def _unfit(old: ServicePlan, new: ServicePlan, is_wider: bool) -> Iterator[str]:
+    """The fields, and checks, that rows which are there may not keep; checks that are wider they keep."""
+    there = {(table.name, column.name) for table in old.schema.tables for column in table.columns}
+    was = {(one.resource, each.column.name): each.schema for one in old.stored for each in one.fields}
+    rules = {(one.resource, each.name, each.words) for one in old.stored for each in one.rules}
+    tables = {table.name for table in old.schema.tables}
+    for one in new.stored:
+        for each in one.fields:
+            of = one.resource, each.column.name
+            if of in there and any(step.direction != "wider" for step in steps(was.get(of, {}), each.schema, "")):
+                yield ".".join(of)
+        for rule in () if is_wider else one.rules:
+            if one.resource in tables and (one.resource, rule.name, rule.words) not in rules:
+                yield f"a check of {one.resource}"
+
+
+def is_implied(change: Change, documents: tuple[Document, Document]) -> bool:
+    """Whether it is of fields that are unique together, of which some are unique already, or stay so."""
+    place = change.new if change.how == "added" else change.old if change.how == "removed" else None
+    if place is None or change.names[1:2] != ("unique",) or len(change.names) != 3 or change.part != 2:
+        return False
+    resource = documents[0 if change.how == "added" else 1].parts[1].facts.get(change.names[0])
+    if resource is None or not isinstance(resource.value, Mapping) or not isinstance(place.node, Sequence):
+        return False
+    return any(each and each <= _names(place.node) for each in _unique(resource.value))
+
+
+def _unique(resource: Mapping) -> Iterator[set[str]]:
+    for key in ("unique", "primary key"):
+        found = resource.get(key)
+        if found is not None and isinstance(found.value, Sequence) and key == "unique":
+            yield from map(_names, found.value.items)
+        elif found is not None:
+            yield _names(found.value)
+    fields = resource.get("fields")
+    for each in fields.value.entries if fields is not None and isinstance(fields.value, Mapping) else ():
+        said = each.value.get("unique") if isinstance(each.value, Mapping) else None
+        if said is not None and isinstance(said.value, Scalar) and said.value.says("true"):
+            yield {each.name}
+
+
+def _names(node: Node) -> set[str]:
+    items = node.items if isinstance(node, Sequence) else (node,)
+    return {each.text for each in items if isinstance(each, Scalar)}
+
+
+def besides(change: Change, alone: Alone, both: Both, promise: Promise) -> Iterator[Effect]:
+    """What only the key itself tells."""
+    old, new = (None if each is None else each.node for each in (change.old, change.new))
+    match change.part, change.key.path:
+        case 5, "unseen rows" if _says(new, "forbidden"):
+            yield Effect("owners", "opens", None, "that a row is there is told to who may not see it")
+        case 2, "RESOURCE.fields.FIELD.on delete":
+            if _says(new, "cascade"):
+                yield Effect("owners", "opens", None, "rows go with what they refer to")
+            refused = [_says(each, "restrict") for each in (old, new) if each is not None]
+            if alone.felt.routes and any(refused):
+                yield from effects("takes", "less" if refused[-1] else "more", promise, said=_REFUSED)
+        case 4, "ENDPOINT.ends":
+            was, now = (_ENDED.get(each.text, set()) if isinstance(each, Scalar) else set() for each in (old, new))
+            if now - was:
+                yield Effect("senders", "breaking", None, "credentials end that went on")
+            if was - now:
+                yield Effect("owners", "opens", None, "credentials go on that ended")
+        case 4, "ENDPOINT.etag" if new is None and change.names[0].partition(" ")[0] not in ("GET", "HEAD"):
+            yield Effect("senders", "breaking", None, "`If-Match` names no tag that there is, and is refused")
+        case 4, path if path.startswith("functions.FUNCTION"):
+            yield from _of_function(change, path)
+        case 2, path if path.startswith("RESOURCE.primary key") and change.how != "added":
+            yield from effects("takes", "less", promise, said="rows that differ in it alone are one")
+        case 3, path if path.startswith("RESOURCE.gone") and new is None:
+            yield Effect("owners", "opens", None, "rows that were gone are there")
+    yield from _emptied(change, both, promise)
+
+
+def _of_function(change: Change, path: str) -> Iterator[Effect]:
+    """Who gives the function has to know what it is called with, and what it may answer."""
+    if change.how != "removed" or path != "functions.FUNCTION":
+        yield Effect("operators", "look", None, f"the function `{change.names[1]}` has to be as it is said now")
+
+
+def _says(node: Node | None, word: str) -> bool:
+    return isinstance(node, Scalar) and node.says(word)
+
+
+def _emptied(change: Change, both: Both, promise: Promise) -> Iterator[Effect]:
+    """Of a member more of a body that replaces: who does not give it leaves rows without a value that they had."""
+    if change.part != 4 or change.key.path != "ENDPOINT.body" or change.how != "added" or change.new is None:
+        return
+    endpoint = both.new.contract.endpoints_by_key.get(change.names[0])
+    resource = None if endpoint is None else acted_on(endpoint)
+    name = change.new.node.text if isinstance(change.new.node, Scalar) else None
+    if endpoint is None or endpoint.method != "PUT" or name is None:
+        return
+    resources = value_of(both.old.contract.resources.resources) or ()
+    fields = (each for one in resources if one.name == resource for each in value_of(one.fields) or ())
+    if any(each.name == name for each in fields):
+        yield from effects("takes", "unproved", promise, said=f"`{name}` is emptied where it is not given")
