@@ -282,8 +282,20 @@ def test_rows_that_others_refer_to_do_not_go_alone(path: Path) -> None:
     with pytest.raises(NotUpgraded, match="refer to nothing"):
         upgrade.upgrade(str(path), FIRST, decide=decided(FIRST, "{remove rows: order}"))
     assert dump(path) == before
-    assert upgrade.upgrade(str(path), FIRST, decide=decided(FIRST, "{remove rows: order}", "{remove rows: line}")).made
-    assert dump(path)["order"] == []
+    done = upgrade.upgrade(str(path), FIRST, decide=decided(FIRST, "{remove rows: order}", "{remove rows: line}"))
+    assert done.made and dump(path)["order"] == []
+    assert dict(done.removed) == {name: len(before[name]) for name in ("order", "line")} != {"order": 0, "line": 0}
+
+
+@pytest.mark.parametrize("renamed", [False, True])
+def test_rows_that_go_are_counted_before(path: Path, renamed: bool) -> None:
+    """Also of a resource that has another name then."""
+    before = len(dump(path)["person"])
+    schema, rename, _ = DECISIONS["a resource with another name"] if renamed else (FIRST, "", {})
+    decisions = [each for each in ("{remove rows: line}", "{remove rows: order}", rename) if each]
+    gone = f"{{remove rows: {'human' if renamed else 'person'}, where: \"old.name == 'Ann'\"}}"
+    found = upgrade.preview(str(path), schema, decide=decided(schema, *decisions, gone))
+    assert found.goes and dict(found.removed)["person"] == 1 < before
 
 
 def test_a_service_opens_what_was_decided(path: Path) -> None:

@@ -308,6 +308,8 @@ def _lines(done: Rehearsed, falling: Sequence[Falling], again: _Again, applied: 
         yield from _change(each)
     for name, count in done.lost:
         yield f"{'lost':<12}{name}: {count:,} {_kept_of(name)}"
+    for name, count in done.removed:
+        yield f"{'lost':<12}{name}: {rows(count)}"
     for name, count in done.emptied:
         yield f"{'lost':<12}{name}: {count:,} values, in the place of which none is set"
     for name, count in done.aside:
@@ -355,6 +357,7 @@ def _json(done: Rehearsed, falling: Sequence[Falling]) -> dict[str, object]:
         "aside": dict(done.aside),
         "lost": dict(done.lost),
         "emptied": dict(done.emptied),
+        "removed": dict(done.removed),
         "given": list(done.given),
         "due": [{"of": each.resource, "transition": each.transition, "count": each.count} for each in falling],
         "inherited": [{"how": each.how, "words": each.words} for each in done.inherited],

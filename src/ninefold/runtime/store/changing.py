@@ -21,7 +21,7 @@ from ninefold.upgrade.change import By, Change
 from ninefold.upgrade.changes import Changes, Inherited, Outcome, changes
 from ninefold.upgrade.running import Wider
 from ninefold.upgrade.shape import digest
-from ninefold.upgrade.steps import Premise, Step, aside_name
+from ninefold.upgrade.steps import Premise, RemoveRows, RenameTable, Step, aside_name
 from ninefold.upgrade.words import answers, sentence, unmet
 
 NAMED = 3
@@ -187,8 +187,8 @@ class Rehearsed:
     """What an upgrade would do, or has done (`made`). `shape`: by what that of the database is known. `rows`: of each
     resource that is stored. `decided`: over so many things. `aside`: what is hidden then, `lost`: what ends, each with
     the number of its values or rows. `emptied`: fields of which what is set has no value for rows that had one, with
-    their number. `given`: the fields of rows that have what the contract gives to new ones,
-    `inherited`: what part 9 decides."""
+    their number. `removed`: of each resource whose rows the document removes, how many. `given`: the fields of rows
+    that have what the contract gives to new ones, `inherited`: what part 9 decides."""
 
     database: str
     shape: str
@@ -197,6 +197,7 @@ class Rehearsed:
     aside: tuple[tuple[str, int], ...] = ()
     lost: tuple[tuple[str, int], ...] = ()
     emptied: tuple[tuple[str, int], ...] = ()
+    removed: tuple[tuple[str, int], ...] = ()
     given: tuple[str, ...] = ()
     inherited: tuple[Inherited, ...] = ()
     decided: int = 0
@@ -236,6 +237,7 @@ def upgraded(
         inherited=outcome.inherited,
         decided=outcome.count,
         emptied=tuple(database.emptied.items()),
+        removed=tuple(_removed(database, outcome.steps, counts)),
     )
     if not done.goes:
         return done, False
@@ -258,6 +260,15 @@ def upgraded(
         record.note_decided(database.session, outcome.document)
     ended = tuple((each, lost[each]) for each in outcome.lost)
     return replace(done, aside=tuple(hidden(database, after)), lost=ended, made=True), True
+
+
+def _removed(database: Changing, taken: Sequence[Step], counts: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    """Once the steps are taken: `counts` are those of before, by the names that tables had then."""
+    names = {each.old: each.new for each in taken if isinstance(each, RenameTable)}
+    of = {each.table for each in taken if isinstance(each, RemoveRows)}
+    for name, count in counts:
+        if of & {name, names.get(name, name)}:
+            yield name, count - _count(database, names.get(name, name))
 
 
 # While nodes serve (`ninefold.upgrade.running`)
