@@ -395,3 +395,26 @@ def test_of_a_row_that_may_be_absent_only_if_match_asks_that_it_is_there(
     rows = [("item", {"id": "i", "a": "x"})]
     told = answers(said, rows, *(Request("DELETE", f"/items/{each}", {asked: tag}) for each in ("none", "i")))
     assert told[0].status == (412 if asked == "if-match" else 204)
+
+
+def test_what_cannot_be_selected_is_shown_where_it_is_asked_for_and_what_is_unseen_as_no_value() -> None:
+    owner = {"references": "item", "type": ["string", "null"]}
+    part = {"fields": {"id": {"type": "string"}, "owner": owner, "other": {"references": "item"}}}
+    query = {
+        "fields": {"selects": ["id", "owner"], "explode": False},
+        "with": {"expands": {"owner": "short(part.owner)", "more": "short(part.other)"}, "explode": False},
+    }
+    said = contract(
+        {"item": {"fields": ITEM, "views": {"short": {"name": "item.a"}}}, "part": part},
+        {"GET /parts": {"does": "list part", "sort": ["id"], "query": query, "responses": {200: "page.items"}}},
+    )
+    said["authentication"]["rows"] = {"part": "all", "item": {"anyone": "item.a != 'y'"}}
+    said["authentication"]["unseen rows"] = "not found"
+    rows = [("item", {"id": each, "a": each}) for each in "xy"]
+    rows += [("part", {"id": "p", "owner": "x", "other": "y"}), ("part", {"id": "q", "owner": "y", "other": "x"})]
+    paths = ("/parts?fields=id&with=owner,more", "/parts?fields=owner&with=owner")
+    told = answers(said, rows, *(Request("GET", path) for path in paths))
+    assert [each.body for each in told] == [
+        [{"id": "p"}, {"id": "q", "more": {"name": "x"}}],
+        [{"owner": {"name": "x"}}, {"owner": None}],
+    ]
