@@ -83,15 +83,85 @@ HTTP 200
 """
 
 
+KEPT_BACK = (
+    CONTRACT[: CONTRACT.index(b"resources:")]
+    + b"""
+resources:
+  keeper:
+    primary key: id
+    fields:
+      id:    {type: integer, on create: serial()}
+      until: {type: string, format: date-time}
+    required: [until]
+    expires: keeper.until
+  hive:
+    primary key: id
+    fields:
+      id:     {type: integer, on create: serial()}
+      keeper: {references: keeper, type: [integer, "null"], on delete: set null}
+    check: {that: has(hive.keeper), else: kept}
+states: none
+endpoints:
+  requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+  produces: application/json
+  POST /keepers: {does: create keeper, body: [until], responses: {201: keeper}}
+  GET /keepers/{id}: {does: read keeper, responses: {200: keeper}}
+  POST /hives: {does: create hive, body: [keeper], responses: {201: hive}}
+authentication: {schemes: none, rows: all, permissions: {all others: anyone}}
+events: none
+errors:
+  error shape: {media type: application/json, body: {code: error.code}}
+  codes: {kept: {status: 409}, wrong: {status: 422, for: invalid}}
+limits: {rates: none, body size: none, timeout: none}
+versioning: none
+"""
+)
+
+OF_KEPT_BACK = """
+POST /keepers
+Content-Type: application/json
+
+{"until": "2026-07-01T13:00:00Z"}
+
+HTTP 201
+
+POST /hives
+Content-Type: application/json
+
+{"keeper": 1}
+
+HTTP 201
+
+POST /hives
+Content-Type: application/json
+
+{"keeper": null}
+
+HTTP 409
+
+@after PT2H
+GET /keepers/1
+
+HTTP 200
+"""
+
+
 @cache
-def whole() -> Whole:
-    return Work("lots.yaml", CONTRACT, (("lots.http", REQUESTS),), {}).whole()
+def whole(contract: bytes = CONTRACT, requests: str = REQUESTS) -> Whole:
+    return Work("lots.yaml", contract, (("lots.http", requests),), {}).whole()
 
 
-def found(address: str, removal: Removal) -> Found:
-    (fact,) = (fact for fact in written(whole().loaded.document) if fact.address == address)
-    (came,) = ablate(whole(), (fact,), (removal,), compile_tree)
+def found(address: str, removal: Removal, within: Whole | None = None) -> Found:
+    (fact,) = (fact for fact in written((within or whole()).loaded.document) if fact.address == address)
+    (came,) = ablate(within or whole(), (fact,), (removal,), compile_tree)
     return came
+
+
+@pytest.mark.parametrize("address", ["2 hive > check", "2 hive > check > that", "2 hive > fields > keeper > type"])
+def test_what_was_kept_back_until_now_is_done_and_a_null_is_admitted_no_more(address: str) -> None:
+    came = found(address, "taken out", whole(KEPT_BACK, OF_KEPT_BACK))
+    assert came.outcome != "no difference"
+    assert not came.breaches
 
 
 def test_a_wider_code_speaks_for_the_condition_of_a_narrower_one() -> None:

@@ -85,6 +85,12 @@ def shows_more(new: Seen, old: Seen) -> bool:
     return not body_is_less(new.body, old.body, counts=True) or not _tables(new.rows) <= _tables(old.rows)
 
 
+def does_more(new: Seen, old: Seen) -> bool:
+    """Whether more rows are written, or gone, than before. Of a request that is refused, or reads, it is what was due:
+    a transition of its own, a deletion (meanings "timers", "due rows")."""
+    return not (_tables(new.rows) <= _tables(old.rows) and _tables(new.gone) <= _tables(old.gone))
+
+
 def _tables(rows: tuple[tuple[str, str], ...]) -> Counter[str]:
     """How many rows are written, by table."""
     return Counter(table for table, _ in rows)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from ninefold.ablate.compare import Change, is_blocked, is_less, refuses, said, says_the_same, shows_more
+from ninefold.ablate.compare import Change, does_more, is_blocked, is_less, refuses, said, says_the_same, shows_more
 from ninefold.ablate.facts import Removal, Written, written
 from ninefold.ablate.fixed import Whole
 from ninefold.ablate.provenance import Words, attributed, inside, named, without_cause
@@ -191,7 +191,8 @@ class _Case:
                 # Its question is asked no longer: then it is as if it added something. An error's condition is spoken
                 # for by a wider line of part 7.
                 for change in self.changes:
-                    if not (is_less(change.new, change.old) or change.turns_on_a_tag or self._is_wider_code(change)):
+                    spoken_for = self._is_wider_code(change) or self._is_null_refused(change)
+                    if not (is_less(change.new, change.old) or change.turns_on_a_tag or spoken_for):
                         yield f"no gap says that it is missing, and something changes: {change.words}"
                         return
             case Kind.FALLS_BACK:
@@ -270,9 +271,9 @@ class _Case:
         if self.fact.kind is Kind.RESTRICTS:
             # Its own refusals: of requests, or of rows that a list leaves out. What narrows a restriction gives that
             # one more to refuse when it goes.
-            # A row that was left out may refuse what is done to all of them.
+            # A row that was left out may refuse what is done to all of them; and what was due is kept back no more.
             more = shows_more(new, old) or (self.fact.names[-1] == "where" and refuses(new))
-            own = self._is_named(change.asked.refused_for) if refuses(old) else more
+            own = self._is_named(change.asked.refused_for) if refuses(old) else more or does_more(new, old)
             is_type = self.fact.names[-1] == "format"  # by which values are compared, as times or as text
             return own or is_type or Kind.RESTRICTS in self.fact.within or self._named_members(change)
         return True
@@ -292,6 +293,12 @@ class _Case:
         """Whether one refusal came for another of the same condition: `forbidden` for `forbidden lot`."""
         new, old = change.new, change.old
         return self.fact.part == REFUSALS and refuses(new) and refuses(old) and bool(new.body)
+
+    def _is_null_refused(self, change: Change) -> bool:
+        """Whether a `null` is, which the `type` beside a reference admitted (meaning "references")."""
+        assert self.loaded.plan is not None
+        told = attributed(self.loaded.plan, change.new).refusals
+        return self.fact.names[-1] == "type" and any(each.rule == "type" for each in told)
 
     def _is_named(self, places: frozenset[Place]) -> bool:
         source = self.whole.loaded.source
