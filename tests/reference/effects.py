@@ -20,7 +20,8 @@ from tests.reference.rows import Row
 
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.operations import TRANSITION, Create, Delete, Update
-from ninefold.checked.resources import Effect, Guard
+from ninefold.checked.resources import Effect, Guard, Resource
+from ninefold.expressions.tree import Select, Typed, Variable, walk
 from ninefold.language.verbs import KINDS
 
 
@@ -172,14 +173,27 @@ def broken_checks(asking: Asking, row: Row) -> list[Any]:
 
 
 def broken_of_cleared(asking: Asking) -> list[Failure]:
-    """What fails of the rows that deletions have left without a reference, and that are still there."""
-    there = [row for row in asking.rows.cleared if asking.rows.find(row.resource.name, row.key) is row]
-    there.sort(key=lambda row: ([*asking.checked.resources].index(row.resource.name), row.key))
-    for row in there:
-        if failed := [Failure("check", row.resource.name, each.code) for each in broken_checks(asking, row)]:
+    """What fails of the rows that deletions have left without a reference, and that are still there: of the checks
+    that read it."""
+    there = [each for each in asking.rows.cleared if asking.rows.find(each[0].resource.name, each[0].key) is each[0]]
+    there.sort(key=lambda each: ([*asking.checked.resources].index(each[0].resource.name), each[0].key))
+    for row, name in there:
+        broken = [each for each in broken_checks(asking, row) if _reads(row.resource, each.that, name)]
+        if failed := [Failure("check", row.resource.name, each.code) for each in broken]:
             tells_of(asking, row)
             return failed
     return []
+
+
+def _reads(resource: Resource, typed: Typed, name: str) -> bool:
+    """Whether an expression of a row of a resource reads a field of that row, by itself or by what it computes."""
+    read = {
+        each.name
+        for each in walk(typed)
+        if isinstance(each, Select) and isinstance(each.operand, Variable) and each.operand.name == resource.name
+    }
+    made = [field.computed for field in resource.fields.values() if field.name in read and field.computed is not None]
+    return name in read or any(_reads(resource, each, name) for each in made)
 
 
 def _state(row: Row) -> Any:

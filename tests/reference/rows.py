@@ -50,13 +50,13 @@ class Row:
 class Rows:
     """All rows, and what is kept with them. `writes` counts the writes so far, `serials` the numbers given so far by
     resource. `credentials`: those that were issued and have not been ended. `cleared`: rows that a deletion has left
-    without a reference."""
+    without a reference, with its name."""
 
     of: dict[str, list[Row]] = field(default_factory=dict)
     writes: int = 0
     serials: dict[str, int] = field(default_factory=dict)
     credentials: list[Credential] = field(default_factory=list)
-    cleared: list[Row] = field(default_factory=list)
+    cleared: list[tuple[Row, str]] = field(default_factory=list)
 
     def copied(self) -> Rows:
         """The same rows, to be changed without changing these."""

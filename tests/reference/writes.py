@@ -732,7 +732,7 @@ class Change:
                 if each.on_delete == "set null" and any(refers(referring, each, fallen) for fallen in falls):
                     referring.fields[each.name] = None
                     rows.touch(referring)
-                    rows.cleared.append(referring)
+                    rows.cleared.append((referring, each.name))
         for fallen in falls:
             rows.of[fallen.resource.name] = [one for one in rows.of[fallen.resource.name] if one is not fallen]
             own = (fallen.resource.name, fallen.key)
