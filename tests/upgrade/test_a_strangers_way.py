@@ -164,3 +164,20 @@ def test_what_changes_nothing_notes_what_was_decided(
     for more, before in (("", False), (" --apply", False), ("", True)):
         found = said(f"ninefold upgrade rooms.yaml{more}", 0, capsys)
         assert "nothing has to be changed" in found and ("was done before" in found) == before
+
+
+@pytest.mark.parametrize("rows", [3])
+def test_a_backup_is_told_where_only_what_nobody_sees_is_changed(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as an index for a list."""
+    monkeypatch.chdir(path.parent)
+    read = "  GET /rooms/{id}: "
+    listed = "  GET /rooms: {does: list room, sort: [title], pages: none, responses: {200: {items: page.items}}}\n"
+    Path("rooms.yaml").write_text(loaded().source.text.replace(read, listed + read), encoding="utf-8")
+    assert "nothing has to be changed that callers see" in said("ninefold upgrade rooms.yaml", 0, capsys)
+    assert not list(path.parent.glob("*.before-*"))
+    done = said("ninefold upgrade rooms.yaml --apply", 0, capsys)
+    [backup] = path.parent.glob("*.before-*")
+    assert f"The backup is {backup.name}" in done.replace(str(backup), backup.name)
+    assert "as it was before the upgrade" in said(named(done), 0, capsys)

@@ -274,12 +274,12 @@ def _undone(was: Path, now: Path) -> int:
 
 def _dropped(gone: Sequence[tuple[str, int]]) -> int:
     for name, count in gone:
-        say(f"`{visible(name)}` is gone, with {count:,} {_kept_of(name)}")
+        say(f"`{visible(name)}` is gone, with {count:,} {_kept_of(name, count)}")
     return 0
 
 
-def _kept_of(name: str) -> str:
-    return "values" if "." in name else "rows"
+def _kept_of(name: str, count: int = 2) -> str:
+    return ("value" if "." in name else "row") + ("" if count == 1 else "s")
 
 
 _EXPRESSIONS: Final = (
@@ -295,8 +295,9 @@ def _lines(done: Rehearsed, falling: Sequence[Falling], again: _Again, applied: 
     if done.decided:
         yield f"{'decided':<12}{done.decided} in the document of the upgrade"
     elif not done.given and not done.inherited and not any(each.why or each.change.words for each in done.changes):
-        yield "nothing has to be changed"
+        yield "nothing has to be changed" + (" that callers see" if done.made else "")
         yield from (f"{'due':<12}{each.words}" for each in falling)
+        yield from _put_back(done, again) if applied else ()
         return
     for said in done.inherited:
         yield f"{said.how:<12}{said.words}"
@@ -307,13 +308,13 @@ def _lines(done: Rehearsed, falling: Sequence[Falling], again: _Again, applied: 
     for each in done.changes:
         yield from _change(each)
     for name, count in done.lost:
-        yield f"{'lost':<12}{name}: {count:,} {_kept_of(name)}"
+        yield f"{'lost':<12}{name}: {count:,} {_kept_of(name, count)}"
     for name, count in done.removed:
         yield f"{'lost':<12}{name}: {rows(count)}"
     for name, count in done.emptied:
         yield f"{'lost':<12}{name}: {count:,} values, in the place of which none is set"
     for name, count in done.aside:
-        yield f"{'hidden':<12}{name}: {count:,} {_kept_of(name)} (--drop {name} ends them)"
+        yield f"{'hidden':<12}{name}: {count:,} {_kept_of(name, count)} (--drop {name} ends them)"
     yield from (f"{'due':<12}{each.words}" for each in falling)
     yield ""
     if not done.goes:
@@ -321,11 +322,15 @@ def _lines(done: Rehearsed, falling: Sequence[Falling], again: _Again, applied: 
         yield f"{open_} to be decided. Nothing was changed. To decide: {again.to_decide}"
     elif applied:
         yield "upgraded."
-        if done.backup is not None:
-            yield f"The backup is {done.backup}. To put it back: {again('--undo')}"
+        yield from _put_back(done, again)
     else:
         on = "on a copy" if has_backups(done.database) else "in a transaction that was undone"
         yield f"Nothing was changed: this was a rehearsal {on}. To do it: {again('--apply')}"
+
+
+def _put_back(done: Rehearsed, again: _Again) -> Iterator[str]:
+    if done.backup is not None:
+        yield f"The backup is {done.backup}. To put it back: {again('--undo')}"
 
 
 def _change(each: Judged) -> Iterator[str]:
