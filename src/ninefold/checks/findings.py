@@ -9,6 +9,7 @@ from functools import cached_property
 
 from ninefold.checked.service import NotInForce
 from ninefold.checks.codes import NOT_IN_FORCE
+from ninefold.checks.never_equal import never_equal
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
@@ -161,6 +162,7 @@ def inferring(
         )
         findings.tell(problem, span, *inside)
     if found is not None:
+        never_equal(found, checking.places, expression, findings)
         findings.stands(found, expression.span)
     return found, checking.inferred.get("value")
 
