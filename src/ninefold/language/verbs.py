@@ -60,6 +60,8 @@ class Verb:
     """Whether anything may be another afterwards: the others can be done as often as one likes."""
     outcomes: tuple[str, ...] = ()
     """Its good ends where there are several: what was to be done was done, or, the last of them, nothing was to do."""
+    told_without: str = ""
+    """`told` where the responses have no answer for the last of its outcomes."""
     is_whole: bool = False
     """Whether a field that nothing gives is made as on create."""
 
@@ -225,10 +227,12 @@ _ROWS: tuple[Verb, ...] = (
     Verb(
         name="put ensured", of="put", word="creates",
         told="creates one `{}`, or compares the one that is there and leaves it",
+        told_without="creates one `{}` where there is none",
         row="known", does="makes", is_whole=True, outcomes=("created", "unchanged"), arises=("create",),
         takes_values=True, is_given_once=True, sets=True, effects=True, is_first=True),
     Verb(
         name="put", word="creates or replaces", told="creates one `{}`, replaces the one that is there, or leaves it",
+        told_without="creates one `{}`, or replaces the one that is there",
         row="known", does="makes", is_whole=True, outcomes=("created", "replaced", "unchanged"),
         also=("ensure", "replace", "upsert", "overwrite"),
         arises=("create", "update"), takes_values=True, sets=True, effects=True,

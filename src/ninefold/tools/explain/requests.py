@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from ninefold.contract.survey import actions, signs_out_caller
 from ninefold.contract.writes import Constant, Given, constants, given, known_by
@@ -25,7 +25,7 @@ from ninefold.tools.explain.told import told
 def deeds(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """What it does, and on which row."""
     first, further = actions(endpoint)[:1], actions(endpoint)[1:]
-    items = [g.item(_deed(action), action.span, meanings=_meanings(action)) for action in first]
+    items = [g.item(_deed(action, endpoint.outcomes), action.span, meanings=_meanings(action)) for action in first]
     words = "takes the transition `{}` of that `{}` after it"
     items += [
         g.item(words.format(each.verb, each.subject), each.span, meanings=("several operations",)) for each in further
@@ -50,14 +50,17 @@ def _meanings(action: Action) -> tuple[str, ...]:
     return ("all rows",) if action.all else kind_of(action.verb).meanings
 
 
-def _deed(action: Action) -> str:
+def _deed(action: Action, outcomes: Collection[str] = ()) -> str:
+    """`outcomes`: those that have an answer."""
     if action.all:
         kind = kind_of(action.verb)
         done = f"takes the transition `{action.verb}` of" if kind is TRANSITION else kind.word
         return f"{done} all rows of `{action.subject}` that are left by what follows"
     if action.is_transition:
         return TRANSITION.told.format(action.verb, action.subject)
-    return kind_of(action.verb).told.format(action.subject)
+    kind = kind_of(action.verb)
+    is_without = bool(outcomes) and kind.outcomes[-1:] != () and kind.outcomes[-1] not in outcomes
+    return ((is_without and kind.told_without) or kind.told).format(action.subject)
 
 
 def _known_by(g: Grounds, endpoint: Endpoint) -> list[Item]:
