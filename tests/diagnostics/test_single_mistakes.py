@@ -124,7 +124,10 @@ def wrong(mistake: Mistake) -> str | None:
 
 def taken() -> list[Mistake]:
     found = [each for path in complete() for each in mistakes(path)]
-    return found if LONG else sorted(found, key=lambda each: crc32(str(each).encode()))[:SAMPLE]
+    # Of a sample, too, some whose consequence stands before them: what is read back is read by fields above it.
+    return (
+        found if LONG else sorted(found, key=lambda each: (each.word != "inverse", crc32(str(each).encode())))[:SAMPLE]
+    )
 
 
 @pytest.mark.long

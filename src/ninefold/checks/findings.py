@@ -162,7 +162,7 @@ def inferring(
         )
         findings.tell(problem, span, *inside)
     if found is not None:
-        never_equal(found, checking.places, expression, findings)
+        findings.diagnostics += never_equal(found, checking.places, expression, findings.survey, findings.schemas)
         findings.stands(found, expression.span)
     return found, checking.inferred.get("value")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ninefold.checks.codes import NEVER_EQUAL
-from ninefold.checks.schemas import schema_of
-from ninefold.diagnostics.diagnostic import Label
+from ninefold.checks.schemas import SharedSchemas, schema_of
+from ninefold.contract.survey import Survey
+from ninefold.diagnostics.diagnostic import Diagnostic, Label
 from ninefold.diagnostics.suggest import did_you_mean, there_are
 from ninefold.expressions.ast import Literal, every
 from ninefold.expressions.check import Places
@@ -17,44 +18,44 @@ from ninefold.language.expressions import Expression
 from ninefold.language.fact import value_of
 from ninefold.values import Boolean, Integer, Number, Row, Text
 
-if TYPE_CHECKING:
-    from ninefold.checks.findings import Findings
-
 _WHOLE: Final = (0, sys.maxsize)
 
 
-def never_equal(found: Typed, places: Places, expression: Expression, findings: Findings) -> None:
+def never_equal(
+    found: Typed, places: Places, expression: Expression, survey: Survey, schemas: SharedSchemas
+) -> Iterator[Diagnostic]:
     """Says of each constant that a field is compared with, and that the contract lists no such value of it."""
     for node in walk(found):
         if not isinstance(node, Call) or node.function not in ("==", "!=", "in"):
             continue
         left, right = node.arguments
         for field, other in ((left, right), (right, left))[: 1 if node.function == "in" else 2]:
-            values = _values(field, findings)
+            values = _values(field, survey, schemas)
             for value, constant in _constants(other) if values is not None else ():
                 if values is not None and (isinstance(value, bool), value) not in [
                     (isinstance(each, bool), each) for each in values
                 ]:
                     assert isinstance(field, Select)
-                    _say(field, value, values, places.get(id(constant), _WHOLE), expression, findings)
+                    yield _said(field, value, values, places.get(id(constant), _WHOLE), expression)
 
 
-def _values(field: Typed, findings: Findings) -> list[Any] | None:
+def _values(field: Typed, survey: Survey, schemas: SharedSchemas) -> list[Any] | None:
     """The values that the contract lists of a field: its states, or those of its schema. None: it lists none."""
     if not isinstance(field, Select) or field.through != "field" or not isinstance(field.operand.type, Row):
         return None
     if not isinstance(field.type, Text | Integer | Number | Boolean):
         return None
-    resource = next((each for each in findings.resources if each.name == field.operand.type.resource), None)
+    resources = value_of(survey.contract.resources.resources) or ()
+    resource = next((each for each in resources if each.name == field.operand.type.resource), None)
     fields = () if resource is None else value_of(resource.fields) or ()
     stated = next((each for each in fields if each.name == field.name), None)
     if resource is None or stated is None:
         return None
     if value_of(stated.state):
-        machine = findings.survey.machine(resource.name)
+        machine = survey.machine(resource.name)
         states = None if machine is None else value_of(machine.states)
         return None if states is None else [each.text for each in states]
-    schema = schema_of(stated, findings.schemas)
+    schema = schema_of(stated, schemas)
     listed = [schema["const"]] if "const" in schema else schema.get("enum")
     return listed if isinstance(listed, list) else None
 
@@ -72,13 +73,11 @@ def _constants(typed: Typed) -> Iterator[tuple[Any, Typed]]:
             pass
 
 
-def _say(
-    field: Select, value: Any, values: list[Any], place: tuple[int, int], expression: Expression, findings: Findings
-) -> None:
+def _said(field: Select, value: Any, values: list[Any], place: tuple[int, int], expression: Expression) -> Diagnostic:
     literals = (each for each in every(expression.ast) if isinstance(each, Literal) and each.value == value)
     at = next(((each.start, each.end) for each in literals if place[0] <= each.start and each.end <= place[1]), None)
     names = [each for each in values if isinstance(each, str)]
     help = (did_you_mean(value, names) if isinstance(value, str) else ()) or there_are(names)
     called = f"{field.operand.type.resource}.{field.name}" if isinstance(field.operand.type, Row) else field.name
     span = expression.span if at is None else expression.written.part(*at)
-    findings.say(NEVER_EQUAL, f"`{called}` is never `{value}`", Label(span, "not one of its values"), help=help)
+    return Diagnostic(NEVER_EQUAL, f"`{called}` is never `{value}`", (Label(span, "not one of its values"),), help)
