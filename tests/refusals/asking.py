@@ -20,14 +20,17 @@ WRONG: Final[tuple[Any, ...]] = (None, "nobody-has-this", -1, [], {})
 ROWS: Final = 2
 """Rows of which an endpoint is asked."""
 
+_TAKES_AWAY: Final = {"delete": 1, "sign out": 2}
+"""When an endpoint that does it is asked, after all others."""
+
 FALSE: Final = {"Authorization": "Bearer nobody-has-this"}
 
 
 def provoke(a: Asking) -> None:
     """Ask everything. What refuses the requests, whoever looks at the answers notes (`tests.refusals_met`)."""
-    ending = [
-        each for each in a.endpoints.values() if each.verb != "stream event"
-    ]  # what streams has no end to wait for
+    # What streams has no end to wait for; what takes rows or callers away leaves nothing to ask of.
+    ending = [each for each in a.endpoints.values() if each.verb != "stream event"]
+    ending.sort(key=lambda each: _TAKES_AWAY.get(each.verb, 0))
     large = b" " * ((a.served.limits.body_bytes or LARGEST_BODY) + 1)
     for endpoint in ending:
         for person in a.kinds(endpoint):
