@@ -26,6 +26,11 @@ PAIRS: dict[str, tuple[list[list[str]], list[list[str]], dict[str, str]]] = {
         [["on create: \"'a'\"", "on create: \"'b'\""]],
         {"readers": "breaking", "receivers": "breaking"},
     ),
+    "a value that is unique as it is normalised": (
+        [["    email:      {type: string, ", "    email:      {normalise: value.lowerAscii(), type: string, "]],
+        [["normalise: value.lowerAscii(), ", ""]],
+        {"readers": "breaking", "senders": "look"},
+    ),
     "a value that only permissions read": (
         [
             ["    api_key:", "    rank: {type: string, on create: \"'low'\"}\n    api_key:"],

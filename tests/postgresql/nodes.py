@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
@@ -108,12 +108,13 @@ class Load:
         self.among, self.who, self.where = among, who, where
         self.answered: list[tuple[int, str]] = []
         self.ended = self.given_up = False
+        self.writing: list[Future[None]] = []
 
     @contextmanager
     def going(self, clients: int) -> Iterator[None]:
         """So many clients write until the block ends. Raises what one of them met."""
         with ThreadPoolExecutor(clients) as threads:
-            writing = [threads.submit(self.write, number) for number in range(clients)]
+            writing = self.writing = [threads.submit(self.write, number) for number in range(clients)]
             try:
                 yield
             except BaseException:
@@ -129,11 +130,15 @@ class Load:
         """Until so many more were answered."""
         before = len(self.answered)
         until(lambda: len(self.answered) >= before + more, lambda: "writes go on")
+        for each in self.writing:
+            if each.done():
+                each.result()  # what it met
 
     def write(self, _: int) -> None:
         while not self.ended:
-            name = f"s{next(numbers)}"
-            while (made := self._sent(name)) is None:
+            # Whoever asks again asks for the same, wherever others go meanwhile.
+            name, where = f"s{next(numbers)}", self.where
+            while (made := self._sent(name, where)) is None:
                 if self.given_up:
                     return
                 time.sleep(0.05)
@@ -142,8 +147,8 @@ class Load:
     def came(self, made: int, name: str) -> None:
         self.answered.append((made, name))
 
-    def _sent(self, name: str) -> int | None:
-        body, headers = {"hall": self.where, "name": name}, {**self.who, "Idempotency-Key": name}
+    def _sent(self, name: str, where: int) -> int | None:
+        body, headers = {"hall": where, "name": name}, {**self.who, "Idempotency-Key": name}
         try:
             made = random.choice(self.among).client.post("/seats", json=body, headers=headers)
         except (httpx.HTTPError, RuntimeError):

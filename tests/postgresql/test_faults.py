@@ -52,9 +52,9 @@ class Contested(Load):
         self.counted = 0
         self.unavailable = Counter[str]()
 
-    def _sent(self, name: str) -> int | None:
+    def _sent(self, name: str, where: int) -> int | None:
         """Its number, 0 where the hall is full, or None: nobody knows yet."""
-        body, headers = {"hall": self.where, "name": name}, {**self.who, "Idempotency-Key": name}
+        body, headers = {"hall": where, "name": name}, {**self.who, "Idempotency-Key": name}
         answer = self.asked("POST", "/seats", body, headers)
         if answer is None or answer.status_code == 503 or answer.json().get("code") == "key_busy":
             return None

@@ -30,9 +30,8 @@ def provoke(a: Asking) -> None:
     """Ask everything. What refuses the requests, whoever looks at the answers notes (`tests.refusals_met`)."""
     # What streams has no end to wait for; what takes rows or callers away leaves nothing to ask of.
     ending = [each for each in a.endpoints.values() if each.verb != "stream event"]
-    ending.sort(key=lambda each: _TAKES_AWAY.get(each.verb, 0))
     large = b" " * ((a.served.limits.body_bytes or LARGEST_BODY) + 1)
-    for endpoint in ending:
+    for endpoint in sorted(ending, key=lambda each: _TAKES_AWAY.get(each.verb, 0)):
         for person in a.kinds(endpoint):
             a.ask(endpoint.key, person, _of_nobody(a, endpoint), large)
             for row in a.some_rows(endpoint)[:ROWS]:

@@ -44,7 +44,9 @@ class Flows:
     def of(self, change: Change) -> frozenset[Side] | None:
         """Where the values are felt that it gives a field; None: it gives no field values."""
         fields = {*self._given_by(change)}
-        return frozenset(side for each in fields for side in self.felt(*each)) if fields else None
+        # What a request gives is held to its rules, and to what is unique, as it is normalised.
+        asked: frozenset[Side] = frozenset(("takes",) if "normalise" in change.names[3:4] else ())
+        return asked.union(*(self.felt(*each) for each in fields)) if fields else None
 
     def _given_by(self, change: Change) -> Iterator[OfField]:
         names = change.names
