@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ninefold.contract.survey import actions
 from ninefold.language.authentication import ALL, ANYONE, Admission, Condition, Every, RowRule, Scheme
 from ninefold.language.endpoints import Endpoint
-from ninefold.language.fact import Fact, Name, Shown, value_of
+from ninefold.language.fact import Fact, Name, Shown, StatedNone, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
@@ -40,6 +40,8 @@ def callers(g: Grounds, endpoint: Endpoint) -> list[Item]:
 
 def _admission(g: Grounds, own: Admission, rows: bool = False) -> Item:
     """One kind of caller, who may call or, for `rows`, who sees rows, and on which condition."""
+    if isinstance(own.condition, StatedNone) and not own.condition.proposed:
+        return g.item(_who(own.who.text) + (" sees no row" if rows else " is refused"), own.condition.span)
     who = _who(own.who.text) + (" sees" if rows else "")
     tell = _rows_in_words if rows else _callers_in_words
     return g.together(who, own.who.span, g.fact("condition", own.condition, tell, whole=True))
