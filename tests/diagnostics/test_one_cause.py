@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.contracts import ROOT
 from tests.parts import contract
 
 from ninefold.diagnostics.diagnostic import Severity
@@ -136,3 +137,28 @@ def test_what_cannot_be_read_gives_a_required_field_all_the_same() -> None:
     )
     said = compile_document("zones.md", text.encode()).diagnostics
     assert [each.code.id for each in said if each.code.severity is Severity.ERROR] == ["NF0403"]
+
+
+@pytest.mark.parametrize(
+    ("case", "line", "word", "written", "first"),
+    [
+        ("readers-that-sign-in", 15, "integer", "itneger", "NF0304"),  # a value of no type is no JSON value
+        ("projects-that-members-look-into", 21, "unique", "uinque", "NF0301"),  # a path leads to no row
+        ("projects-that-members-look-into", 71, "{project", "{porject", "NF0504"),
+        ("reports-of-a-month", 76, "path", "ptah", "NF0301"),  # a name in a path is of no row
+        ("reports-of-a-month", 74, "{team", "{taem", "NF0504"),
+        ("passwords-reset-by-mail", 72, "schemes", "shcemes", "NF0301"),  # credentials of nobody are ended
+        ("orders-with-their-lines", 101, "create line", "wrong line", "NF0317"),  # a member of a body goes nowhere
+        ("rights-that-terms-ask-of", 15, "sees", "sese", "NF0405"),  # it is called in three places
+    ],
+)
+def test_what_follows_from_a_mistake_elsewhere_is_not_told(
+    case: str, line: int, word: str, written: str, first: str
+) -> None:
+    (path,) = (ROOT / "tests" / "cases" / case).glob("contract.*")
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    assert word in lines[line - 1]
+    lines[line - 1] = lines[line - 1].replace(word, written, 1)
+    loaded = compile_document(path.name, "".join(lines).encode())
+    said = [each for each in loaded.diagnostics if each.code.severity is not Severity.NOTE]
+    assert said[0].code.id == first and len(said) <= 2, [f"{each.code.id}: {each.message}" for each in said]

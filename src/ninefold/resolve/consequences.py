@@ -16,7 +16,7 @@ from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_NAME, UNREADABLE
+from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_FUNCTION, NO_SUCH_NAME, NOT_IN_SQL, UNREADABLE
 from ninefold.language.codes import NOT_AN_ACTION, NOT_AN_ENDPOINT, UNDECLARED, UNKNOWN_KEY, WRONG_SHAPE
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Sequence, scalars
 
@@ -27,10 +27,19 @@ _UNUSED = frozenset({"NF0516", "NF0518", "NF0519", "NF0569"})
 _NEEDS_WHAT_IS_NONE = "NF0592"
 
 _LACKS = frozenset(
-    {"NF0503", "NF0505", "NF0566", "NF0567", "NF0572", "NF0576", "NF0584", "NF0588", "NF0596", "NF0602", "NF0621",
-     "NF0760"}
+    {"NF0503", "NF0505", "NF0566", "NF0567", "NF0572", "NF0576", "NF0584", "NF0588", "NF0596", "NF0602",
+     "NF0621", "NF0632", "NF0760"}
 )  # fmt: skip
 """What is said of one declaration: that nothing in it, or in what it names, gives, finds or tells something."""
+
+_GOES_NOWHERE = "NF0524"
+_OF_A_PART = frozenset({"NF0326", "NF0512", _GOES_NOWHERE, "NF0535", "NF0581", "NF0771"})
+"""What is said of a part of a declaration, by what else stands in it."""
+
+_OF_NO_TYPE = frozenset({"NF0411", "NF0541"})
+"""What is said of a value of which no type is known."""
+
+_OF_THE_PATH, _NOTHING_TO_END = "NF0504", "NF0596"
 
 _HAS_NO = frozenset({UNDECLARED.id, NO_SUCH_FIELD.id, "NF0504", "NF0510", "NF0511", "NF0524"})
 """What is said of a name that something does not have; its message names both."""
@@ -116,24 +125,59 @@ def _machines(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[_Mac
                 break
 
 
+def _any_in(starts: list[int], span: Span) -> bool:
+    at = bisect_left(starts, span.start)
+    return at < len(starts) and starts[at] < span.end
+
+
+def _roots(document: Document) -> frozenset[str]:
+    """Names that a contract gives, and some that it need not give: where one cannot be read it is not misspelt."""
+    facts = document.part("resources").facts
+    terms = facts.get("terms")
+    own = terms.value.entries if terms is not None and isinstance(terms.value, Mapping) else ()
+    return frozenset(
+        ("request", "granted", *(each.name for each in facts.entries), *(each.name.partition("(")[0] for each in own))
+    )
+
+
 class _Unread:
     """What could not be read: where, and in which declarations, such as a field, an endpoint or a scheme."""
 
     def __init__(self, document: Document, said: tuple[Diagnostic, ...]) -> None:
-        self._declared = _Declared(document)
+        self._declared, self._source = _Declared(document), document.source
         errors = [each for each in said if each.code.severity is Severity.ERROR]
         self._is_any = any(each.code.id != _NEEDS_WHAT_IS_NONE for each in errors)
         unread = [each for each in errors if each.code.id < _FIRST_OF_MEANINGS or each.code.id in _HAS_NO]
         self._starts = sorted(each.span.start for each in unread)
+        self._roots = _roots(document)
+        causes = [each for each in unread if not self._follows_by_itself(each)]
+        self._causes = sorted(each.span.start for each in causes)
+        self._of_causes = {one.name for each in causes for one in self._declared.around(each.span)[:1]}
+        paths = {
+            self._declared.around(each.span)[:1]: each for each in reversed(unread) if each.code.id == _OF_THE_PATH
+        }
+        self._paths = [id(each) for each in paths.values()]
         self._names = {one.name for each in unread for one in self._declared.around(each.span)}
-        reading = (each for each in unread if each.code.id < _FIRST_OF_EXPRESSIONS and each.code is not UNDECLARED)
+        reading = [each for each in unread if each.code.id < _FIRST_OF_EXPRESSIONS and each.code is not UNDECLARED]
+        self._misread = sorted(each.span.start for each in reading)
         self._fields = {one for each in reading for one in self._declared.around(each.span) if one.owner is not None}
         schemes = document.part("authentication").facts.get("schemes")
-        self._is_of_schemes = schemes is not None and self._is_in(schemes.span)
+        self._is_of_schemes = schemes is not None and _any_in(self._starts, schemes.span)
+        self._is_of_rows = _any_in(self._misread, document.part("resources").facts.span)
+        self._is_of_callers = _any_in(self._misread, document.part("authentication").facts.span)
 
-    def _is_in(self, span: Span) -> bool:
-        at = bisect_left(self._starts, span.start)
-        return at < len(self._starts) and self._starts[at] < span.end
+    def _is_read_in(self, own: _Declaration, each: Diagnostic) -> bool:
+        """Whether a member of a body stands there, too, where it is read."""
+        names = _QUOTED.findall(each.message)[-1:]
+        everywhere, here = (_WORDS.findall(self._source.cut(span)) for span in (own.span, each.span))
+        return any(everywhere.count(name) > here.count(name) for name in names)
+
+    def _follows_by_itself(self, each: Diagnostic) -> bool:
+        """Whether it is an error of what is spelt right, wherever something else could not be read."""
+        if each.code is NO_SUCH_NAME:
+            return not self._roots.isdisjoint(_QUOTED.findall(each.message)[:1])
+        is_of_no_type = each.code.id in _OF_NO_TYPE or (each.code is NOT_IN_SQL and "of any type" in each.message)
+        return is_of_no_type or each.code.id in _OF_A_PART
 
     def may_be_why(self, each: Diagnostic) -> bool:
         """Whether it is said because of what something is not, and what that is could not be read."""
@@ -142,9 +186,20 @@ class _Unread:
         if each.code.id == _NEEDS_WHAT_IS_NONE:
             return self._is_any
         around = self._declared.around(each.span)
+        if each.code.id == _OF_THE_PATH:
+            return id(each) not in self._paths or any(_any_in(self._misread, one.span) for one in around[:1])
+        if each.code.id in _OF_A_PART:
+            near = any(_any_in(self._causes, one.span) for one in around[:1])
+            return near and (each.code.id != _GOES_NOWHERE or self._is_read_in(around[0], each))
+        if each.code.id == _NOTHING_TO_END and self._is_of_callers:
+            return True
+        if self._follows_by_itself(each):
+            return self._is_of_rows or not self._of_causes.isdisjoint(one.name for one in around[:1])
         if each.code.id in _LACKS:
             own = (one.span for one in around if one.key == each.span)
-            return self._is_in(next(own, each.span)) or not self._names.isdisjoint(_QUOTED.findall(each.message))
+            return _any_in(self._starts, next(own, each.span)) or not self._names.isdisjoint(
+                _QUOTED.findall(each.message)
+            )
         if each.code is NO_SUCH_FIELD and each.message.startswith("`caller` has no"):
             return self._is_of_schemes
         is_of_name = each.code.id < _FIRST_OF_EXPRESSIONS or each.code in (NO_SUCH_FIELD, NO_SUCH_NAME, UNREADABLE)
@@ -278,7 +333,8 @@ def _missing(each: Diagnostic, resources: frozenset[str]) -> tuple[object, ...] 
     names = _QUOTED.findall(each.message) if each.code.id in _HAS_NO else ()
     if len(names) == 2 and not resources.isdisjoint(names):
         return (frozenset(names),)
-    return (each.code.id, each.message, each.help) if each.code in (UNDECLARED, NO_SUCH_FIELD) else None
+    of_names = (UNDECLARED, NO_SUCH_FIELD, NO_SUCH_NAME, NO_SUCH_FUNCTION)
+    return (each.code.id, each.message, each.help) if each.code in of_names else None
 
 
 class _Written:
