@@ -193,7 +193,9 @@ def test_a_service_is_not_started_over_rows_that_do_not_fit(tmp_path: Path) -> N
     contract, path = files(tmp_path, "short", "much too long", "long as well")
     before = path.read_bytes()
     for _ in range(2):
-        status, said = ninefold("serve", contract, "--database", path, "--listen", "127.0.0.1:0")
+        status, said = ninefold(
+            "serve", contract, "--database", path, "--listen", "127.0.0.1:0", "--operator", "127.0.0.1:0"
+        )
         assert (status, "2 rows do not fit `note.text` any more (primary keys n2, n3)" in said) == (2, True), said
         assert "ninefold upgrade" in said and "much" not in said
     assert path.read_bytes() == before
