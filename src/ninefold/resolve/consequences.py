@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -41,7 +42,7 @@ _OF_NO_TYPE = frozenset({"NF0411", "NF0541"})
 
 _OF_THE_PATH, _NOTHING_TO_END = "NF0504", "NF0596"
 
-_HAS_NO = frozenset({UNDECLARED.id, NO_SUCH_FIELD.id, "NF0504", "NF0510", "NF0511", "NF0524"})
+_HAS_NO = frozenset({UNDECLARED.id, NO_SUCH_FIELD.id, _OF_THE_PATH, "NF0510", "NF0511", _GOES_NOWHERE})
 """What is said of a name that something does not have; its message names both."""
 
 _QUOTED = regex.compile(r"`([^`]*)`")
@@ -156,7 +157,8 @@ class _Unread:
         paths = {
             self._declared.around(each.span)[:1]: each for each in reversed(unread) if each.code.id == _OF_THE_PATH
         }
-        self._paths = [id(each) for each in paths.values()]
+        self._paths = frozenset(id(each) for each in paths.values())
+        self._words: dict[Span, Counter[str]] = {}
         self._names = {one.name for each in unread for one in self._declared.around(each.span)}
         reading = [each for each in unread if each.code.id < _FIRST_OF_EXPRESSIONS and each.code is not UNDECLARED]
         self._misread = sorted(each.span.start for each in reading)
@@ -169,8 +171,15 @@ class _Unread:
     def _is_read_in(self, own: _Declaration, each: Diagnostic) -> bool:
         """Whether a member of a body stands there, too, where it is read."""
         names = _QUOTED.findall(each.message)[-1:]
-        everywhere, here = (_WORDS.findall(self._source.cut(span)) for span in (own.span, each.span))
-        return any(everywhere.count(name) > here.count(name) for name in names)
+        everywhere, here = self._words_of(own.span), self._words_of(each.span)
+        return any(everywhere[name] > here[name] for name in names)
+
+    def _words_of(self, span: Span) -> Counter[str]:
+        """How often each word stands there; of a declaration with many such members once."""
+        found = self._words.get(span)
+        if found is None:
+            found = self._words[span] = Counter(_WORDS.findall(self._source.cut(span)))
+        return found
 
     def _follows_by_itself(self, each: Diagnostic) -> bool:
         """Whether it is an error of what is spelt right, wherever something else could not be read."""
