@@ -26,9 +26,10 @@ _UNUSED = frozenset({"NF0516", "NF0518", "NF0519", "NF0569"})
 """What is said of a whole contract: that nothing uses something."""
 
 _NEEDS_WHAT_IS_NONE = "NF0592"
+_OF_THE_PATH, _NOTHING_TO_END = "NF0504", "NF0596"
 
 _LACKS = frozenset(
-    {"NF0503", "NF0505", "NF0566", "NF0567", "NF0572", "NF0576", "NF0584", "NF0588", "NF0596", "NF0602",
+    {"NF0503", "NF0505", "NF0566", "NF0567", "NF0572", "NF0576", "NF0584", "NF0588", _NOTHING_TO_END, "NF0602",
      "NF0621", "NF0632", "NF0760"}
 )  # fmt: skip
 """What is said of one declaration: that nothing in it, or in what it names, gives, finds or tells something."""
@@ -39,8 +40,6 @@ _OF_A_PART = frozenset({"NF0326", "NF0512", _GOES_NOWHERE, "NF0535", "NF0581", "
 
 _OF_NO_TYPE = frozenset({"NF0411", "NF0541"})
 """What is said of a value of which no type is known."""
-
-_OF_THE_PATH, _NOTHING_TO_END = "NF0504", "NF0596"
 
 _HAS_NO = frozenset({UNDECLARED.id, NO_SUCH_FIELD.id, _OF_THE_PATH, "NF0510", "NF0511", _GOES_NOWHERE})
 """What is said of a name that something does not have; its message names both."""
