@@ -102,6 +102,28 @@ def test_works_that_can_be_done_again_are_undone_alone(database: SQLite) -> None
     assert {number for number, each in enumerate(found, 5) if isinstance(each, LookupError)} == fails
 
 
+def test_what_takes_long_is_committed_by_and_by(database: SQLite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each in its place, whether one that fails had changed something or not, and to the last before an end."""
+    monkeypatch.setattr(writer, "COMMIT_SECONDS", -1.0)
+
+    def refused(session: Session) -> None:
+        session.run(INSERT, (500, ""))
+        raise LookupError
+
+    works = [refused if number % 5 == 0 else insert(number) for number in range(1, 41)]
+    answered: list[object] = []
+
+    async def stopped() -> None:
+        for each in works[:20]:
+            database.write(each, lambda value, error: answered.append(error or value), again=True)
+        await outcomes(database, *works[20:])
+
+    asyncio.run(stopped())
+    assert ids(database) == [number for number in range(1, 41) if number % 5]
+    assert [isinstance(each, LookupError) for each in answered] == [number % 5 == 0 for number in range(1, 21)]
+    assert (database.statistics().batches, database.statistics().works) == (40, 40)
+
+
 def test_a_read_after_the_answer_sees_what_was_written(database: SQLite) -> None:
     async def both() -> None:
         for number in range(1, 50):

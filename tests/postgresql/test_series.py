@@ -15,6 +15,7 @@ from tests.contracts import compiled
 from tests.postgresql import server
 from tests.postgresql.test_trips import asked
 
+from ninefold.runtime.store import writer
 from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.protocol import Conflicting, Opened, Row, Session, Single, Store, Stored, settling
 
@@ -108,6 +109,34 @@ def test_works_that_are_alike_are_one_call(opened: tuple[str, Store, bool]) -> N
         (3,),
     ]
     assert server.run(url, "SELECT n FROM t WHERE id = 1") == [(5,)]
+
+
+def test_what_takes_long_is_committed_by_and_by(
+    opened: tuple[str, Store, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that other nodes write in between; each in its place, whether it could be done again or not."""
+    url, database, _ = opened
+    monkeypatch.setattr(writer, "COMMIT_SECONDS", -1.0)
+
+    def inserts(number: int, session: Session) -> list[Row]:
+        rows = session.run(INSERT, (number, None))
+        if number % 5 == 0:
+            raise Refused
+        return rows
+
+    async def written() -> list[Any]:
+        loop = asyncio.get_running_loop()
+        futures: list[Future[Any]] = [loop.create_future() for _ in range(20)]
+        for number, future in enumerate(futures):
+            database.write(partial(inserts, number), settling(future), again=number % 3 > 0)
+        return await asyncio.gather(*futures, return_exceptions=True)
+
+    before = database.statistics()
+    made = asyncio.run(written())
+    assert [type(each) for each in made] == [list if number % 5 else Refused for number in range(20)]
+    assert [each for (each,) in server.run(url, "SELECT id FROM t ORDER BY id")] == [n for n in range(20) if n % 5]
+    assert len(server.run(url, "SELECT DISTINCT xmin::text FROM t")) > 4, "in several transactions"
+    assert database.statistics().works - before.works == 20
 
 
 def test_one_that_fails_does_not_fail_its_neighbours(opened: tuple[str, Store, bool]) -> None:

@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from ninefold.runtime.store import postgresql_series as series
+from ninefold.runtime.store import writer
 from ninefold.runtime.store.postgresql_leases import Lease, writing
 from ninefold.runtime.store.postgresql_link import Broken, Link, Lost, Transaction, meaning, meaning_to_a_work, words
 from ninefold.runtime.store.postgresql_marks import WRITE, Marks
@@ -26,7 +27,7 @@ from ninefold.runtime.store.postgresql_nodes import CHANNEL
 from ninefold.runtime.store.postgresql_servers import Servers
 from ninefold.runtime.store.postgresql_serving import may_serve, served
 from ninefold.runtime.store.protocol import Unavailable, Yielded
-from ninefold.runtime.store.writer import Queue, Result, Waiting, answer
+from ninefold.runtime.store.writer import LEFT, Queue, Result, Waiting, answer
 from ninefold.sql import nodes
 from ninefold.values import LONGEST_SUM
 
@@ -141,15 +142,16 @@ class Writer:
         """Those that have yielded to another transaction, and are to be done once more; the rest is answered."""
         settled: list[tuple[Waiting, Result]] = []
         yielding: list[Waiting] = []
-        for waiting, (value, error) in zip(batch, self._committed(batch), strict=True):
+        for waiting, result in zip(batch, self._committed(batch), strict=True):
+            error = result[1]
             self.undone += isinstance(error, Yielded)
             if not waiting.again or not isinstance(error, Yielded):
-                settled.append((waiting, (value, error)))
+                settled.append((waiting, result))
             elif may_yield:
                 yielding.append(waiting)
             else:
                 settled.append((waiting, (None, Unavailable(str(error)))))
-        answer([waiting for waiting, _ in settled], [result for _, result in settled])
+        answer(self.queue, [waiting for waiting, _ in settled], [result for _, result in settled])
         return yielding
 
     def _end(self) -> None:
@@ -249,7 +251,7 @@ class Writer:
                 if results is None:
                     self._await(link.execute("ROLLBACK"))
                     link = self.begun(batch)
-                    results = [known.get(number) or self._alone(link, each) for number, each in enumerate(batch)]
+                    results = self._each(link, batch, known, monotonic() + writer.COMMIT_SECONDS)
                 if all(error is not None for _, error in results):
                     self._await(link.execute("ROLLBACK"))
                 else:
@@ -267,7 +269,7 @@ class Writer:
             self.failing = str(found)
             return [(None, found)] * len(batch)
         self.batches += 1
-        self.works += len(batch)
+        self.works += len(batch) - results.count(LEFT)
         self.failing = None
         return results
 
@@ -319,6 +321,7 @@ class Writer:
         """The results, in the order of the works, which nobody else has: those that are alike are done first, then what
         else can be done once more, without savepoints. None: what they did has to be undone; of those that are not to
         be done again for it, the results are `known` then, by their numbers."""
+        end = monotonic() + writer.COMMIT_SECONDS
         done = self._await(series.done(link, works, self._marks.to_leave)) if works else {}
         if done is None:
             return None
@@ -326,6 +329,9 @@ class Writer:
             return self._by_itself(link, batch[0])
         left = [number for number, each in enumerate(batch) if each.again and number not in done]
         for number in left:
+            if number != left[0] and monotonic() > end:
+                done[number] = LEFT
+                continue
             session = Transaction(link, self._loop, self.longest, guarded=False)
             result = self._tried(link, batch[number], session)
             if isinstance(result, Broken):
@@ -335,7 +341,15 @@ class Writer:
             if result[1] is not None and session.changed:
                 return None
             done[number] = result
-        return [done[number] if number in done else self._alone(link, each) for number, each in enumerate(batch)]
+        return self._each(link, batch, done, end)
+
+    def _each(self, link: Link, batch: list[Waiting], done: dict[int, Result], end: float) -> list[Result]:
+        """The results: of those that are `done`, and of the others one by one. `end`: of the monotonic clock."""
+        first = next((number for number in range(len(batch)) if number not in done), None)
+        for number, each in enumerate(batch):
+            if number not in done:
+                done[number] = self._alone(link, each) if number == first or monotonic() < end else LEFT
+        return [done[number] for number in range(len(batch))]
 
     def _note_due(self, link: Link, batch: list[Waiting], results: list[Result]) -> None:
         """Other nodes read from when on something may be due of what was written."""

@@ -10,13 +10,14 @@ import asyncio
 import logging
 from asyncio import AbstractEventLoop, Future
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import count
 from operator import attrgetter
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, TypeAlias, TypeVar
+from time import monotonic
+from typing import Any, Final, TypeAlias, TypeVar
 
 import apsw
 from msgspec import Struct
@@ -34,6 +35,9 @@ QUEUE = 10_000
 
 BATCH = 512
 """Works in one commit: bounds how long the first of them waits for the last."""
+
+COMMIT_SECONDS = 1.0
+"""After that a transaction takes up no more works. What is left goes with the next one, and others write between."""
 
 IDLE = 0.5
 """Seconds without work after which the log is brought into the database file."""
@@ -55,6 +59,9 @@ _again = attrgetter("again")
 
 Result: TypeAlias = tuple[Any, BaseException | None]
 """What a work gave, or what it raised."""
+
+LEFT: Final[Result] = None, TimeoutError("left for the next transaction")
+"""Of a work that was not begun."""
 
 
 class Transaction:
@@ -136,6 +143,12 @@ class Queue:
         self.ended = self._last and not self._left
         return batch
 
+    def give_back(self, works: list[Waiting]) -> None:
+        """What was not begun is taken before all else."""
+        self._left.extendleft(reversed(works))
+        self._taken -= len(works)
+        self.ended = self._last and not self._left
+
     def _takes(self, seconds: float) -> bool:
         """Whether something was handed over."""
         try:
@@ -190,7 +203,7 @@ class Writer:
             if batch:
                 results = self._commit(batch)
                 self.changes.settled()
-                answer(batch, results)
+                answer(self.queue, batch, results)
             self._checkpoints.after_commit(self._connection)
 
     def _commit(self, batch: list[Waiting]) -> list[Result]:
@@ -212,7 +225,7 @@ class Writer:
             self.failing = _why(error)
             return [(None, meaning(error) if isinstance(error, apsw.Error) else error)] * len(batch)
         self.batches += 1
-        self.works += len(batch)
+        self.works += len(batch) - results.count(LEFT)
         unavailable = [error for _, error in results if isinstance(error, Unavailable)]
         if unavailable:
             self.failing = _why(unavailable[-1])
@@ -228,7 +241,10 @@ class Writer:
         """The results of works without savepoints, which take longer than most works. None: one that failed had changed
         something already, and that cannot be undone alone."""
         results: list[Result] = []
+        end = monotonic() + COMMIT_SECONDS
         for waiting in batch:
+            if results and monotonic() > end:
+                return [*results, *[LEFT] * (len(batch) - len(results))]
             changes = self._connection.total_changes()
             try:
                 results.append((what_comes(waiting.work, self._transaction), None))
@@ -240,7 +256,8 @@ class Writer:
         return results
 
     def _each(self, batch: list[Waiting]) -> list[Result]:
-        return [self._run(waiting.work) for waiting in batch]
+        end = monotonic() + COMMIT_SECONDS
+        return [LEFT if number and monotonic() > end else self._run(each.work) for number, each in enumerate(batch)]
 
     def _is_whole(self, error: BaseException) -> None:
         """A full disk or a broken one makes SQLite roll back everything: there is nothing to go back to. Raises
@@ -276,10 +293,17 @@ def _why(error: BaseException) -> str:
     return words(error) if isinstance(error, apsw.Error) else str(error)
 
 
-def answer(batch: list[Waiting], results: list[Result]) -> None:
-    """Wakes each loop once for all its works: to wake it costs a system call."""
-    for loop in {waiting.loop for waiting in batch}:
-        answers = [(each.done, result) for each, result in zip(batch, results, strict=True) if each.loop is loop]
+def answer(queue: Queue, batch: Iterable[Waiting], results: Iterable[Result]) -> None:
+    """Wakes each loop once for all its works: to wake it costs a system call. Those that are LEFT wait on."""
+    answered: dict[AbstractEventLoop, list[tuple[Answered, Result]]] = {}
+    left: list[Waiting] = []
+    for each, result in zip(batch, results, strict=True):
+        if result is LEFT:
+            left.append(each)
+        else:
+            answered.setdefault(each.loop, []).append((each.done, result))
+    queue.give_back(left)
+    for loop, answers in answered.items():
         # The loop may be closed: nobody is left to be told.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(_tell, answers)
