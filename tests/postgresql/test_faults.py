@@ -177,8 +177,9 @@ class World:
         self.nats.start()
 
     def slow_network(self) -> None:
+        """Of each message, of which a statement has a dozen: of 50 ms five rows take minutes."""
         relay = self.relays[self.primary]
-        relay.delay = random.choice((0.005, 0.05))
+        relay.delay = random.choice((0.002, 0.01))
         self.load.until_more(5)
         relay.delay = 0.0
 
