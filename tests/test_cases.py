@@ -18,7 +18,7 @@ hashes is another in every run, so that nothing of a plan can depend on the orde
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -35,8 +35,11 @@ from tests.trace.accounted import problems
 from ninefold.ablate.requests import Known, read_exchanges
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
+from ninefold.expressions.tree import Typed, free_variables
 from ninefold.pipeline import Loaded
+from ninefold.plan.environment import EACH
 from ninefold.plan.service import ServicePlan
+from ninefold.plan.statement import Statement, statements
 from ninefold.tools.gaps import to_text
 
 WRITTEN = ("diagnostics.txt", "gaps.txt")
@@ -77,6 +80,17 @@ def test_the_plan_is_what_it_was(directory: Path) -> None:
     expected = golden.read_text(encoding="utf-8")
     if came != expected:
         pytest.fail(difference(expected, came), pytrace=False)
+
+
+@pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: path.name)
+def test_no_statement_reads_an_item(directory: Path) -> None:
+    """What is done for each item is done by one statement: what is read of an item stands in a table, in its row."""
+    binds = (bound for each in statements(compiled(contract_of(directory)).plan) for bound in _binds(each))
+    assert not [bound for bound in binds if EACH in free_variables(bound)]
+
+
+def _binds(statement: Statement) -> Iterator[Typed]:
+    return (bound for piece in statement.pieces for bound in piece.binds)
 
 
 def test_every_example_is_a_case() -> None:

@@ -16,7 +16,6 @@ from ninefold.checks.codes import (
     NOT_READ_IN_EFFECT,
     NOT_SET,
     PUT_OF_NO_ROW,
-    PUT_OF_SEVERAL,
 )
 from ninefold.checks.effects_of_effects import deleted_by, without_an_end
 from ninefold.checks.findings import Findings, typed
@@ -182,7 +181,7 @@ def _effect(
     unless = None
     if each is not None and not inserts and (same := as_wanted(effect)) is not None:
         unless = _given(same, scope, Boolean(), rows, findings)
-        if unless is None or _is_made_by_the_database(effect, sets, resource, scope, findings):
+        if unless is None:
             return None
     place = findings.place(effect.span)
     return Effect(effect.verb, resource.name, place, where, of_one, each, sets, unless, key or ())
@@ -190,24 +189,6 @@ def _effect(
 
 def _named_by(where: Expression, resource: Resource, findings: Findings) -> tuple[str, ...] | None:
     return named_by(where.ast, resource.name, resource.keys_of_one, findings.survey.graph.same(resource.name))
-
-
-def _is_made_by_the_database(
-    effect: stated.Effect,
-    sets: tuple[tuple[str, Typed], ...],
-    resource: Resource,
-    scope: Scope,
-    findings: Findings,
-) -> bool:
-    """Whether what an item gives a row that is there is looked up: of several rows, each would have its own."""
-    spans = {each.name: each.value for each in effect.sets}
-    for name, value in sets:
-        if EACH in free_variables(value) and needs_database(value, (resource.name,), scope.model):
-            message = f"`{spans[name].text}` is looked up in the database for each item"
-            label = Label(spans[name].span, f"`{effect.does.written}` of each item is given what the item holds")
-            findings.say(PUT_OF_SEVERAL, message, label)
-            return True
-    return False
 
 
 def _can_be_done(effect: stated.Effect, resources: Mapping[str, declared.Resource], findings: Findings) -> bool:

@@ -17,12 +17,22 @@ from ninefold.checked.resources import Resource
 from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.which_rows import WANTED, WRITTEN
-from ninefold.expressions.tree import Select, Typed, Variable
-from ninefold.plan.environment import AS_WANTED, NEW, POSITION
+from ninefold.expressions.tree import Select, Typed, Variable, free_variables
+from ninefold.plan.environment import AS_WANTED, EACH, NEW, POSITION
 from ninefold.plan.events import Event
 from ninefold.plan.held import Upheld
 from ninefold.plan.statement import Piece, ResultColumn, Statement
-from ninefold.plan.writes import Bulk, Create, Effects, Occurrences, ReadBack, Step, Update, given_values
+from ninefold.plan.writes import (
+    Bulk,
+    Create,
+    Effects,
+    Occurrences,
+    ReadBack,
+    Step,
+    Update,
+    WithValues,
+    given_values,
+)
 from ninefold.sql.fragment import PLACEHOLDER, Fragment, bind, identifier, join
 from ninefold.values import Boolean, Integer, Type
 
@@ -45,6 +55,8 @@ def of_several(write: Bulk, operation: Mutation, perspective: Perspective) -> Bu
     )
     if not isinstance(behind, Create) and behind.was is not None:
         behind = replace(behind, was=tables.within(behind.was))
+    if isinstance(behind, WithValues):
+        behind = replace(behind, of_item=(*tables.of_item,))
     return replace(behind, current=None) if isinstance(behind, Update) else behind
 
 
@@ -88,8 +100,8 @@ def _of_items(select: Fragment, perspective: Perspective) -> tuple[Statement, tu
 
 
 class _Tables:
-    """The tables of one write. The columns of `$wanted` are the primary key, where the row is there, and what is made
-    beforehand, in the order of its `assigns`."""
+    """The tables of one write. The columns of `$wanted` are the primary key, where the row is there, what is made
+    beforehand, in the order of its `assigns`, and what statements read of the item that the row is made of."""
 
     def __init__(self, write: Bulk, resource: Resource, perspective: Perspective) -> None:
         self._dialect = perspective.dialect
@@ -97,6 +109,8 @@ class _Tables:
         self._keys = [(f"key {name}", stored(resource.fields[name].type)) for name in resource.primary_key]
         new = [(f"new {each.field}", stored(each.type)) for each in given_values(write) if not each.in_statement]
         self._wanted = new if isinstance(write, Create) else [*self._keys, *new]
+        self._stored = stored
+        self.of_item: list[Typed] = []
 
     def within(self, statement: Statement) -> Statement:
         """A statement behind the tables that it reads. What it stores of a row is that of the row's own."""
@@ -149,6 +163,15 @@ class _Tables:
                 case Select(operand=Variable(name=name), name=field) if name == NEW:
                     title = f"new {field}"
                     found = found + (f"{WANTED}.{identifier(title)}" if title in known else "NULL") + text
+                case _ if EACH in free_variables(bound):
+                    found = found + f"{WANTED}.{identifier(self._of_item(bound))}" + text
                 case _:
                     found = found + bind(bound) + text
         return found
+
+    def _of_item(self, read: Typed) -> str:
+        """The column that has what is read of the item: columns are added behind those that statements know already."""
+        if read not in self.of_item:
+            self.of_item.append(read)
+            self._wanted.append((f"item {len(self.of_item)}", self._stored(read.type)))
+        return f"item {self.of_item.index(read) + 1}"

@@ -74,8 +74,8 @@ class Precondition(msgspec.Struct, frozen=True, omit_defaults=True):
 class Each(msgspec.Struct, frozen=True, omit_defaults=True):
     """A row is made for each item of an array, the root `each` of its values. `pointer`: where the body gives that.
     `held`: who answers where it cannot be made. `chosen`: the positions of the items that are taken; none: all are. It
-    reads `$several`, what `read` gives for each item; so does the `find` of an effect, by which an
-    item names the row there, with its position `$n`, and `$same` if it is as wanted: two of one row are `conflict`."""
+    reads `$several`, what `read` gives for each item; so does the `find` of an effect: the row that an item names, its
+    position `$n`, and `$same` if it is as wanted; two of one row are `conflict`."""
 
     items: Typed
     pointer: str | None = None
@@ -88,8 +88,7 @@ class Each(msgspec.Struct, frozen=True, omit_defaults=True):
 class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
     """A change of another row, or of several. `find` gives the key of the row, which is the root `$path` of the write,
     or says by a row that one is made; no row: nothing happens. None: there is a new row, or only one, or one for `each`
-    item. Where the write is of `several`, `find` gives the key of each and what its values are made of, in the order of
-    primary keys."""
+    item. Where the write is of `several`, `find` gives each one's key, in order, and what its values are made of."""
 
     write: Bulk
     find: Statement | None = None
@@ -113,8 +112,7 @@ class Subscription(_Step, frozen=True, tag="subscription"):
 
 class Effects(_Step, frozen=True, tag="effects"):
     """What else changes, in this order. `acted_on` gives what is read of the row that the write acted on: by `$row` as
-    it has become, or, `before` a deletion, by what the deletion finds it by. That is the root `this` of the
-    effects."""
+    it has become, or, `before` a deletion, by what the deletion finds it by. That is their root `this`."""
 
     acted_on: Statement
     effects: tuple[Effect, ...]
@@ -252,10 +250,12 @@ class Write(OfResource, frozen=True, kw_only=True):
 class WithValues(Write, frozen=True, kw_only=True):
     """It leaves a row with values. Pieces under the switch `new FIELD` take part where `$new` has the field. Behind the
     columns of the response stand the detail of each code in `details`, a text, then, for each of `invariants`, whether
-    the row as it has become fails it; the first `checks` of these are asked before anything follows. `held`: what the
-    statement makes, by columns of the judge. Where one has a schema, the judge is asked before the statement."""
+    the row as it has become fails it; the first `checks` are asked before anything follows. `held`: what the statement
+    makes, by columns of the judge, which is asked before where one has a schema. `of_item`: what statements of several
+    rows read of the item of each, behind what `$several` has of that row."""
 
     assigns: tuple[Assign, ...] = ()
+    of_item: tuple[Typed, ...] = ()
     held: tuple[HeldColumns, ...] = ()
     invariants: tuple[Condition, ...] = ()
     checks: int = 0

@@ -15,10 +15,11 @@ from ninefold.checked.service import Places
 from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import stated, traced
+from ninefold.compile.which_rows import WANTED
 from ninefold.expressions.reads import fields_read
 from ninefold.expressions.scope import Model
-from ninefold.expressions.tree import Constant, Typed
-from ninefold.plan.environment import WAS
+from ninefold.expressions.tree import Constant, Typed, free_variables
+from ninefold.plan.environment import EACH, POSITION, WAS
 from ninefold.plan.places import Place
 from ninefold.plan.writes import Assign
 from ninefold.sql.fragment import Fragment, bind, column, identifier, join
@@ -85,9 +86,12 @@ def with_made(
 ) -> Fragment:
     """A select of the row as it would be, with what is made of it. `row` is a select of its `columns` without: each is
     called as its field, and a field of `given` has what the body gives. `again`: what is made only where one of these
-    changes. Beside each value that is made stands whether that failed (`failing`)."""
+    changes. Beside each value that is made stands whether that failed (`failing`). Of several new rows, each made of an
+    item, what is read of that is in the row of `$wanted` with its position."""
     name = identifier(resource.name)
     columns = [*columns]
+    of_items = POSITION in columns and any(EACH in free_variables(typed) for typed in made.values())
+    item = f" JOIN {WANTED} ON {WANTED}.{identifier(POSITION)} = " + column(resource.name, POSITION) if of_items else ""
     watched = dict.fromkeys(field for fields in (again or {}).values() for field in fields)
     watched |= dict.fromkeys(field for typed in made.values() for field in sorted(fields_read(typed, WAS, {})))
     old = [column(resource.name, each) + f" AS {identifier(each)}" for each in watched]
@@ -106,7 +110,7 @@ def with_made(
             cells.append(
                 _fails(each, made[each], given, again, resource, perspective) + f" AS {identifier(failing(each))}"
             )
-        row = "SELECT " + join(", ", cells) + " FROM (" + row + f") AS {name}" + beside
+        row = "SELECT " + join(", ", cells) + " FROM (" + row + f") AS {name}" + item + beside
         columns += [failing(each) for each in sorted(level)]
     return row
 

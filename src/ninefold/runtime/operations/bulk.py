@@ -76,6 +76,7 @@ class Several(Generic[T]):
         self._values, self._then = values, then
         assigns = plan.given_values(write)
         self._stored = tuple((each.field, sqlite_writer(each.type)) for each in assigns if not each.in_statement)
+        self._of_item = tuple(map(binder, write.of_item)) if isinstance(write, plan.WithValues) else ()
         self._judge = Judge(write.judge, write.held if isinstance(write, plan.WithValues) else ())
         self._statement = Prepared(write.statement)
         read = write.step(plan.ReadBack)
@@ -215,11 +216,12 @@ class Several(Generic[T]):
             named.add(key)
             if is_same:
                 continue
+            own: Environment = {**env, environment.EACH: items[position]}
             try:
-                new = self._values(call, {**env, environment.EACH: items[position]}, read)
+                new = self._values(call, own.copy(), read)
             except Refusal as refused:
                 raise Refusal([self._at(each, position) for each in refused.failures]) from None
-            wanted.append([*key, *self._forms(new)])
+            wanted.append([*key, *self._forms(new), *self._read_of_item(own)])
             positions.append(position)
         return Wanted(wanted, frozenset(f"new {name}" for name in new), tuple(positions))
 
@@ -230,13 +232,13 @@ class Several(Generic[T]):
         failures: list[Failure] = []
         positions = self._chosen(session, env, items)
         for position in positions:
-            item = items[position]
+            own: Environment = {**env, environment.EACH: items[position]}
             try:
-                new = self._values(call, {**env, environment.EACH: item}, {})
+                new = self._values(call, own.copy(), {})
             except Refusal as refused:
                 failures += [self._at(failure, position) for failure in refused.failures]
             else:
-                wanted.append(self._forms(new))
+                wanted.append([*self._forms(new), *self._read_of_item(own)])
         if failures:
             raise Refusal(failures)
         return Wanted(wanted, positions=positions)
@@ -261,6 +263,9 @@ class Several(Generic[T]):
             value = new.get(name)
             forms.append(_in_json(value if write is None else write(value)))
         return forms
+
+    def _read_of_item(self, env: Environment) -> list[Stored]:
+        return [_in_json(read(env)) for read in self._of_item]
 
     def _judged(self, session: Session, env: Environment, positions: tuple[int, ...]) -> None:
         """Each row by itself, before any is written. Of new rows all that is wrong is told; of others, what is wrong
