@@ -1,5 +1,5 @@
 # make serve   an environment, the service in it, and examples/orders.md on 127.0.0.1:8080
-# make test    an environment with the test tools, and the test suite: minutes
+# make test    an environment with the test tools, and the test suite: minutes. DEAR=all with every test that costs much
 # make test-costs   the same, and the CPU seconds that each file and each test took
 # make test-long   what the suite takes samples of, whole: hours. SLICE=7 takes one slice of 24, SLICE=tree that of the commit
 # make agreement   of it, the service and the reference interpreter: a million random requests
@@ -52,6 +52,9 @@ test test-costs test-long agreement durability mutations honesty planted: export
 ifdef SLICE
 test test-costs: export NINEFOLD_SLICE := $(SLICE)
 endif
+# Tests that cost much take turns, of which a run takes one unless it is asked for all, or for those of a place.
+DEAR ?= $(if $(ARGS),all,some)
+test: export NINEFOLD_DEAR := $(DEAR)
 test: $(VENV)/.test
 	$(SUITE) $(ARGS)
 

@@ -18,7 +18,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from tests import hashes, refusals_met
-from tests.slices import LONG, SLICES, TAKEN, examples
+from tests.slices import LONG, SLICES, TAKEN, examples, is_taken
 
 from ninefold.runtime.http import protocol
 
@@ -64,7 +64,8 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In the long run the laws that Hypothesis tries go by slices, as contracts do."""
+    """Dear tests take turns. In the long run the laws that Hypothesis tries go by slices, as contracts do."""
+    items[:] = [item for item in items if is_taken(item.nodeid)]
     if LONG:
         tried = [item for item in items if is_hypothesis_test(getattr(item, "obj", None))]
         for item in tried:

@@ -1,8 +1,9 @@
 """What the tests cost: CPU seconds of each file and of each test, with the processes that it started and awaited.
 
-`make test-costs` runs the suite with this plugin (`-p tests.costs`), on any number of workers, and prints the dearest.
-CPU seconds hardly depend on what else the machine does. What a fixture of a module or of the whole run costs is told of
-the test that asked first; a process that is still running when its test ends, of the test at whose end it is awaited.
+`make test-costs` runs the suite with this plugin (`-p tests.costs`), on any number of workers, and prints the dearest;
+with NINEFOLD_BLESS=1 it writes `dear.txt` anew (`tests/slices.py`). CPU seconds hardly depend on what else the machine
+does. What a fixture of a module or of the whole run costs is told of the test that asked first; a process that is still
+running when its test ends, of the test at whose end it is awaited.
 """
 
 from __future__ import annotations
@@ -10,12 +11,19 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
 
 SHOWN: Final = int(os.environ.get("NINEFOLD_COSTS", "40"))
 """How many files and how many tests are told of."""
+
+BLESS: Final = bool(os.environ.get("NINEFOLD_BLESS"))
+DEAR_TESTS: Final = Path(__file__).parent / "dear.txt"
+DEAR_SECONDS: Final = 1.0
+DEAR_IN_ALL: Final = 3.0
+"""CPU seconds of a test that is dear, and of all that one is tried with."""
 
 
 def spent() -> float:
@@ -76,6 +84,15 @@ class _Told:
             write(f"the dearest {title}s, in CPU seconds:")
             for cost, name in sorted(((cost, name) for name, cost in costs.items()), reverse=True)[:SHOWN]:
                 write(f"{cost:8.2f}  {name}")
+        if BLESS:
+            DEAR_TESTS.write_text("".join(f"{name}\n" for name in sorted(self._dear())), encoding="utf-8")
+
+    def _dear(self) -> Iterator[str]:
+        """Those that take turns, in what does not run all of them."""
+        whole: dict[str, list[float]] = defaultdict(list)
+        for name, cost in self.tests.items():
+            whole[name.partition("[")[0]].append(cost)
+        return (name for name, costs in whole.items() if max(costs) >= DEAR_SECONDS or sum(costs) >= DEAR_IN_ALL)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -55,8 +55,25 @@ PARTS: Final = TAKEN if LONG else ()
 """The slices of a test that only the long run has: it is one test for each."""
 
 
+DEAR: Final = frozenset((_ROOT / "tests" / "dear.txt").read_text(encoding="utf-8").split())
+"""The tests that cost a second of CPU or more, or three with all that they are tried with: `make test-costs` says which
+these are. They take turns, of which `make test` takes one, and `.ci/run` all."""
+
+TURNS: Final = 8
+ALL_DEAR: Final = LONG or os.environ.get("NINEFOLD_DEAR", "all") == "all"
+
+
+def is_taken(test: str) -> bool:
+    """Whether a test, by its place and name, is none of those that wait for another turn."""
+    return ALL_DEAR or test.partition("[")[0] not in DEAR or crc32(test.encode()) % TURNS == TAKEN[0] % TURNS
+
+
 def told() -> str:
     """Which slices these are, and how to ask for the same again."""
+    if not ALL_DEAR:
+        return (
+            f"slice {TAKEN[0]} of {SLICES}, and of {len(DEAR)} dear tests one of {TURNS} (`DEAR=all` takes all of them)"
+        )
     if len(TAKEN) == SLICES:
         return f"all {SLICES} slices"
     return f"slice {TAKEN[0]} of {SLICES} (`SLICE={TAKEN[0]}` takes the same again)"

@@ -7,6 +7,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.slices import DEAR
+
 TESTS = Path(__file__).parents[1]
 SLICES = TESTS / "slices.py"
 MODULES = [path for path in sorted(TESTS.rglob("*.py")) if path != SLICES]
@@ -66,3 +68,11 @@ def test_it_can_fail() -> None:
     )
     assert [*unmarked(module)] == ["test_a", "test_b"]
     assert [*from_the_first(module)] == ["::20"]
+
+
+def test_every_dear_test_is_there() -> None:
+    """Of one that has another name now nobody would see that it is dear."""
+    modules = {
+        path: (TESTS.parent / path).read_text(encoding="utf-8") for path in {each.split("::")[0] for each in DEAR}
+    }
+    assert [each for each in DEAR if f"def {each.rpartition('::')[2]}(" not in modules[each.split("::")[0]]] == []
