@@ -150,6 +150,17 @@ def test_what_cannot_be_read_gives_a_required_field_all_the_same() -> None:
         ("passwords-reset-by-mail", 72, "schemes", "shcemes", "NF0301"),  # credentials of nobody are ended
         ("orders-with-their-lines", 101, "create line", "wrong line", "NF0317"),  # a member of a body goes nowhere
         ("rights-that-terms-ask-of", 15, "sees", "sese", "NF0405"),  # it is called in three places
+        ("rights-that-terms-ask-of", 14, "terms", "trems", "NF0301"),  # nothing in it is a key of a resource
+        ("rights-that-terms-ask-of", 20, "topic", "tpoic", "NF0404"),  # a term is read in two places
+        ("terms-and-fields-that-are-said-once", 31, "owned", "onwed", "NF0312"),  # what it would have included
+        ("orders-with-their-lines", 45, "wanted_line", "wnated_line", "NF0312"),  # items are of no type
+        ("orders-with-their-lines", 13, "string", "srting", "NF0304"),  # what refers to a row is of no type
+        ("clients-of-oauth", 68, "issued", "isused", "NF0301"),  # what was granted is not known
+        ("files-that-their-caller-narrows", 47, "content", "cnotent", "NF0301"),  # a parameter can be given
+        ("a-row-as-it-was", 117, "int(value * 100.0)", "wrong", "NF0404"),  # what is given may be stored
+        ("members-whose-names-are-no-identifiers", 68, "responses", "rseponses", "NF0301"),
+        ("reports-of-a-month", 140, '"GET /days/{day}"', "wrong", "NF0701"),  # nor has it keys of a code
+        ("books-that-show-what-is-asked-for", 24, "title", "ttile", "NF0312"),  # two responses show it
     ],
 )
 def test_what_follows_from_a_mistake_elsewhere_is_not_told(

@@ -26,7 +26,10 @@ MOST: Final = 2
 
 EXCEPT: Final = {
     "NF0301 issues": "an endpoint that issues nothing grants nothing: what reads `granted` stands elsewhere",
-    "NF0401 $ref": "what stands at a key that no schema has is a template, and is read as one",
+    **dict.fromkeys(
+        ("NF0401 $ref", "NF0524 $ref", "NF0401 const"),
+        "what stands at a key that no schema has is a template, and is read as one",
+    ),
     "NF0513 basic": "any word may be an HTTP scheme, and of those that are not known a token is presented",
 }
 """What is told first elsewhere, or brings more than MOST: its code and the word that is not written, and why."""
@@ -116,7 +119,9 @@ def wrong(mistake: Mistake) -> str | None:
         return f"{mistake}: {len(said)} are told: {codes}"
     if any(here) and not here[0]:
         return f"{mistake}: the first stands elsewhere: {codes}"
-    names = " ".join(name for each in said for name in _QUOTED.findall(each.message))
+    names = " ".join(
+        text for each in said for text in (*_QUOTED.findall(each.message), *(label.text for label in each.labels))
+    )
     if not any(here) and mistake.word not in names and mistake.written.strip() not in names:
         return f"{mistake}: nothing stands there, or names it: {codes}"
     return None

@@ -210,7 +210,7 @@ def _one_word(expression: Expression, problems: tuple[Problem, ...], expected: T
     text = expression.text.strip()
     names = [node for node in every(expression.ast) if isinstance(node, Name)]
     unknown = [problem for problem in problems if problem.code is NO_SUCH_NAME]
-    if not unknown or len(unknown) < len(names) or _WORD.fullmatch(text) is None:
+    if not unknown or expression.terms or len(unknown) < len(names) or _WORD.fullmatch(text) is None:
         return problems
     near = [] if len(names) > 1 else [each for each in unknown[0].help if not each.startswith("text stands")]
     inner = f"text has inner quotes: `{with_inner_quotes(text)}`"

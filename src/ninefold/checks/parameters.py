@@ -120,12 +120,12 @@ def _default(each: requests.Parameter, type_: Type, schema: Mapping[str, Any], f
         return ()
     try:
         json_reader(required(type_))(stated[0])
-        kept = _keeps(schema, stated[0])
+        why = next((broken.message for broken in _validator(schema).iter_errors(stated[0])), None)
     except Invalid:
-        kept = False
-    if not kept:
+        why = "no request could give it"
+    if why is not None:
         message = f"the `default` of `{each.name}` is not as its schema says"
-        findings.say(NOT_A_DEFAULT, message, Label(each.default.span, "no request could give it"))
+        findings.say(NOT_A_DEFAULT, message, Label(each.default.span, why))
     return stated
 
 
@@ -252,7 +252,11 @@ def _is_of(value: Any, kind: str) -> bool:
 
 
 def _keeps(schema: Mapping[str, Any], value: Any) -> bool:
-    return jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True).is_valid(value)
+    return _validator(schema).is_valid(value)
+
+
+def _validator(schema: Mapping[str, Any]) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True)
 
 
 # ── How requests are read ────────────────────────────────────────────────────────────────────────────────────────────

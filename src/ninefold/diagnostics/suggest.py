@@ -70,6 +70,11 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> tuple[str, ...]:
     return (f"did you mean `{found}`?",) if found else ()
 
 
+def is_guess(help: str) -> bool:
+    """Whether a line of help tells what may have been meant."""
+    return help.startswith("did you mean")
+
+
 def singulars(word: str) -> Iterable[str]:
     """What a word may be the plural of, itself first."""
     word = word.casefold()

@@ -9,42 +9,41 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 
 from ninefold.diagnostics import regex
-from ninefold.diagnostics.diagnostic import Diagnostic, Label, Severity
+from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_FUNCTION, NO_SUCH_NAME, NOT_IN_SQL, UNREADABLE
+from ninefold.diagnostics.suggest import is_guess
+from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_FUNCTION, NO_SUCH_NAME, NOT_IN_SQL, UNREADABLE, WRONG_TYPE
 from ninefold.language.codes import NOT_AN_ACTION, NOT_AN_ENDPOINT, UNDECLARED, UNKNOWN_KEY, WRONG_SHAPE
-from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Sequence, scalars
+from ninefold.resolve.once import GOES_NOWHERE, HAS_NO, OF_THE_PATH, QUOTED, once
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Sequence, every_entry, scalars
 
 _FIRST_OF_EXPRESSIONS, _FIRST_OF_MEANINGS = "NF0400", "NF0500"
 _UNUSED = frozenset({"NF0516", "NF0518", "NF0519", "NF0569"})
 """What is said of a whole contract: that nothing uses something."""
 
 _NEEDS_WHAT_IS_NONE = "NF0592"
-_OF_THE_PATH, _NOTHING_TO_END = "NF0504", "NF0596"
+
+_OF_CALLERS = frozenset({"NF0588", "NF0596"})
+_OF_CHANGES = "NF0602"
 
 _LACKS = frozenset(
-    {"NF0503", "NF0505", "NF0566", "NF0567", "NF0572", "NF0576", "NF0584", "NF0588", _NOTHING_TO_END, "NF0602",
-     "NF0621", "NF0632", "NF0760"}
+    {"NF0503", "NF0505", "NF0566", "NF0567", "NF0572", "NF0576", "NF0584", "NF0621", "NF0632", "NF0640", "NF0760",
+     *_OF_CALLERS, _OF_CHANGES}
 )  # fmt: skip
 """What is said of one declaration: that nothing in it, or in what it names, gives, finds or tells something."""
 
-_GOES_NOWHERE = "NF0524"
-_OF_A_PART = frozenset({"NF0326", "NF0512", _GOES_NOWHERE, "NF0535", "NF0581", "NF0771"})
+_CANNOT_HAVE = "NF0771"
+_OF_A_PART = frozenset({"NF0326", "NF0512", GOES_NOWHERE, "NF0535", "NF0581", _CANNOT_HAVE})
 """What is said of a part of a declaration, by what else stands in it."""
 
 _OF_NO_TYPE = frozenset({"NF0411", "NF0541"})
 """What is said of a value of which no type is known."""
 
-_HAS_NO = frozenset({UNDECLARED.id, NO_SUCH_FIELD.id, _OF_THE_PATH, "NF0510", "NF0511", _GOES_NOWHERE})
-"""What is said of a name that something does not have; its message names both."""
-
-_QUOTED = regex.compile(r"`([^`]*)`")
+_GRANTED = "granted"
 _WORDS = regex.compile(r"\w+")
 
 
@@ -52,9 +51,11 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     """What is said, without what only follows from something else that is; of a name that nothing declares, once."""
     if not any(each.code.severity is Severity.ERROR for each in said):
         return said
-    faulty = {f".{name}" for name in _faulty(document, said)}
-    refused = {each.of for each in said if each.of and each.code is not UNDECLARED}
     unknown = {each.of for each in said if each.of and each.code is UNDECLARED}
+    refused = {each.of for each in said if each.of and each.code is not UNDECLARED}
+    of_faulty = set(_faulty(document, said))
+    faulty = {f".{name}" for _, name in of_faulty}
+    untyped, mixed = {name for name, _ in of_faulty}, _mixed(document, unknown)
     machines = tuple(_machines(document, said))
     skipped, unshaped = _skipped(document, said), _unshaped(document, said)
     unread_in = _Unread(document, said)
@@ -72,7 +73,12 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
             return True
         if each.span in unshaped and _is_of_meaning(each):
             return True
-        told = " ".join(f".{name}" for name in _QUOTED.findall(each.message))
+        quoted = QUOTED.findall(each.message)
+        if each.code.id in HAS_NO and not mixed.isdisjoint(quoted):
+            return True
+        if each.code is WRONG_TYPE and not untyped.isdisjoint(quoted):
+            return True
+        told = " ".join(f".{name}" for name in quoted)
         place = "" if each.code is UNREADABLE else written.around(each.span)
         of_expressions = each.code.id >= _FIRST_OF_EXPRESSIONS
         if of_expressions or each.code in (UNDECLARED, NOT_AN_ACTION):
@@ -87,19 +93,30 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
         # What has no such name was known: a type that is not known finds every name.
         return each.code not in (NO_SUCH_FIELD, NO_SUCH_NAME) and (_found(wrong, told) or _found(wrong, place))
 
-    return tuple(_once(document, (each for each in said if not follows(each))))
+    return tuple(once(document, (each for each in said if not follows(each))))
 
 
-def _faulty(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[str]:
-    """The fields of part 2 of which something is wrong."""
-    fields = (entry for _, own in _fields(document) for entry in own)
-    spans = sorted((entry.span.start, entry.span.end, entry.name) for entry in fields)
+def _faulty(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[tuple[str, str]]:
+    """The fields of part 2 of which something is wrong, each with its resource."""
+    fields = ((resource.name, entry) for resource, own in _fields(document) for entry in own)
+    spans = sorted((entry.span.start, entry.span.end, (resource, entry.name)) for resource, entry in fields)
     starts = [start for start, _, _ in spans]
     for each in said:
         at = bisect_right(starts, each.span.start) - 1
         is_reading = each.code.id < _FIRST_OF_EXPRESSIONS
         if is_reading and each.code.severity is Severity.ERROR and at >= 0 and each.span.start < spans[at][1]:
             yield spans[at][2]
+
+
+def _mixed(document: Document, unknown: set[str]) -> frozenset[str]:
+    """The resources that include another which nothing declares: what they have is not known."""
+    both = ((each.name, each.value.get("includes")) for each in document.part("resources").facts.entries
+            if isinstance(each.value, Mapping))  # fmt: skip
+    return frozenset(
+        name
+        for name, included in both
+        if included is not None and any(each.text in unknown for each in scalars(included.value))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +153,7 @@ def _roots(document: Document) -> frozenset[str]:
     terms = facts.get("terms")
     own = terms.value.entries if terms is not None and isinstance(terms.value, Mapping) else ()
     return frozenset(
-        ("request", "granted", *(each.name for each in facts.entries), *(each.name.partition("(")[0] for each in own))
+        ("request", _GRANTED, *(each.name for each in facts.entries), *(each.name.partition("(")[0] for each in own))
     )
 
 
@@ -144,46 +161,36 @@ class _Unread:
     """What could not be read: where, and in which declarations, such as a field, an endpoint or a scheme."""
 
     def __init__(self, document: Document, said: tuple[Diagnostic, ...]) -> None:
-        self._declared, self._source = _Declared(document), document.source
+        self._declared = _Declared(document)
         errors = [each for each in said if each.code.severity is Severity.ERROR]
         self._is_any = any(each.code.id != _NEEDS_WHAT_IS_NONE for each in errors)
-        unread = [each for each in errors if each.code.id < _FIRST_OF_MEANINGS or each.code.id in _HAS_NO]
+        unread = [each for each in errors if each.code.id < _FIRST_OF_MEANINGS or each.code.id in HAS_NO]
         self._starts = sorted(each.span.start for each in unread)
         self._roots = _roots(document)
         causes = [each for each in unread if not self._follows_by_itself(each)]
         self._causes = sorted(each.span.start for each in causes)
         self._of_causes = {one.name for each in causes for one in self._declared.around(each.span)[:1]}
-        paths = {
-            self._declared.around(each.span)[:1]: each for each in reversed(unread) if each.code.id == _OF_THE_PATH
-        }
+        paths = {self._declared.around(each.span)[:1]: each for each in reversed(unread) if each.code.id == OF_THE_PATH}
         self._paths = frozenset(id(each) for each in paths.values())
-        self._words: dict[Span, Counter[str]] = {}
         self._names = {one.name for each in unread for one in self._declared.around(each.span)}
         reading = [each for each in unread if each.code.id < _FIRST_OF_EXPRESSIONS and each.code is not UNDECLARED]
         self._misread = sorted(each.span.start for each in reading)
         self._fields = {one for each in reading for one in self._declared.around(each.span) if one.owner is not None}
         schemes = document.part("authentication").facts.get("schemes")
         self._is_of_schemes = schemes is not None and _any_in(self._starts, schemes.span)
-        self._is_of_rows = _any_in(self._misread, document.part("resources").facts.span)
-        self._is_of_callers = _any_in(self._misread, document.part("authentication").facts.span)
-
-    def _is_read_in(self, own: _Declaration, each: Diagnostic) -> bool:
-        """Whether a member of a body stands there, too, where it is read."""
-        names = _QUOTED.findall(each.message)[-1:]
-        everywhere, here = self._words_of(own.span), self._words_of(each.span)
-        return any(everywhere[name] > here[name] for name in names)
-
-    def _words_of(self, span: Span) -> Counter[str]:
-        """How often each word stands there; of a declaration with many such members once."""
-        found = self._words.get(span)
-        if found is None:
-            found = self._words[span] = Counter(_WORDS.findall(self._source.cut(span)))
-        return found
+        self._is_granted = schemes is not None and _any_in(self._misread, schemes.span)
+        resources = document.part("resources").facts
+        types = resources.get("types")
+        self._is_of_rows = _any_in(self._misread, resources.span)
+        self._is_of_types = types is not None and _any_in(self._starts, types.span)
+        self._is_of_callers = _any_in(self._starts, document.part("authentication").facts.span)
+        self._changed = set(_of_items(document.part("versioning").facts, self._starts))
+        self._spans = {each.key.span: each.span for part in document.parts for each in every_entry(part.facts)}
 
     def _follows_by_itself(self, each: Diagnostic) -> bool:
         """Whether it is an error of what is spelt right, wherever something else could not be read."""
         if each.code is NO_SUCH_NAME:
-            return not self._roots.isdisjoint(_QUOTED.findall(each.message)[:1])
+            return not self._roots.isdisjoint(QUOTED.findall(each.message)[:1])
         is_of_no_type = each.code.id in _OF_NO_TYPE or (each.code is NOT_IN_SQL and "of any type" in each.message)
         return is_of_no_type or each.code.id in _OF_A_PART
 
@@ -194,19 +201,26 @@ class _Unread:
         if each.code.id == _NEEDS_WHAT_IS_NONE:
             return self._is_any
         around = self._declared.around(each.span)
-        if each.code.id == _OF_THE_PATH:
+        if each.code.id == OF_THE_PATH:
             return id(each) not in self._paths or any(_any_in(self._misread, one.span) for one in around[:1])
         if each.code.id in _OF_A_PART:
-            near = any(_any_in(self._causes, one.span) for one in around[:1])
-            return near and (each.code.id != _GOES_NOWHERE or self._is_read_in(around[0], each))
-        if each.code.id == _NOTHING_TO_END and self._is_of_callers:
+            if each.code.id == GOES_NOWHERE and (not QUOTED.search(each.message) or any(map(is_guess, each.help))):
+                return False
+            starts = self._starts if each.code.id == _CANNOT_HAVE else self._causes
+            return any(_any_in(starts, one.span) for one in around[:1])
+        if each.code.id in _OF_CALLERS and self._is_of_callers:
+            return True
+        if each.code.id == _OF_CHANGES and not self._changed.isdisjoint(QUOTED.findall(each.message)):
             return True
         if self._follows_by_itself(each):
+            if each.code is NO_SUCH_NAME and _GRANTED in QUOTED.findall(each.message):
+                return self._is_granted
+            if each.code.id in _OF_NO_TYPE and self._is_of_types:
+                return True
             return self._is_of_rows or not self._of_causes.isdisjoint(one.name for one in around[:1])
         if each.code.id in _LACKS:
-            own = (one.span for one in around if one.key == each.span)
-            return _any_in(self._starts, next(own, each.span)) or not self._names.isdisjoint(
-                _QUOTED.findall(each.message)
+            return _any_in(self._starts, self._spans.get(each.span, each.span)) or not self._names.isdisjoint(
+                QUOTED.findall(each.message)
             )
         if each.code is NO_SUCH_FIELD and each.message.startswith("`caller` has no"):
             return self._is_of_schemes
@@ -254,8 +268,8 @@ def _skipped(document: Document, said: tuple[Diagnostic, ...]) -> frozenset[str]
     """The words of what stands under keys that are none, and those that they may have been meant for."""
     refused = {each.span.start: each for each in said if each.code in (UNKNOWN_KEY, NOT_AN_ENDPOINT)}
     parts = (part.facts for part in document.parts) if refused else ()
-    entries = (each for facts in parts for each in _entries(facts) if each.key.span.start in refused)
-    meant = {word for each in refused.values() for help in each.help for word in _QUOTED.findall(help)}
+    entries = (each for facts in parts for each in every_entry(facts) if each.key.span.start in refused)
+    meant = {word for each in refused.values() for help in each.help for word in QUOTED.findall(help)}
     return frozenset({word for each in entries for word in _WORDS.findall(document.source.cut(each.span))} | meant)
 
 
@@ -266,30 +280,32 @@ def _is_under(name: str, skipped: frozenset[str]) -> bool:
 
 def _is_not_there(each: Diagnostic, skipped: frozenset[str]) -> bool:
     """Whether a name is told not to be there that stands where nothing is read."""
-    if not skipped or each.code.id not in _HAS_NO | {NO_SUCH_NAME.id}:
+    if not skipped or each.code.id not in HAS_NO | {NO_SUCH_NAME.id, NO_SUCH_FUNCTION.id}:
         return False
-    names = _QUOTED.findall(each.message)
+    names = QUOTED.findall(each.message)
     return bool(names) and _is_under(names[-1 if " has no " in each.message else 0].rpartition(" ")[2], skipped)
 
 
-def _entries(node: Node) -> Iterator[Entry]:
-    for each in node.entries if isinstance(node, Mapping) else ():
-        yield each
-        yield from _entries(each.value)
+def _of_items(node: Node, starts: list[int]) -> Iterator[str]:
+    """What stands in items that are mappings, and in which something is."""
+    if isinstance(node, Mapping):
+        for each in node.entries:
+            yield from _of_items(each.value, starts)
     for item in node.items if isinstance(node, Sequence) else ():
-        yield from _entries(item)
+        if isinstance(item, Mapping) and _any_in(starts, item.span):
+            yield from (each.text for each in scalars(item))
 
 
 def _is_of_skipped(each: Diagnostic, skipped: frozenset[str]) -> bool:
     """Whether a warning, such as that nothing uses something, is about what stands where nothing is read."""
-    named = _QUOTED.findall(each.message)
+    named = QUOTED.findall(each.message)
     return _is_of_meaning(each) and bool(named) and all(_is_under(name, skipped) for name in named)
 
 
 def _unshaped(document: Document, said: tuple[Diagnostic, ...]) -> frozenset[Span]:
     """The keys of what has another shape than it should, so that nothing of it is known."""
     wrong = {each.span for each in said if each.code is WRONG_SHAPE}
-    entries = (entry for part in document.parts for entry in _entries(part.facts)) if wrong else ()
+    entries = (entry for part in document.parts for entry in every_entry(part.facts)) if wrong else ()
     return frozenset(each.key.span for each in entries if each.value.span in wrong)
 
 
@@ -316,33 +332,6 @@ def _reading(names: set[str]) -> re.Pattern[str] | None:
 
 def _found(pattern: re.Pattern[str] | None, text: str) -> bool:
     return pattern is not None and pattern.search(text) is not None
-
-
-def _once(document: Document, said: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Each once; of a name that nothing declares with a label at each place where it is used."""
-    said = tuple(said)
-    resources = frozenset(entry.name for entry in document.part("resources").facts.entries)
-    places: dict[tuple[object, ...], list[Span]] = {}
-    for each in said:
-        if (missing := _missing(each, resources)) is not None:
-            places.setdefault(missing, []).append(each.span)
-    for each in said:
-        missing = _missing(each, resources)
-        spans = None if missing is None else places[missing]
-        if spans is None:
-            yield each
-        elif spans[0] == each.span:
-            more = tuple(Label(span, "nor is it here") for span in dict.fromkeys(spans[1:]) if span != each.span)
-            yield replace(each, labels=(*each.labels, *more))
-
-
-def _missing(each: Diagnostic, resources: frozenset[str]) -> tuple[object, ...] | None:
-    """What is not there: what a resource does not have is the same in the words of every code."""
-    names = _QUOTED.findall(each.message) if each.code.id in _HAS_NO else ()
-    if len(names) == 2 and not resources.isdisjoint(names):
-        return (frozenset(names),)
-    of_names = (UNDECLARED, NO_SUCH_FIELD, NO_SUCH_NAME, NO_SUCH_FUNCTION)
-    return (each.code.id, each.message, each.help) if each.code in of_names else None
 
 
 class _Written:

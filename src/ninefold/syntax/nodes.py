@@ -174,6 +174,15 @@ def scalars(node: Node | None) -> Iterator[Scalar]:
             return
 
 
+def every_entry(node: Node) -> Iterator[Entry]:
+    """All entries of the mappings of a tree, each before those in it."""
+    for each in node.entries if isinstance(node, Mapping) else ():
+        yield each
+        yield from every_entry(each.value)
+    for item in node.items if isinstance(node, Sequence) else ():
+        yield from every_entry(item)
+
+
 TITLES = (
     "What the service does",
     "Resources and their fields",

@@ -1,0 +1,64 @@
+"""What is not there is told once, with a label at each other place where it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ninefold.diagnostics import regex
+from ninefold.diagnostics.diagnostic import Diagnostic, Label
+from ninefold.diagnostics.source import Span
+from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_FUNCTION, NO_SUCH_NAME
+from ninefold.language.codes import UNDECLARED, UNKNOWN_KEY
+from ninefold.syntax.nodes import Document, Mapping, every_entry
+
+OF_THE_PATH, GOES_NOWHERE = "NF0504", "NF0524"
+_SHOWS_NO = "NF0611"
+
+HAS_NO = frozenset({UNDECLARED.id, NO_SUCH_FIELD.id, OF_THE_PATH, "NF0510", "NF0511", GOES_NOWHERE})
+"""What is said of a name that something does not have; its message names both."""
+
+QUOTED = regex.compile(r"`([^`]*)`")
+
+
+def once(document: Document, said: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Each once; of a name that nothing declares with a label at each place where it is used."""
+    said = tuple(said)
+    resources = frozenset(entry.name for entry in document.part("resources").facts.entries)
+    places: dict[tuple[object, ...], list[Span]] = {}
+    strange = _strange(document, said)
+    missed = {id(each): strange.get(each.span) or _missing(each, resources) for each in said}
+    for each in said:
+        if (missing := missed[id(each)]) is not None:
+            places.setdefault(missing, []).append(each.span)
+    for each in said:
+        missing = missed[id(each)]
+        spans = None if missing is None else places[missing]
+        if spans is None:
+            yield each
+        elif spans[0] == each.span:
+            more = tuple(Label(span, "nor is it here") for span in dict.fromkeys(spans[1:]) if span != each.span)
+            yield replace(each, labels=(*each.labels, *more))
+
+
+def _strange(document: Document, said: tuple[Diagnostic, ...]) -> dict[Span, tuple[object, ...]]:
+    """The keys of mappings that have no key of those that they may have: what such a one is, is told by the first."""
+    refused = {each.span for each in said if each.code is UNKNOWN_KEY}
+    entries = (each for part in document.parts if refused for each in every_entry(part.facts))
+    return {
+        own.key.span: (UNKNOWN_KEY.id, entry.span)
+        for entry in entries
+        if isinstance(entry.value, Mapping) and all(own.key.span in refused for own in entry.value.entries)
+        for own in entry.value.entries
+    }
+
+
+def _missing(each: Diagnostic, resources: frozenset[str]) -> tuple[object, ...] | None:
+    """What is not there: what a resource does not have is the same in the words of every code."""
+    names = QUOTED.findall(each.message) if each.code.id in HAS_NO else ()
+    if len(names) == 2 and not resources.isdisjoint(names):
+        return (frozenset(names),)
+    if each.code.id == _SHOWS_NO:
+        return (_SHOWS_NO, QUOTED.findall(each.message)[-1])
+    of_names = (UNDECLARED, NO_SUCH_FIELD, NO_SUCH_NAME, NO_SUCH_FUNCTION)
+    return (each.code.id, each.message, each.help) if each.code in of_names else None
