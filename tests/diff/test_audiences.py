@@ -14,10 +14,19 @@ CORS = [
     "cors: {origins: all, exposed: [ETag], max age: PT1H, preflight: 204}\nrequests:  {media type",
 ]
 UNIQUE = ["  required: [lines]", "  required: [lines]\n  unique: [[customer, note]]"]
+LOG = 'pages: none, responses: {200: "page.items.map(e, e.payload)"}'
 PAIRS: dict[str, tuple[list[list[str]], list[list[str]], dict[str, str]]] = {
     # Values that fields are given: those who are shown them, told of them, asked by them.
     "where rows begin": (
         [],
+        [["initial: draft", "initial: placed"]],
+        {"readers": "breaking", "receivers": "breaking", "senders": "look"},
+    ),
+    "where rows begin, and the log is listed": (
+        [
+            ["GET /events: ", f"GET /log: {{does: list event, sort: [position], {LOG}}}\nGET /events: "],
+            ["  POST /orders:             key", "  GET /log: key\n  POST /orders:             key"],
+        ],
         [["initial: draft", "initial: placed"]],
         {"readers": "breaking", "receivers": "breaking", "senders": "look"},
     ),

@@ -3,8 +3,8 @@ service, and who is told of what a field has."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, TypeAlias
 
 from ninefold.contract.service import Contract
 from ninefold.contract.writes import acted_on
@@ -21,6 +21,9 @@ from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Sequence
 from ninefold.upgrade.change import Change as Becoming
 from ninefold.upgrade.changes import changes
 from ninefold.upgrade.steps import AreIn, Premise
+
+Feels: TypeAlias = Callable[[str, str], frozenset[Side]]
+"""Where the values of a field of a resource are felt."""
 
 _REFUSED: Final = "a row that others refer to cannot be deleted"
 
@@ -60,6 +63,48 @@ def of_values(way: Direction, sides: frozenset[Side], promise: Promise) -> Itera
         yield from effects("takes", "unproved", promise, said="what is asked of requests reads it")
     if not sides:
         yield from effects("runs", "unproved", promise, said="what is stored is another, and no caller is shown it")
+
+
+Row: TypeAlias = tuple[str, tuple[Any, ...]]
+"""A resource, and the primary key of a row that the contract states."""
+
+
+def of_records(
+    old: ServicePlan, new: ServicePlan, both: Both, felt: Feels, admitting: frozenset[str], promise: Promise
+) -> Iterator[Effect]:
+    """Of rows that the contract states, whatever lines they stand in. One more is a row as callers make them: it takes
+    nothing from those that are there, but whoever gives its key may be refused. One that is none any more stays where
+    there are rows, and is missing in a new database. `felt`: where the
+    values of a field are; `admitting`: the resources that say who may do what."""
+    was, now = _records(old, both.old.contract), _records(new, both.new.contract)
+    for row in was.keys() - now.keys():
+        yield from effects("gives", "less", promise, said=f"a row of {row[0]} is not there in a new database")
+    come = sorted({resource for resource, key in now.keys() - was.keys() if key})
+    for resource in come:
+        yield Effect("readers", "compatible", "show more rows", f"there are more rows of {resource}")
+        if any(("create", resource) in _taken(one) or ("put", resource) in _taken(one) for one in _contracts(both)):
+            yield Effect("senders", "look", None, f"{resource}: who gives what identifies a new row finds it there")
+            yield Effect("operators", "look", None, f"{resource}: a row with the key of a new one is given its values")
+        if resource in admitting:
+            yield Effect("owners", "opens", None, f"rows of {resource} say who may do what, and there are more")
+    for row in sorted((row for row in now if row in was or not row[1]), key=repr):
+        stood, stands = was.get(row, {}), now[row]
+        others = [name for name in {*stood, *stands} if stood.get(name) != stands.get(name)]
+        for name in sorted(others):
+            yield from of_values("other", felt(row[0], name), promise)
+
+
+def _contracts(both: Both) -> tuple[Contract, Contract]:
+    return both.old.contract, both.new.contract
+
+
+def _records(plan: ServicePlan, contract: Contract) -> dict[Row, dict[str, Any]]:
+    resources = value_of(contract.resources.resources) or ()
+    keys = {one.name: [each.text for each in value_of(one.primary_key) or ()] for one in resources}
+    rows = () if plan.records is None else plan.records.rows
+    return {
+        (one.resource, tuple(one.values.get(name) for name in keys.get(one.resource, ()))): one.values for one in rows
+    }
 
 
 def of_rows(alone: Alone, both: Both, *, is_wider: bool) -> Iterator[Effect]:

@@ -68,6 +68,22 @@ class Flows:
             self._all = self._closed()
         return frozenset(self._all.get((resource, field), ()))
 
+    def admitting(self) -> Iterator[str]:
+        """The resources whose rows say who somebody is, or what of another resource they may see or do."""
+        part = self.contract.authentication
+        for scheme in value_of(part.schemes) or ():
+            found = value_of(scheme.matches)
+            yield from () if found is None else (found.text.partition(".")[0],)
+        lines: list[tuple[str | None, Any]] = []
+        for permission in value_of(part.permissions) or ():
+            endpoint = self.contract.endpoints_by_key.get(permission.endpoint.text)
+            lines.append((None if endpoint is None else acted_on(endpoint), permission))
+        rules = value_of(part.rows)
+        lines += [(each.resource.text, each) for each in rules] if isinstance(rules, tuple) else []
+        for own, line in lines:
+            for said in expressions_in(line):
+                yield from (resource for resource, _ in self._of(said, own) if resource != own)
+
     def _closed(self) -> dict[OfField, set[Side]]:
         found = {field: set(sides) for field, sides in self.direct.items()}
         flows = [(of, {*self._of(said, of[0], this)}) for of, said, this in self._given()]
@@ -178,7 +194,7 @@ class Flows:
                     yield of, name
                 if row is not None:
                     is_list = whole and self.graph.items(node, rows) is not None
-                    yield from ((row, each) for each in (self.graph.fields[row] if is_list else self._key(row)))
+                    yield from ((row, each) for each in (self.graph.fields.get(row, ()) if is_list else self._key(row)))
                 elif not isinstance(operand, ast.Name):
                     yield from self.read(operand, rows, own, whole=False)
             case ast.Invocation(function=function, target=None, arguments=arguments) if function in self.views:

@@ -9,7 +9,7 @@ from typing import Final
 
 from ninefold.diff.admissions import admitted, cells
 from ninefold.diff.alone import Alone, Both
-from ninefold.diff.audiences import besides, is_implied, of_rows, of_values, side_of_change
+from ninefold.diff.audiences import besides, is_implied, of_records, of_rows, of_values, side_of_change
 from ninefold.diff.changes import Change
 from ninefold.diff.flows import Flows
 from ninefold.diff.meaning import meaning
@@ -101,6 +101,13 @@ class Judge:
         known = [each for each in found if each is not None]
         return frozenset(side for sides in known for side in sides) if known else None
 
+    def _felt(self, resource: str, field: str) -> frozenset[Side]:
+        return frozenset(side for each in self._flows for side in each.felt(resource, field))
+
+    @cached_property
+    def _admitting(self) -> frozenset[str]:
+        return frozenset(resource for each in self._flows for resource in each.admitting())
+
     @cached_property
     def _flows(self) -> tuple[Flows, Flows]:
         return Flows(self.both.old.contract), Flows(self.both.new.contract)
@@ -157,6 +164,9 @@ class Judge:
             return
         if key.path == "precedence":
             yield from effects(side, "unproved", self.promise, said=self._swapped())
+            return
+        if key.path.startswith(_RECORDS) and alone.plan is not None:
+            yield from of_records(self.both.old_plan, alone.plan, self.both, self._felt, self._admitting, self.promise)
             return
         if side == "moves" and not alone.felt.sides - {"runs"}:
             side = "runs"
@@ -349,6 +359,7 @@ def _unproved(effect: Effect) -> Effect:
 
 
 _FIELD = "add an optional field"
+_RECORDS = "RESOURCE.records"
 _KIND = "add an event kind"
 _TRANSITION = "add a transition"
 
