@@ -220,7 +220,9 @@ def may_break(survey: Survey, change: Change, requested: frozenset[tuple[str, st
     """Whether a write may be refused for what the contract gives a field, and not the request. `requested`: fields of
     other rows, each with its resource, that the request gives as well."""
     resource = change.resource.name
-    body = change.body | change.of_request
+    body = change.body.union(
+        change.of_request, (name for name, each in change.sets.items() if _reads_request(change, each.ast, requested))
+    )
     from_body = {each for each in body if change.inserts and _is_from_body(survey, resource, each)}
     for name, field in survey.graph.fields.get(resource, {}).items():
         for given, watched in _given(change, name, field):
@@ -260,6 +262,8 @@ def _reads_request(change: Change, ast: Ast, requested: frozenset[tuple[str, str
     for node in every(ast):
         match node:
             case Name("request"):
+                return True
+            case Name("each") if change.each_of_request:
                 return True
             case Member(Name("this"), name) if (change.acting, name) in requested:
                 return True

@@ -52,10 +52,10 @@ def gives_values(endpoint: Endpoint) -> bool:
 @dataclass(frozen=True)
 class Change:
     """A row of `resource` that an operation makes (`inserts`) or changes: fields that the body gives, those that the
-    contract `sets`, and, of a new row, the references that the path sets; the fields by which `put` knows its row;
-    of an effect, those that are set to a member `of_request`, and the resource of the row `acting`, which it follows
-    from. `several`: it is of all of them. `after`: how many operations are done before. `moves`: its state, by a
-    transition."""
+    contract `sets`, and, of a new row, the references that the path sets; the fields by which `put` knows its row; of
+    an effect, those that are set to a member `of_request`, whether `each` item is the request's, and the resource of
+    the row `acting`, which it follows from. `several`: it is of all of them. `after`: how many operations are done
+    before. `moves`: its state, by a transition."""
 
     resource: Resource
     inserts: bool
@@ -64,6 +64,7 @@ class Change:
     from_path: frozenset[str] = frozenset()
     known_by: tuple[str, ...] = ()
     of_request: frozenset[str] = frozenset()
+    each_of_request: bool = False
     several: bool = False
     after: int = 0
     moves: bool = False
@@ -128,13 +129,15 @@ def of_effect(survey: Survey, effect: Effect, acting: str) -> Change | None:
     if own is None or effect.verb == "delete":
         return None
     sets = {each.name: each.value for each in (*effect.sets, *_sets(survey.transition(effect.does)))}
-    roots = {"request"}
-    if effect.each is not None and "request" in names_in(effect.each.ast):
-        roots.add("each")
+    of_each = effect.each is not None and "request" in names_in(effect.each.ast)
+    roots = {"request", "each"} if of_each else {"request"}
     named = frozenset(name for name, each in sets.items() if _root(each.ast) in roots)
     inserts = kind_of(effect.verb).makes
     several = not inserts and not effect.is_of_one(own.keys, survey.graph.same(effect.subject))
-    return Change(own, inserts, sets, of_request=named, several=several, moves=effect.does.is_transition, acting=acting)
+    return Change(
+        own, inserts, sets, of_request=named, each_of_request=of_each, several=several,
+        moves=effect.does.is_transition, acting=acting,
+    )  # fmt: skip
 
 
 def _sets(transition: Transition | None) -> tuple[Assignment, ...]:

@@ -27,7 +27,7 @@ from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.routes import PathName
-from ninefold.language.states import Transition
+from ninefold.language.states import Machine, Transition
 from ninefold.language.verbs import kind_of
 from ninefold.plan.events import WEBSOCKET
 from ninefold.refusals.refusal import Refusal
@@ -58,7 +58,7 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             continue
         origin = each.origin.span if each.origin is not None else each.span
         names = " or ".join(f"`{name.text}`" for name in value_of(each.origin) or ())
-        if may_be_in_any_state(endpoint, action):
+        if may_be_in_any_state(endpoint, action) and is_from_some(survey.machine(action.resource or ""), each):
             words = f"the state of the `{first}` is not {names or 'known'}"
             yield Refusal("illegal transition", Step.JUDGED, first, fact=origin, words=words, after=number)
     for guard in value_of(endpoint.check) or ():
@@ -197,6 +197,12 @@ def may_be_in_any_state(endpoint: Endpoint, action: Action) -> bool:
     return not before or not (before[-1].is_transition or kind_of(before[-1].verb).makes)
 
 
+def is_from_some(machine: Machine | None, transition: Transition) -> bool:
+    """Whether there is a state that a transition does not leave, as far as it is shown."""
+    states, origins = value_of(machine.states) if machine is not None else None, value_of(transition.origin)
+    return states is None or origins is None or not {each.text for each in states} <= {each.text for each in origins}
+
+
 def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     """What refuses the rows that an endpoint writes, and those that change with them."""
     written, last = tuple(changed_rows(survey, endpoint)), max(len(actions(endpoint)) - 1, 0)
@@ -274,7 +280,7 @@ def _of_effect(
         if {state.text for state in value_of(machine.gone) or ()} - {state.text for state in origins or ()}:
             words = f"the state of the `{resource}` is one of those that are gone"
             yield Refusal("gone", Step.DONE, resource, fact=at, words=words, meanings=("gone rows",))
-    if action.is_transition:
+    if action.is_transition and (transition is None or is_from_some(machine, transition)):
         words = f"the `{resource}` is in none of the states from which `{effect.verb}` leads"
         yield Refusal("illegal transition", Step.DONE, resource, fact=at, words=words)
     for guard in (value_of(transition.check) or ()) if transition is not None else ():

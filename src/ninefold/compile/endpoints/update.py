@@ -125,10 +125,11 @@ def _conditions(
 ) -> Iterator[Requirement]:
     """What is asked of the row as it is, but for what says which it is and who may change it."""
     yield from of_conditions(operation, resource, perspective)
-    transition = operation.transition
-    if transition is not None and resource.machine is not None and operation.follows != "in its state":
+    transition, machine = operation.transition, resource.machine
+    is_from_some = transition is not None and machine is not None and {*transition.origins} < {*machine.states}
+    if transition is not None and machine is not None and is_from_some and operation.follows != "in its state":
         origins = [Constant(state, Text()) for state in transition.origins]
-        yield in_state(resource, origins, resource.machine.field, transition.place)
+        yield in_state(resource, origins, machine.field, transition.place)
     for each in (*guards, *(() if transition is None else transition.guards)):
         yield guard(each, resource, perspective)
 
