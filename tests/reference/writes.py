@@ -596,6 +596,8 @@ class Change:
     def _make_anew(self, old: Row, made: set[str]) -> None:
         """What is given because other fields change: each after those that it waits for."""
         given = made | self.given.values.keys() | self.given.wrong
+        if self.work.put is not None:
+            given = given | {named.field for named in self.endpoint.names if not named.through}
         waiting = [each for each in self.work.resource.fields.values() if each.anew and each.name not in given]
         while waiting:
             names = {each.name for each in waiting}
@@ -630,9 +632,12 @@ class Change:
             return None
         if each.name in sets:
             return sets[each.name]
-        if old is None and any(named.field == each.name and not named.through for named in endpoint.names):
+        by_path = any(named.field == each.name and not named.through for named in endpoint.names)
+        if by_path and old is None:
             return None
         if each.name in self.given.values or each.name in self.given.wrong or each.serial:
+            return None
+        if by_path and self.work.put is not None:
             return None
         if old is None:
             return None if each.name in self.work.parents else each.on_create or each.on_change

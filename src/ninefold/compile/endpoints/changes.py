@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from ninefold.checked.operations import Mutation
+from ninefold.checked.operations import Ensure, Mutation
 from ninefold.checked.resources import Anew, Field, Resource
 from ninefold.compile import inputs
 from ninefold.compile.endpoints.assignments import failing, if_any, with_made
@@ -55,7 +55,7 @@ def changes(operation: Mutation, resource: Resource, perspective: Perspective) -
     assigns: list[Assign] = []
     watched: dict[str, tuple[str, ...]] = {}
     for field in resource.fields.values():
-        if not field.stored or field.serial or field.name in in_database:
+        if not field.stored or field.serial or field.name in in_database or field.name in _named(operation):
             continue
         otherwise = sets.get(field.name) or field.on_change
         is_given = field.name in given and field.name not in sets
@@ -110,10 +110,19 @@ def _is_made_once(field: Field) -> bool:
     return field.on_create is not None and is_new_each_time(field.on_create)
 
 
+def _named(operation: Mutation) -> set[str]:
+    """The fields of a row that is put where the path names it, and where one is made if there is none: it has them
+    from there, unless the body or `sets` gives them."""
+    if not (operation.kind.is_whole and isinstance(operation.host, Ensure)):
+        return set()
+    named = {each.field for each in operation.host.names if not each.through}
+    return named - pointers(operation).keys() - {name for name, _ in operation.host.sets}
+
+
 def _made_anew(operation: Mutation, resource: Resource, given: set[str]) -> dict[str, tuple[Anew, ...]]:
     """By field, what gives it its value because others change, as far as this write may change them. `given`: the
     fields that the body or the contract gives."""
-    whole = set(given) if operation.kind.is_whole else {name for name, _ in operation.sets}
+    whole = (set(given) if operation.kind.is_whole else {name for name, _ in operation.sets}) | _named(operation)
     if operation.transition is not None:
         whole |= {name for name, _ in operation.transition.sets}
     return resource.made_on_change(given, whole)

@@ -16,6 +16,7 @@ from ninefold.contract.writes import (
     makes,
     references,
     referring,
+    stored_of_path,
 )
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import changes_in_words
@@ -80,10 +81,12 @@ def values(g: Grounds, endpoint: Endpoint) -> list[Item]:
 
 def _made(g: Grounds, endpoint: Endpoint, own: Resource) -> Iterator[Item]:
     named = {each.field for each in given(g.survey, endpoint)}
-    paths = from_path(endpoint, own.name)
+    paths, of_path = from_path(endpoint, own.name), {name for name, _ in stored_of_path(endpoint, own.name)}
     for name, field in g.fields(own.name).items():
         if name in paths:
             yield g.item(f"`{name}` is the row that the path names", endpoint.span, meanings=("paths",))
+        elif name in of_path:
+            yield g.item(f"`{name}` is what the path says", endpoint.span, meanings=("paths",))
         elif (made := field.at_creation) is not None:
             where = " where the body does not give it" if name in named else ""
             fact = Shown(made, made.span)
