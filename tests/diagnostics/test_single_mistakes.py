@@ -119,12 +119,15 @@ def wrong(mistake: Mistake) -> str | None:
         return f"{mistake}: {len(said)} are told: {codes}"
     if any(here) and not here[0]:
         return f"{mistake}: the first stands elsewhere: {codes}"
-    names = " ".join(
-        text for each in said for text in (*_QUOTED.findall(each.message), *(label.text for label in each.labels))
-    )
+    names = " ".join(text for each in said for text in (*_QUOTED.findall(each.message), *_beside(each)))
     if not any(here) and mistake.word not in names and mistake.written.strip() not in names:
         return f"{mistake}: nothing stands there, or names it: {codes}"
     return None
+
+
+def _beside(said: Diagnostic) -> Iterator[str]:
+    yield from (label.text for label in said.labels)
+    yield from said.help
 
 
 def taken() -> list[Mistake]:

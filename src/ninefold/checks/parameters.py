@@ -174,7 +174,10 @@ def _never_sent(schema: Any, type_: Type, place: Place, explode: bool) -> str | 
         )
     if not isinstance(type_, PLAIN if place == "path" else _ONE):
         return "is neither text, a number, a truth value nor a time"
-    return None if _admits(schema, _KINDS[type(type_)]) else "no value of its type keeps its schema"
+    if _admits(schema, _KINDS[type(type_)]):
+        return None
+    listed = ", ".join(f"`{each}`" for each in _listed(schema)[:3]) if {"const", "enum"} & set(schema) else ""
+    return f"of its type no value is {listed}" if listed else "no value of its type keeps its schema"
 
 
 def _of_items(schema: Any) -> Iterator[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
 
@@ -15,6 +15,7 @@ from ninefold.checks.findings import Findings
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.tree import free_variables
 from ninefold.language import resources as stated
@@ -217,6 +218,10 @@ def _told(values: Any) -> tuple[str, ...]:
     return tuple(map(repr, values))
 
 
+FEW: Final = 200
+"""Records among which one is looked for that was meant."""
+
+
 def _references(record: _Stated) -> Iterator[tuple[str, _Key]]:
     for field in record.resource.fields.values():
         if field.references is not None and record.values.get(field.name) is not None:
@@ -226,10 +231,14 @@ def _references(record: _Stated) -> Iterator[tuple[str, _Key]]:
 def _leads_to_records(record: _Stated, known: Set[_Key], unknown: Set[str], findings: Findings) -> None:
     for name, key in _references(record):
         if key not in known and key[0] not in unknown:
+            # Each of many would be compared with many.
+            of_it = (value.strip("'") for resource, (value, *_) in known if resource == key[0])
+            there = sorted(of_it) if len(known) <= FEW else ()
             findings.say(
                 RECORD_REFERENCE,
                 f"a record of `{record.resource.name}` refers to a `{key[0]}` that is not among the records",
                 Label(record.nodes[name].span, "no such record"),
+                help=did_you_mean(str(record.values[name]), there),
             )
 
 
