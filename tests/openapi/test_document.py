@@ -241,6 +241,29 @@ def test_headers() -> None:
     assert named == {"If-Match", "If-None-Match", "Api-Version"}
 
 
+def test_when_to_try_again_is_told_with_its_conditions_whatever_their_status(tmp_path: Path) -> None:
+    text, busy = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8"), tmp_path / "orders.md"
+    for code, before, status in (("slow_down", 429, 420), ("busy", 503, 521)):
+        written = re.sub(rf"{code}:( +){{status: {before}", rf"{code}:\1{{status: {status}", text)
+        assert written != text
+        text = written
+    busy.write_text(text, encoding="utf-8")
+    answers = [
+        (status, answer)
+        for operation in operations(of(busy)[1]).values()
+        for status, answer in operation["responses"].items()
+    ]
+    told = {status for status, answer in answers if "Retry-After" in _whole(answer, busy).get("headers", {})}
+    assert told == {"420", "521"} and {"503", "200"} <= {status for status, _ in answers}
+
+
+def _whole(answer: dict[str, Any], path: Path) -> dict[str, Any]:
+    """An answer in its own words, where it may be one of the components."""
+    name = answer.get("$ref", "").rpartition("/")[2]
+    found: dict[str, Any] = of(path)[1]["components"]["responses"][name] if name else answer
+    return found
+
+
 def test_who_may_call() -> None:
     assert ORDERS["POST /customers"]["security"] == []
     assert ORDERS["GET /orders"]["security"] == [{"key": []}, {"staff": []}]

@@ -142,7 +142,8 @@ class ErrorCode:
         "What is so this time: `error.detail`. Of a check it reads what the check does: on create the new row is among "
         "the others for a check of its resource, and for one of the endpoint it is not yet; where something that it "
         "would be made of is refused, nothing is known of it. `before.R` is the row as it was: where nothing is "
-        "written yet the row itself, and of one that would be made nothing.",
+        "written yet the row itself, and of one that would be made nothing. Other rows are read beside that row: what "
+        "reads nothing of it reads the request alone, and `all(R)` there is an error.",
         "`error.detail` has no value.",
         promise="add a response member",
     )

@@ -54,8 +54,27 @@ class Way:
     def not_there(self, change: Change, what: str, among: Iterable[str]) -> None:
         names = tuple(among)
         text = change.subject.text
+        if (found := self._renamed(change)) is not None:
+            before, name = found
+            message = f"`{text}` is called `{name}` once it was renamed"
+            self.say(NOT_THERE, message, Label(change.subject.span), Label(before.subject.span, "renamed here"))
+            return
         label = Label(change.subject.span, f"not in the version above `{self.version.name}`")
         self.say(NOT_THERE, f"`{text}` is not {what} of the version above", label, help=did_you_mean(text, names))
+
+    def _renamed(self, change: Change) -> tuple[Change, str] | None:
+        """The change further up by which what is meant has another name, and that name."""
+        text = change.subject.text
+        for before in value_of(self.version.changes) or ():
+            name, to = before.subject.text, before.to
+            if before is change:
+                break
+            if before.verb == "rename" and to is not None and (text == name or text.startswith(name + ".")):
+                own = self.resource(name.partition(".")[0])
+                fields = () if own is None else value_of(own.fields) or ()
+                of = f"{name.partition('.')[0]}." if any(each.called == to.text for each in fields) else ""
+                return before, of + to.text + text[len(name) :]
+        return None
 
     def taken(self, name: str, at: Span, what: str, first: Span) -> None:
         message = f"the version `{self.version.name}` has {what} `{name}` already"

@@ -49,8 +49,11 @@ def answers(refused: Sequence[Refusal], service: Service, route: Served | None =
     """The responses to some conditions."""
     coded: dict[int, dict[str, tuple[ErrorCode, str]]] = {}
     bare: dict[int, list[str]] = {}
+    again = set[int]()
     for each in refused:
         code = code_of(each, service, {} if route is None else route.errors)
+        if each.condition in _TOLD_WHEN:
+            again.add(service.plan.problems.statuses[each.condition] if code is None else code.status)
         if code is None:
             names = bare.setdefault(service.plan.problems.statuses[each.condition], [])
             if each.condition not in names:
@@ -62,7 +65,7 @@ def answers(refused: Sequence[Refusal], service: Service, route: Served | None =
         codes, without = coded.get(status, {}), bare.get(status, [])
         response = _answer(codes, without, service, route)
         headers = {name: _MAY_BE for code, _ in codes.values() for name in code.headers}
-        headers |= rate_headers(route, str(status), service) | version_headers(str(status), service)
+        headers |= rate_headers(route, service, status in again) | version_headers(str(status), service)
         if status == 401 and any(scheme.challenge for scheme in service.plan.schemes):
             headers["WWW-Authenticate"] = {"required": True, "schema": {"type": "string"}}
         if status == 403 and route is not None and any(admission.scopes for admission in route.admissions):
@@ -225,15 +228,18 @@ def rates(route: Served, service: Service) -> list[Rate]:
     return [rate for rate in service.plan.limits.rates if route.key in rate.endpoints]
 
 
-def rate_headers(route: Served | None, status: str, service: Service) -> Json:
-    """The headers that tell a caller how its rates stand. When to try again is told where a rate, or the load, is why
-    a request was refused."""
+_TOLD_WHEN = ("too many requests", "unavailable")
+"""The conditions with which it is told when to try again: meaning "rate headers"."""
+
+
+def rate_headers(route: Served | None, service: Service, again: bool = False) -> Json:
+    """The headers that tell a caller how its rates stand; where it may be told when to try `again`, that too."""
     if route is None or not rates(route, service):
         return {}
     return {
         header.name: {"schema": {"type": "string"} if header.carries in ("policies", "standings") else dict(INTEGER)}
         for header in service.plan.limits.headers
-        if header.carries != "retry after" or status in ("429", "503")
+        if header.carries != "retry after" or again
     }
 
 

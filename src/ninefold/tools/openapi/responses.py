@@ -69,7 +69,7 @@ def _headers(endpoint: Endpoint, service: Service) -> Json:
     if any(has_tag(response) for response in tagged):
         headers["ETag"] = {"required": True, "schema": TEXT}
     status = str(endpoint.checked.response.status)
-    headers |= rate_headers(endpoint.route, status, service) | version_headers(status, service)
+    headers |= rate_headers(endpoint.route, service) | version_headers(status, service)
     return {"headers": headers} if headers else {}
 
 
