@@ -148,10 +148,11 @@ def test_what_cannot_be_read_gives_a_required_field_all_the_same() -> None:
         ("reports-of-a-month", 76, "path", "ptah", "NF0301"),  # a name in a path is of no row
         ("reports-of-a-month", 74, "{team", "{taem", "NF0504"),
         ("passwords-reset-by-mail", 72, "schemes", "shcemes", "NF0301"),  # credentials of nobody are ended
-        ("orders-with-their-lines", 101, "create line", "wrong line", "NF0317"),  # a member of a body goes nowhere
+        ("orders-with-their-lines", 108, "create line", "wrong line", "NF0317"),  # a member of a body goes nowhere
         ("rights-that-terms-ask-of", 15, "sees", "sese", "NF0405"),  # it is called in three places
         ("rights-that-terms-ask-of", 14, "terms", "trems", "NF0301"),  # nothing in it is a key of a resource
         ("rights-that-terms-ask-of", 20, "topic", "tpoic", "NF0404"),  # a term is read in two places
+        ("services-that-take-their-time", 87, "ready", "raedy", "NF0312"),  # three places compare with the state
         ("terms-and-fields-that-are-said-once", 31, "owned", "onwed", "NF0312"),  # what it would have included
         ("orders-with-their-lines", 45, "wanted_line", "wnated_line", "NF0312"),  # items are of no type
         ("orders-with-their-lines", 13, "string", "srting", "NF0304"),  # what refers to a row is of no type

@@ -13,7 +13,7 @@ from ninefold.language.codes import UNDECLARED, UNKNOWN_KEY
 from ninefold.syntax.nodes import Document, Mapping, every_entry
 
 OF_THE_PATH, GOES_NOWHERE = "NF0504", "NF0524"
-_SHOWS_NO = "NF0611"
+_NEVER_IS, _SHOWS_NO = "NF0542", "NF0611"
 
 HAS_NO = frozenset({UNDECLARED.id, NO_SUCH_FIELD.id, OF_THE_PATH, "NF0510", "NF0511", GOES_NOWHERE})
 """What is said of a name that something does not have; its message names both."""
@@ -58,6 +58,9 @@ def _missing(each: Diagnostic, resources: frozenset[str]) -> tuple[object, ...] 
     names = QUOTED.findall(each.message) if each.code.id in HAS_NO else ()
     if len(names) == 2 and not resources.isdisjoint(names):
         return (frozenset(names),)
+    if each.code.id == _NEVER_IS:
+        field, *value = QUOTED.findall(each.message)
+        return (frozenset((field.partition(".")[0], *value)),)
     if each.code.id == _SHOWS_NO:
         return (_SHOWS_NO, QUOTED.findall(each.message)[-1])
     of_names = (UNDECLARED, NO_SUCH_FIELD, NO_SUCH_NAME, NO_SUCH_FUNCTION)
