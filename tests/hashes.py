@@ -8,35 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
-from typing import TYPE_CHECKING
 
 from ninefold.runtime.operations import credentials
 
-if TYPE_CHECKING:
-    from argon2 import PasswordHasher
-
-_IN_EARNEST = (credentials._hasher, credentials.NOBODYS)
-
-
-@cache
-def _cheap() -> PasswordHasher:
-    from argon2 import PasswordHasher
-
-    return PasswordHasher(time_cost=1, memory_cost=8 * credentials.LANES, parallelism=credentials.LANES)
-
-
-_CHEAP = (_cheap, credentials.NOBODYS.replace("m=65536,t=3", f"m={8 * credentials.LANES},t=1"))
-
 
 def make_cheap() -> None:
-    assert _CHEAP[1] != _IN_EARNEST[1]
-    credentials._hasher, credentials.NOBODYS = _CHEAP
+    credentials.COST = credentials.LEAST
 
 
 @contextmanager
 def in_earnest() -> Iterator[None]:
-    credentials._hasher, credentials.NOBODYS = _IN_EARNEST
+    credentials.COST = credentials.IN_EARNEST
     try:
         yield
     finally:

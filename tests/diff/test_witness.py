@@ -12,6 +12,7 @@ from tests.contracts import ALL, compiled, title
 from tests.diff.test_pairs import PAIRS, TEXT, edited, loaded
 from tests.slices import some
 
+from ninefold.ablate.rehearsal import Rehearsal, Told
 from ninefold.development.samples import admits, sample
 from ninefold.diff.bounds import telling
 from ninefold.diff.compare import diff
@@ -20,6 +21,8 @@ from ninefold.diff.making import path_of_new, puts
 from ninefold.diff.report import results
 from ninefold.diff.witness import made, showing
 from ninefold.plan.routes import PathParameter, Served
+from ninefold.runtime.operations.credentials import hashed
+from ninefold.runtime.operations.flow import Unreachable
 
 SEEN = [each for each in PAIRS if each["verdict"] not in ("none", "words")]
 TAKEN = some(SEEN, 80)
@@ -120,6 +123,22 @@ def test_callers_sign_in_and_go_on_after_they_signed_out() -> None:
         assert [status for key, status in told if key == route.key and status < 300], (route.key, told)
     after = told[1 + told.index(("DELETE /visits", 204)) :]
     assert {("GET /me", 401), ("GET /me", 200), ("DELETE /visits", 204)} <= {*after}
+
+
+@pytest.mark.usefixtures("hashes_that_cost")
+def test_a_password_of_a_row_that_nobody_keeps_costs_the_least() -> None:
+    """Else the time of a search goes into the passwords of those who ask."""
+    plan = loaded("guests.yaml", GUESTS).plan
+    assert plan is not None
+    rehearsal = Rehearsal(plan, {}, lambda url: Unreachable("nobody is there"))
+    rehearsal.opened()
+    body = b'{"name": "ann", "word": "a long secret"}'
+    headers = {"content-type": "application/json", "content-length": f"{len(body)}"}
+    told = Told("POST", b"/guests", b"", headers, body)
+    assert rehearsal.ask(told, rehearsal.moment(0, 0)).status == 201
+    [(hash,)] = rehearsal.database.select('SELECT "word" FROM "guest"', ())
+    assert isinstance(hash, bytes) and hash.startswith(b"$argon2id$v=19$m=32,t=1,p=4$")
+    assert hashed("a long secret").startswith("$argon2id$v=19$m=65536,t=3,p=4$")  # as in earnest everywhere else
 
 
 @pytest.mark.parametrize("path", ALL, ids=title)

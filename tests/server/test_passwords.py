@@ -6,7 +6,7 @@ from base64 import b64encode
 
 import pytest
 
-from ninefold.runtime.operations.credentials import NOBODYS, UserAndPassword, basic, hashed, is_password
+from ninefold.runtime.operations.credentials import UserAndPassword, basic, cost, hashed, is_password
 
 
 @pytest.mark.usefixtures("hashes_that_cost")
@@ -21,7 +21,7 @@ def test_a_hash_is_argon2id_and_salted() -> None:
 @pytest.mark.usefixtures("hashes_that_cost")
 def test_nobody_has_the_password_of_nobody() -> None:
     assert not is_password(None, "a long secret") and not is_password(None, "")
-    assert not is_password(NOBODYS, "a long secret")
+    assert not is_password(cost().nobodys, "a long secret")
     assert not is_password("no hash at all", "a long secret")
 
 

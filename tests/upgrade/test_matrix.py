@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from math import inf
@@ -16,6 +17,7 @@ import pytest
 import yaml
 from tests.slices import LONG
 
+from ninefold.development.offers import values_of
 from ninefold.diagnostics.render import render
 from ninefold.diagnostics.source import Source
 from ninefold.operator.audit import Audit
@@ -155,7 +157,7 @@ def answered(name: str, *decisions: str) -> changing.Decide:
         wanted = plan(name).schema
         found, diagnostics = decide(read.value, stored, wanted, made(checked), checks, NO_WAYS, known.is_empty)
         assert not diagnostics, [each.message for each in diagnostics]
-        return found
+        return replace(found, made=values_of(plan(name).stored))
 
     return outcome
 

@@ -44,9 +44,18 @@ def test_what_is_offered_leads_on(path: Path, name: str) -> None:
                 except NotUpgraded as error:
                     assert str(error).startswith(REFUSALS), (answer, str(error))
                     continue
+                # What is offered whole is as the field says, too; what a stranger completes may not be.
+                field = re.match(r"\{set: ([^,]+), is: [^…]*$", line)
+                assert field is None or not any(f"do not fit `{field[1]}`" in said(each) for each in after.changes), (
+                    answer
+                )
                 # Of a check nobody knows which field it is that is wrong.
                 assert "room.…" in line or not is_asked_again(question, after.changes), answer
     assert tried or CHANGES[name].get("upgrade") == "always"
+
+
+def said(each: Judged) -> str:
+    return " ".join((*each.why, each.change.words))
 
 
 def is_asked_again(question: Judged, after: tuple[Judged, ...]) -> bool:

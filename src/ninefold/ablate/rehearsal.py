@@ -15,6 +15,7 @@ from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.message import Notes, Request, Response
+from ninefold.runtime.operations.credentials import of_nobody
 from ninefold.runtime.operations.flow import (
     Ask,
     Asks,
@@ -270,7 +271,8 @@ class Rehearsal:
             case ReadBody(limit):
                 return told.body if len(told.body) <= limit else TooLarge.TOO_LARGE
             case Compute(function) | Beside(function):
-                return function()
+                with of_nobody():
+                    return function()
             case Fetch(url, take):
                 result = self._fetch(url)
                 take(result)

@@ -16,6 +16,7 @@ from ninefold.cli.document import plan_beside, planned
 from ninefold.cli.files import read_bytes
 from ninefold.cli.leading_on import leads_on, typed
 from ninefold.cli.terminal import Unusable, reason, remark, say, say_json, show
+from ninefold.development.offers import values_of
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.render import visible
@@ -218,7 +219,7 @@ def _decide(again: _Again, plan: ServicePlan, loaded: Loaded, reads: bool) -> De
     def of(what: Decided, stored: Schema, known: Known) -> tuple[Outcome, tuple[Diagnostic, ...]]:
         since = ways.served_with(known.contract)
         found, wrong = decide(what, stored, wanted, given, checks, since, known.is_empty)
-        return replace(found, states=new_states(wanted, known.contract)), wrong
+        return replace(found, states=new_states(wanted, known.contract), made=values_of(plan.stored)), wrong
 
     if path is None:
         return lambda stored, known: of(NOTHING_DECIDED, stored, known)[0]

@@ -7,10 +7,12 @@ from dataclasses import replace
 from functools import cached_property
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.answers import Met
 from ninefold.diff.changes import Change
 from ninefold.diff.edits import made, turned
 from ninefold.diff.meaning import NOTHING, Felt, Meaning, felt, meaning
-from ninefold.diff.precise import Met, met, reached
+from ninefold.diff.precise import met, reached
+from ninefold.diff.shown import shows_all_of
 from ninefold.pipeline import Loaded, compile_tree
 from ninefold.plan.service import ServicePlan
 from ninefold.questions.question import OpenQuestion
@@ -32,6 +34,7 @@ class Alone:
     """The old contract with it alone; None: only the new one without it could be made."""
     known: bool = True
     reached: tuple[str, ...] = ()
+    adds: bool = False
 
 
 class Both:
@@ -107,10 +110,13 @@ def _compiled(old: Loaded, changes: Sequence[Change], new: Loaded) -> tuple[Load
 def _alone(old: Loaded, before: Meaning, new: Loaded, after: Meaning) -> Alone:
     found = felt(before, after)
     was, now = _asked(old), _asked(new)
+    all_met = met(before, after, found)
+    is_more = any(each.direction == "more" and each.side in ("gives", "tells") for each in all_met)
     return Alone(
         found,
-        met(before, after, found),
+        all_met,
         tuple(each for each in new.open_questions if _question(each) not in was and not _stays(each, old)),
         tuple(each for each in old.open_questions if _question(each) not in now and not _stays(each, new)),
         reached=tuple(reached(before, after, found)),
+        adds=is_more and old.checked is not None and new.checked is not None and shows_all_of(old.checked, new.checked),
     )

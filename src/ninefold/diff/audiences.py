@@ -12,7 +12,7 @@ from ninefold.diff.alone import Alone, Both
 from ninefold.diff.changes import Change
 from ninefold.diff.promise import Promise
 from ninefold.diff.schemas import steps
-from ninefold.diff.verdicts import Direction, Effect, effects
+from ninefold.diff.verdicts import WHO, Direction, Effect, effects
 from ninefold.language.fact import value_of
 from ninefold.language.key import Side
 from ninefold.language.sides import side_of
@@ -181,6 +181,22 @@ def _unique(resource: Mapping) -> Iterator[set[str]]:
 def _names(node: Node) -> set[str]:
     items = node.items if isinstance(node, Sequence) else (node,)
     return {each.text for each in items if isinstance(each, Scalar)}
+
+
+_CHANGE: Final = "versions.VERSION.changes.CHANGE"
+
+
+def of_older_name(change: Change, alone: Alone, found: Iterable[Effect], promise: Promise) -> Iterator[Effect]:
+    """Of a `rename`, or of one of its two names: who names what it is of as an older version did has lost it, on
+    whatever side that is felt."""
+    nodes = (place.node for place in (change.old, change.new) if place is not None)
+    is_whole = change.key.path == _CHANGE and any(isinstance(each, Mapping) and each.get("rename") for each in nodes)
+    if change.part != 9 or not (is_whole or change.key.path in (f"{_CHANGE}.rename", f"{_CHANGE}.to")):
+        return
+    known = {each.audience for each in found if each.verdict == "breaking"}
+    for side in sorted(alone.felt.sides - {"runs"}):
+        if WHO[side] not in known:
+            yield from effects(side, "other", promise, said="an older version has another name for it")
 
 
 def besides(change: Change, alone: Alone, both: Both, promise: Promise) -> Iterator[Effect]:

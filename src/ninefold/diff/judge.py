@@ -9,7 +9,7 @@ from typing import Final
 
 from ninefold.diff.admissions import admitted, cells
 from ninefold.diff.alone import Alone, Both
-from ninefold.diff.audiences import besides, is_implied, of_records, of_rows, of_values, side_of_change
+from ninefold.diff.audiences import besides, is_implied, of_older_name, of_records, of_rows, of_values, side_of_change
 from ninefold.diff.changes import Change
 from ninefold.diff.flows import Flows
 from ninefold.diff.meaning import meaning
@@ -82,6 +82,7 @@ class Judge:
         found += self._elsewhere(alone)
         found += self._moved(change, alone, declared)
         found += self._reached(change, alone, found)
+        found += of_older_name(change, alone, found, self.promise)
         if not found:
             found += self._unmet(change, alone)
         return tuple(dict.fromkeys(found))
@@ -184,7 +185,10 @@ class Judge:
             if alone.felt.sides - {"takes"}:
                 yield from effects("moves", "unproved", self.promise, said="it is read as another value")
             return
-        if side == "gives" and key.path.endswith(".*") and any(each.side == "gives" for each in alone.met):
+        if side in ("gives", "tells") and change.how == "changed" and alone.adds:
+            return  # said member by member
+        is_member = key.path.endswith(".*") and change.how != "changed"
+        if side == "gives" and is_member and any(each.side == "gives" for each in alone.met):
             return
         found = effects(side, way, self.promise, word)
         if word is None and way == "more" and change.how == "added" and key.kind in _UNSAID:
@@ -339,9 +343,14 @@ class Judge:
             if each.side == "takes" and each.is_schema and each.direction == "more" and each.word != _FIELD:
                 listed = each.word is not None and self.promise.lists(each.word)
                 yield Effect("readers", "compatible" if listed else "look", each.word, WIDER)
-            is_shown = each.side in ("gives", "tells") and each.word != _KIND
+            is_shown = each.word not in (_KIND, _CODE) if each.side in ("gives", "tells") else each.word == _ENDPOINT
             if is_shown and each.direction == "more" and not _is_new_field(change):
                 yield Effect("owners", "opens", each.word, f"{where}: {each.said}")
+        if declared == "used" and change.how == "changed" and not alone.adds:
+            way: Direction = "other" if self.direction(change) == "other" else "unproved"
+            sides: set[Side] = {each.side for each in alone.met if each.direction == "more"}
+            for side in sorted(sides & {"gives", "tells"}):
+                yield from effects(side, way, self.promise, said="something that is shown is another value")
 
     def _unmet(self, change: Change, alone: Alone) -> Iterator[Effect]:
         """Felt, and neither declared nor met member by member: what rows are made of, or by which they are found."""
@@ -361,6 +370,8 @@ def _unproved(effect: Effect) -> Effect:
 _FIELD = "add an optional field"
 _RECORDS = "RESOURCE.records"
 _KIND = "add an event kind"
+_CODE = "add an error code"
+_ENDPOINT = "add an endpoint"
 _TRANSITION = "add a transition"
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from ninefold.diagnostics.frozen import dataclass
-from ninefold.diff.meaning import Felt, Meaning, admissions
+from ninefold.diff.answers import Met, of_answers, of_events, of_problems
+from ninefold.diff.meaning import Felt, Meaning, Piece, admissions
 from ninefold.diff.schemas import MEMBER, Step, steps
 from ninefold.diff.verdicts import Direction
 from ninefold.language.key import Side
@@ -19,30 +19,40 @@ _DIRECTIONS: Final[dict[str, Direction]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Met:
-    """One way in which an endpoint takes or gives something else."""
-
-    side: Side
-    direction: Direction
-    word: str | None
-    said: str
-    is_schema: bool = False
-
-
 def met(old: Meaning, new: Meaning, felt: Felt) -> dict[Met, list[str]]:
     """By what is met, the endpoints where it is. What the newest version meets is not told of older ones again."""
     found: dict[Met, list[str]] = {}
     newest: set[tuple[Side, Direction]] = set()
+    # What has routes of its own: neither the newest one, nor one of which the way back is not shown.
+    both = {name for name in old.versions if old.versions[name] and new.versions.get(name)}
     for key in sorted(felt.routes, key=lambda each: each[0] is not None):
         before, after = old.routes.get(key), new.routes.get(key)
-        for each in _of_route(before.plain, after.plain) if before is not None and after is not None else ():
+        is_there = before is not None and after is not None
+        for each in (
+            _of_route(before.plain, after.plain) if before is not None and after is not None else _of_key(after)
+        ):
             if key[0] is None:
                 newest.add((each.side, each.direction))
-            elif (each.side, each.direction) in newest:
+                if not is_there:
+                    continue  # its own line says so
+            elif (each.side, each.direction) in newest or (not is_there and key[0] not in both):
                 continue
             found.setdefault(each, []).append(key[1])
+    if "problems" not in felt.rest:
+        for name in (each for each in felt.rest if each.startswith("problems of ")):
+            was, now = old.rest.get(name), new.rest.get(name)
+            is_of_both = name.removeprefix("problems of ") in both
+            for each in of_problems(was.plain, now.plain) if was and now and is_of_both else ():
+                found.setdefault(each, []).append(f"the version {name.removeprefix('problems of ')}")
     return found
+
+
+def _of_key(there: Piece | None) -> Iterator[Met]:
+    """Of an endpoint that an older version alone has from now on, or has no more."""
+    if there is None:
+        yield Met("takes", "less", None, "there is no such endpoint any more")
+    else:
+        yield Met("takes", "more", "add an endpoint", "there is such an endpoint")
 
 
 def reached(old: Meaning, new: Meaning, felt: Felt) -> list[str]:
@@ -88,8 +98,8 @@ def _of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
             )
         gone = sorted({*_read(before)} - {*_read(after)})
         yield from (Met("takes", "less", None, f"the parameter `{each}` is not read any more") for each in gone)
-        yield from _responses(before.get("response"), after.get("response"))
-        yield from _events(_found_events(before), _found_events(after))
+        yield from of_answers(before, after)
+        yield from of_events(before, after)
 
 
 def _is_read(value: Any, place: str) -> bool:
@@ -205,81 +215,3 @@ def _read_otherwise(old: dict[str, Any], new: dict[str, Any], called: str) -> It
     if "explode" in (old.keys() | new.keys()) and old.get("explode", True) != new.get("explode", True):
         said = "has commas between its values" if new.get("explode") is False else "is repeated for each value"
         yield Met("takes", "other", None, f"{called} {said}")
-
-
-def _responses(old: Any, new: Any) -> Iterator[Met]:
-    if not isinstance(old, dict) or not isinstance(new, dict):
-        return
-    for name, called in (("status", "status"), ("media_type", "media type")):
-        if old.get(name) != new.get(name):
-            yield Met("gives", "other", None, f"the {called} was {old.get(name)}, is {new.get(name)}")
-    was, now = dict(map(tuple, old.get("headers", ()))), dict(map(tuple, new.get("headers", ())))
-    for each in dict.fromkeys((*was, *now)):
-        if each not in was:
-            yield Met("gives", "more", "add a response header", f"the header {each} is there")
-        elif each not in now:
-            yield Met("gives", "less", None, f"the header {each} is gone")
-    yield from _contents("gives", old.get("content"), new.get("content"), "")
-
-
-def _contents(side: Side, old: Any, new: Any, at: str) -> Iterator[Met]:
-    """Members that are there and were not, or are not and were; what they hold is a matter of facts."""
-    if not isinstance(old, dict) or not isinstance(new, dict):
-        if (old is None) is not (new is None):
-            yield Met(side, "other", None, f"{at or 'the content'} is " + ("there" if old is None else "gone"))
-        return
-    if old["content"] != new["content"]:
-        yield Met(side, "other", None, f"{at or 'the content'} is of another form")
-        return
-    for name in ("members", "expanded"):
-        was, now = dict(map(tuple, old.get(name, ()))), dict(map(tuple, new.get(name, ())))
-        for each in dict.fromkeys((*was, *now)):
-            here = f"{at}.{each}" if at else each
-            if each not in was:
-                yield Met(side, "more", None, f"the member {here} is there")
-            elif each not in now:
-                yield Met(side, "less", None, f"the member {here} is gone")
-            else:
-                yield from _contents(side, was[each], now[each], here)
-    if "item" in old:
-        yield from _contents(side, old["item"], new.get("item"), f"{at}[]" if at else "each")
-    if "items" in old and isinstance(old["items"], list):
-        if len(old["items"]) != len(new.get("items", ())):
-            yield Met(side, "other", None, f"{at or 'the content'} has another number of items")
-        for before, after in zip(old["items"], new.get("items", ()), strict=False):
-            yield from _contents(side, before, after, f"{at}[]")
-    for name in ("yes", "no"):
-        if name in old:
-            yield from _contents(side, old[name], new.get(name), at)
-    if old.get("null_shown", False) != new.get("null_shown", False):
-        yield Met(
-            side,
-            "other",
-            None,
-            f"{at or 'the content'} without a value is " + ("`null`" if new.get("null_shown") else "left out"),
-        )
-
-
-def _found_events(value: Any) -> dict[str, Any]:
-    """The events that an operation writes, wherever in it they stand."""
-    found: dict[str, Any] = {}
-    if isinstance(value, dict):
-        for name, each in value.items():
-            if name == "events" and isinstance(each, list):
-                found |= {one["kind"]: one for one in each if isinstance(one, dict) and "kind" in one}
-            else:
-                found |= _found_events(each)
-    elif isinstance(value, list):
-        for each in value:
-            found |= _found_events(each)
-    return found
-
-
-def _events(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
-    for kind in dict.fromkeys((*old, *new)):
-        if kind not in old:
-            yield Met("tells", "more", "add an event kind", f"the event {kind} arises")
-        elif kind not in new:
-            yield Met("tells", "less", None, f"the event {kind} does not arise")
-        else:
-            yield from _contents("tells", old[kind].get("content"), new[kind].get("content"), "")

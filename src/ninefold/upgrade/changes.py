@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from types import MappingProxyType
 from typing import Literal
 
 from msgspec import structs
@@ -62,7 +63,8 @@ class Outcome:
     value by what the contract gives to new rows, `inherited`: what part 9 decides. `asked`: what it decides of rows
     only where these are of an older version, which nobody knows. `count`: over how many things. `document`: by what
     the one is known in which it is decided; it counts once. `states`: those of each resource that the contract has and
-    the one that the rows were served with last had not; a state that is none any more may be one of them."""
+    the one that the rows were served with last had not; a state that is none any more may be one of them. `made`: by
+    fields that do not hold whatever is of their type, an expression that makes a value of theirs."""
 
     steps: tuple[Step, ...]
     stored: Schema
@@ -74,14 +76,16 @@ class Outcome:
     asked: tuple[Change, ...] = ()
     document: str = ""
     states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    made: Mapping[str, str] = field(default_factory=dict)
 
 
 def nothing_decided(stored: Schema, kept: object = None) -> Outcome:
     return Outcome((), stored)
 
 
-def changes(stored: Schema, wanted: Schema) -> Changes:
-    """What has to be done so that a database of shape `stored` serves the schema `wanted`."""
+def changes(stored: Schema, wanted: Schema, made: Mapping[str, str] = MappingProxyType({})) -> Changes:
+    """What has to be done so that a database of shape `stored` serves the schema `wanted`. `made`: as of an
+    `Outcome`."""
     stored = shape(stored)
     old = {table.name: table for table in stored.tables}
     hidden = {table.name: table for table in stored.aside}
@@ -96,7 +100,7 @@ def changes(stored: Schema, wanted: Schema) -> Changes:
             found.append(Change("automatic", f"resource `{table.name}`", "new", (steps.MakeTable(table),)))
             tables.append(table)
             continue
-        changed = Changed(was, table, whole, stored, shaped)
+        changed = Changed(was, table, whole, stored, shaped, made)
         found += changed.changes()
         if table.name in stored.credentials:
             found += changed.credentials(table.name in stored.scoped)

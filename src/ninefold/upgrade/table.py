@@ -13,17 +13,22 @@ from ninefold.upgrade.shape import ON_DELETE, reference_indexes, type_in_words
 from ninefold.upgrade.steps import Premise, Step, Value
 from ninefold.values import Array, Digest, Integer, Number, Text, Timestamp, Type
 
+NOBODY_KNOWS = "…"
+"""Stands where an expression does, for whoever decides."""
+
 
 @dataclass
 class Changed:
     """One table that was there. Where a column has to be another one in the database, the whole table is made anew;
-    else its columns are changed one by one. `whole`: the new table, with what its shape does not say."""
+    else its columns are changed one by one. `whole`: the new table, with what its shape does not say. `made`:
+    as of an `Outcome` (`ninefold.upgrade.changes`)."""
 
     old: Table
     new: Table
     whole: Table
     stored: Schema
     wanted: Schema
+    made: Mapping[str, str]
     silent: list[Step] = field(default_factory=list)
     aside: tuple[Aside, ...] = ()
     anew: bool = False
@@ -114,8 +119,9 @@ class Changed:
         words = f"was {type_in_words(was.type)} and is {type_in_words(now.type)}"
         self.anew = True
         about = f"{self.new.name}.{now.name}"
-        exact, lacking = _exact(was, now), "" if was.required else f", where: has(old.{was.name})"
-        value = "…" if exact is None else f'"{exact}"'
+        exact = self.made.get(about) or _exact(was, now)
+        lacking = "" if was.required else f", where: has(old.{was.name})"
+        value = NOBODY_KNOWS if exact in (None, NOBODY_KNOWS) else f'"{exact}"'
         without = () if now.required or now.name in self.new.key else (f"{{aside: {about}}}", f"{{lose: {about}}}")
         write = (f"{{set: {about}, is: {value}{lacking}}}", *without)
         if {type(was.type), type(now.type)} == {Integer, Number}:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import binascii
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.operations import new_token
@@ -34,21 +36,55 @@ if TYPE_CHECKING:
 LANES = 4
 """Processors that one hash uses at once."""
 
-NOBODYS = "$argon2id$v=19$m=65536,t=3,p=4$bmluZWZvbGRuaW5lZm9sZA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-"""A hash of no password that anybody knows: verifying against it takes as long as against any other."""
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one hash takes: KiB of memory, and how often it goes through it."""
+
+    memory: int
+    passes: int
+
+    @property
+    def nobodys(self) -> str:
+        """A hash of no password that anybody knows: verifying against it takes as long as against any other."""
+        settings = f"m={self.memory},t={self.passes},p={LANES}"
+        return f"$argon2id$v=19${settings}$bmluZWZvbGRuaW5lZm9sZA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+
+
+IN_EARNEST: Final = Cost(65536, 3)
+"""The second recommended option of RFC 9106, section 4."""
+
+LEAST: Final = Cost(8 * LANES, 1)
+"""What Argon2id takes at least (RFC 9106, 3.1)."""
+
+COST = IN_EARNEST
+_COST_HERE: ContextVar[Cost | None] = ContextVar("cost", default=None)
+
+
+@contextmanager
+def of_nobody() -> Iterator[None]:
+    """Passwords are hashed with the least, within this alone: they are of rows that nobody keeps."""
+    before = _COST_HERE.set(LEAST)
+    try:
+        yield
+    finally:
+        _COST_HERE.reset(before)
+
+
+def cost() -> Cost:
+    return _COST_HERE.get() or COST
 
 
 @cache
-def _hasher() -> PasswordHasher:
-    """With the parameters of the second recommended option of RFC 9106, section 4."""
+def _hasher(cost: Cost) -> PasswordHasher:
     from argon2 import PasswordHasher
 
-    return PasswordHasher(parallelism=LANES)
+    return PasswordHasher(time_cost=cost.passes, memory_cost=cost.memory, parallelism=LANES)
 
 
 def hashed(password: str) -> str:
     """The hash in its encoded form, which names its salt and parameters."""
-    return _hasher().hash(password.encode("utf-8", "surrogatepass"))
+    return _hasher(cost()).hash(password.encode("utf-8", "surrogatepass"))
 
 
 def is_password(stored: Stored, password: str) -> bool:
@@ -57,9 +93,10 @@ def is_password(stored: Stored, password: str) -> bool:
     from argon2.exceptions import InvalidHashError, VerificationError
 
     known = stored.decode() if isinstance(stored, bytes) else stored
-    encoded = known if isinstance(known, str) and known else NOBODYS
+    is_known = isinstance(known, str) and known != ""
+    encoded = known if isinstance(known, str) and known else cost().nobodys
     try:
-        return _hasher().verify(encoded, password.encode("utf-8", "surrogatepass")) and encoded is not NOBODYS
+        return _hasher(cost()).verify(encoded, password.encode("utf-8", "surrogatepass")) and is_known
     except (VerificationError, InvalidHashError):
         return False
 

@@ -227,7 +227,7 @@ def upgraded(
         database.take(outcome.steps, wanted)
     except Failed as error:
         raise NotUpgraded(f"what is decided cannot be worked out for a row: {error}") from None
-    found = changes(outcome.stored, wanted)
+    found = changes(outcome.stored, wanted, outcome.made)
     done = Rehearsed(
         name,
         digest(before),

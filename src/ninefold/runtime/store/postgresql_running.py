@@ -188,7 +188,7 @@ def found_over(
     kept = record.known(side.session())
     side.ask("ROLLBACK")
     outcome = decide(side.found.shape, kept)
-    found = changes(outcome.stored, plan.schema)
+    found = changes(outcome.stored, plan.schema, outcome.made)
     return found, running(outcome, found, served, plan, before.wider)
 
 
