@@ -615,3 +615,43 @@ def test_what_sets_gives_is_stored_whatever_a_body_that_may_name_it_gives(method
     rows = [("item", {"id": "x", "a": "old"})] if method == "PATCH" else []
     (response,) = answers(said, rows, give(method, target, body))
     assert response.body == {"id": "x", "a": "set"}
+
+
+def test_of_a_row_that_an_effect_makes_and_nobody_may_see_the_error_tells_nothing() -> None:
+    """A code's text and header about the row that is made and may not be, by one item and by another."""
+    resources = {
+        "user": {"fields": {"id": {"type": "string"}, "key": KEYED, "old": {"type": "boolean"}}, "required": ["old"]},
+        "item": {"fields": {"id": NUMBERED}},
+        "part": {"fields": {"id": {"type": "string"}, "item": {"references": "item", "on delete": "cascade"}}},
+    }
+    endpoints = {
+        f"POST /{verb}": {
+            "does": "create item",
+            "body": NONE,
+            "also": [{"does": f"{verb} part", "sets": {"id": each, "item": "this"}, **items}],
+            "responses": {"201": "item"},
+        }
+        for verb, each, items in (("create", "'a'", {}), ("put", "each", {"each": "['b', 'b']"}))
+    }
+    code = {"status": 409, "for": "conflict part", "detail": "'It is ' + part.id", "headers": {"X-Told": "part.id"}}
+    wide = {"status": 400, "for": ["conflict", "invalid", "unauthenticated", "not found", "unavailable"]}
+    said = contract(
+        resources,
+        endpoints,
+        {
+            "error shape": {"media type": "application/json", "body": {"detail": "error.detail"}},
+            "codes": {"taken": code, "wide": wide},
+        },
+        schemes={"key": {"type": "http", "scheme": "bearer", "matches": "user.key"}},
+        rows={"user": {"key": True}, "item": {"key": True}, "part": {"key": "caller.user.old"}},
+        permissions={"all others": "key"},
+    )
+    said["authentication"]["unseen rows"] = "not found"
+    users = [("user", {"id": who, "key": who, "old": who == "old"}) for who in ("old", "new")]
+    asked = [
+        Request("POST", path, {"authorization": f"Bearer {who}"})
+        for path in ("/create", "/create", "/put")
+        for who in ("old", "new")
+    ]
+    told = [each.headers.get("x-told") for each in answers(said, users, *asked)]
+    assert told == [None, None, "a", None, "b", None]

@@ -75,7 +75,7 @@ def _effect(asking: Asking, effect: Effect, endpoint: Endpoint, this: Row, was: 
     for work in works:
         failed = work.refusals(admission, bodies.Given(), replace(asking.request, headers={}))
         if failed:
-            tells_of(asking, work.row)
+            tells_of(asking, work.told_of if work.row is None else work.row)
             return failed
     # They change together, by one write; then comes what follows from each, and then what holds of them.
     found, together = asking.rows.copied(), asking.rows.number()
@@ -89,9 +89,11 @@ def _effect(asking: Asking, effect: Effect, endpoint: Endpoint, this: Row, was: 
             events.Happened(asking, "delete", row, row, found).tell(asking.all())
         return broken_of_cleared(asking)
     done = [(was, work, change.done(together)) for was, work, change in changed]
-    done.sort(key=lambda each: each[2].key)
-    if works and works[0].have_the_same([row for _, _, row in done]):
+    if works and (again := works[0].has_the_same([row for _, _, row in done])) is not None:
+        if any(row is again and was is None for was, _, row in done):
+            tells_of(asking, again)
         return [Failure("conflict", effect.resource)]
+    done.sort(key=lambda each: each[2].key)
     if failed := caused_by_each(asking, [(work.endpoint, row, old) for old, work, row in done]):
         return failed
     for _, _, row in done:

@@ -211,14 +211,14 @@ class Work:
         forbidden = condition is not None and not self._holds(condition, row)
         return replace(self, endpoint=own, values={}, row=row, forbidden=forbidden, told_of=row)
 
-    def have_the_same(self, rows: list[Row]) -> bool:
-        """Whether two rows have the same where no two may."""
-        for group in self._groups():
-            values = [tuple(row.fields.get(name) for name in group) for row in rows]
-            values = [each for each in values if None not in each]
-            if any(same(one, other) for at, one in enumerate(values) for other in values[:at]):
-                return True
-        return False
+    def has_the_same(self, rows: list[Row]) -> Row | None:
+        """The first row that has the same as one before it where no two may."""
+        for at, row in enumerate(rows):
+            for group in self._groups():
+                values = [tuple(each.fields.get(name) for name in group) for each in rows[: at + 1]]
+                if None not in values[at] and any(same(values[at], other) for other in values[:at]):
+                    return row
+        return None
 
     def _is_meant(self, row: Row) -> bool:
         """Whether a row is the one (or one of those) that the path, `row` and `where` say."""

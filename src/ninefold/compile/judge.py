@@ -184,7 +184,7 @@ def details(
         stated = {**errors.conditions, **operation.errors}
         reachable |= {code for name, code in stated.items() if (of := split(name)) and of[0] in _BEFORE}
     teller, seen = perspective.teller, None
-    if perspective.told is not None and not operation.kind.makes:
+    if perspective.told is not None:
         seen = teller.present(resource.name, resource.name)
     return [
         (said_by(code.name, name), _if_seen(seen, teller.shown(as_row(said), {resource.name: resource.name})))

@@ -303,7 +303,7 @@ def _upheld(
             remembered = perspective.dialect.items(bind(inputs.affected(name, type_)), alias)
             which.append(own + " IN (SELECT " + item + " FROM " + remembered + ")")
     told = details([Requirement(condition, holds, Scope.ROW)], operation, resource, perspective, unwritten)
-    seen = perspective.teller.present(resource.name, resource.name)
+    seen = None if perspective.told is not None else perspective.teller.present(resource.name, resource.name)
     shown = [detail if seen is None else "CASE WHEN " + seen + " THEN " + detail + " END" for _, detail in told]
     name = identifier(resource.name)
     failing = (
