@@ -115,6 +115,17 @@ def upgraded(database: str, name: str, *decisions: str) -> Rehearsed:
     return upgrade_database(database, wanted, decide, Audit(wanted.stored, inf), True, None)
 
 
+@pytest.mark.parametrize("rows", [3])
+def test_what_would_refer_to_nothing_is_named_with_what_to_write(path: Path, beside: str) -> None:
+    decision = "{remove rows: member, where: old.id < 3}"
+    for database in (str(path), beside):
+        with pytest.raises(NotUpgraded) as refused:
+            upgraded(database, "an optional field", decision)
+        told = refused.value
+        assert "`booking.by` of 2 rows would refer to a `member` that is not there" in told.details
+        assert any("{remove rows: booking, where: …}" in each for each in told.help)
+
+
 def in_order(told: str) -> str:
     """The same with the rows that it names in the order of their keys: each kind of database names those that it comes
     to first."""

@@ -41,6 +41,33 @@ class NotUpgraded(Exception):
         self.then = tuple(then)
 
 
+@dataclass(frozen=True, slots=True)
+class Dangling:
+    """Rows of a resource that refer by a field to a row of another one which is not there, and how many they are."""
+
+    resource: str
+    field: str
+    to: str
+    count: int
+
+
+def left_dangling(found: Sequence[Dangling]) -> NotUpgraded:
+    """What refers to what goes has to go, or to refer to something else, before that: the lines that say so."""
+    return NotUpgraded(
+        "rows would refer to nothing",
+        [
+            f"`{each.resource}.{each.field}` of {each.count} {'row' if each.count == 1 else 'rows'} "
+            f"would refer to a `{each.to}` that is not there"
+            for each in found
+        ],
+        [
+            f"what refers goes, too, or refers to another row: {{remove rows: {each.resource}, where: …}}, "
+            f"or {{set: {each.resource}.{each.field}, is: …, where: …}}"
+            for each in found
+        ],
+    )
+
+
 class Failed(Exception):
     """An expression has no value for a row; the message says why."""
 

@@ -17,10 +17,10 @@ from msgspec import structs
 
 from ninefold.expressions.tree import Typed
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
-from ninefold.plan.schema import Schema
+from ninefold.plan.schema import Schema, Table
 from ninefold.runtime.store import postgresql_tables as tables
 from ninefold.runtime.store import record
-from ninefold.runtime.store.changing import Broken, NotUpgraded
+from ninefold.runtime.store.changing import Broken, Dangling, left_dangling
 from ninefold.runtime.store.postgresql_premises import Ask, Asking
 from ninefold.runtime.store.premises import broken
 from ninefold.runtime.store.protocol import Row, Session, Stored
@@ -363,13 +363,18 @@ def _bind(wanted: Schema, ask: Ask) -> None:
     """All references that a schema has and the database does not. Raises NotUpgraded where a row would refer to
     nothing."""
     there = {(int(of), str(column)) for _, _, of, column in ask(_REFERENCES)}
+    lacking: list[Table] = []
+    dangling: list[Dangling] = []
     for table in wanted.tables:
         [(own,)] = ask("SELECT $1::text::regclass::oid", identifier(table.name))
-        lacking = [each for each in table.references if (int(own), each.column) not in there]
-        for each in lacking:
-            premise = steps.Refer(table.name, each.column, each.table, each.key)
-            if broken(premise, Asking(ask)) is not None:
-                details = f"rows of `{table.name}` would refer to a `{each.table}` that is not there"
-                raise NotUpgraded("rows would refer to nothing", [details])
-        for statement in tables.references(structs.replace(table, references=tuple(lacking))):
+        own_lacking = tuple(each for each in table.references if (int(own), each.column) not in there)
+        lacking.append(structs.replace(table, references=own_lacking))
+        for each in own_lacking:
+            found = broken(steps.Refer(table.name, each.column, each.table, each.key), Asking(ask))
+            if found is not None:
+                dangling.append(Dangling(table.name, each.column, each.table, found.count))
+    if dangling:
+        raise left_dangling(dangling)
+    for table in lacking:
+        for statement in tables.references(table):
             ask(statement)

@@ -16,11 +16,13 @@ from ninefold.runtime.store import record, steps
 from ninefold.runtime.store.changing import (
     ONCE_MENDED,
     Broken,
+    Dangling,
     Decide,
     NotUpgraded,
     Rehearsed,
     all_fit,
     judged,
+    left_dangling,
     upgraded,
 )
 from ninefold.runtime.store.connections import words
@@ -33,6 +35,10 @@ from ninefold.sql.fragment import identifier
 from ninefold.upgrade.changes import changes, nothing_decided
 from ninefold.upgrade.shape import encode_shape
 from ninefold.upgrade.steps import UNGUARDED, Premise, Step
+
+_DANGLING = """
+    SELECT broken."table", key."from", broken.parent, count(*) FROM pragma_foreign_key_check AS broken
+    JOIN pragma_foreign_key_list(broken."table") AS key ON key.id = broken.fkid GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
 
 
 class Changing:
@@ -56,10 +62,9 @@ class Changing:
     def refer(self, wanted: Schema) -> None:
         if not self._unguarded:
             return
-        dangling = self.ask('SELECT DISTINCT "table", parent FROM pragma_foreign_key_check')
-        if dangling:
-            details = [f"rows of `{one!s}` would refer to a `{other!s}` that is not there" for one, other in dangling]
-            raise NotUpgraded("rows would refer to nothing", details)
+        found = self.ask(_DANGLING)
+        if found:
+            raise left_dangling([Dangling(str(of), str(by), str(to), int(str(count))) for of, by, to, count in found])
 
     def broken(self, premise: Premise) -> Broken | None:
         return broken(premise, steps.Asking(self._connection))
