@@ -7,23 +7,22 @@ from typing import Final
 
 from ninefold.development.samples import admits
 from ninefold.plan.schema import Stored
-from ninefold.upgrade.table import NOBODY_KNOWS
 from ninefold.values import Text
 
 _NUMBERS: Final = ("1", "12", "1234567")
 _UUID: Final = "9c858901-8a57-4791-81fe-4c455b099bc9"
 
 
-def values_of(stored: Sequence[Stored]) -> dict[str, str]:
+def values_of(stored: Sequence[Stored]) -> dict[str, str | None]:
     """By each field of texts that admits none of numbers, an expression that makes a value of it: a UUID where it
-    admits one. The text of a number would be offered, and refused."""
+    admits one; None: nobody knows one. The text of a number would be offered, and refused."""
     return dict(_made(stored))
 
 
-def _made(stored: Sequence[Stored]) -> Iterator[tuple[str, str]]:
+def _made(stored: Sequence[Stored]) -> Iterator[tuple[str, str | None]]:
     for one in stored:
         for each in one.fields:
             is_text = isinstance(each.column.type, Text)
             if is_text and not any(admits(each.schema, number) for number in _NUMBERS):
-                made = "uuid()" if admits(each.schema, _UUID) else NOBODY_KNOWS
+                made = "uuid()" if admits(each.schema, _UUID) else None
                 yield f"{one.resource}.{each.column.name}", made

@@ -64,7 +64,8 @@ class Outcome:
     only where these are of an older version, which nobody knows. `count`: over how many things. `document`: by what
     the one is known in which it is decided; it counts once. `states`: those of each resource that the contract has and
     the one that the rows were served with last had not; a state that is none any more may be one of them. `made`: by
-    fields that do not hold whatever is of their type, an expression that makes a value of theirs."""
+    fields that do not hold whatever is of their type, an expression that makes a value of theirs; None: nobody knows
+    one."""
 
     steps: tuple[Step, ...]
     stored: Schema
@@ -76,14 +77,14 @@ class Outcome:
     asked: tuple[Change, ...] = ()
     document: str = ""
     states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    made: Mapping[str, str] = field(default_factory=dict)
+    made: Mapping[str, str | None] = field(default_factory=dict)
 
 
 def nothing_decided(stored: Schema, kept: object = None) -> Outcome:
     return Outcome((), stored)
 
 
-def changes(stored: Schema, wanted: Schema, made: Mapping[str, str] = MappingProxyType({})) -> Changes:
+def changes(stored: Schema, wanted: Schema, made: Mapping[str, str | None] = MappingProxyType({})) -> Changes:
     """What has to be done so that a database of shape `stored` serves the schema `wanted`. `made`: as of an
     `Outcome`."""
     stored = shape(stored)

@@ -13,9 +13,6 @@ from ninefold.upgrade.shape import ON_DELETE, reference_indexes, type_in_words
 from ninefold.upgrade.steps import Premise, Step, Value
 from ninefold.values import Array, Digest, Integer, Number, Text, Timestamp, Type
 
-NOBODY_KNOWS = "…"
-"""Stands where an expression does, for whoever decides."""
-
 
 @dataclass
 class Changed:
@@ -28,7 +25,7 @@ class Changed:
     whole: Table
     stored: Schema
     wanted: Schema
-    made: Mapping[str, str]
+    made: Mapping[str, str | None]
     silent: list[Step] = field(default_factory=list)
     aside: tuple[Aside, ...] = ()
     anew: bool = False
@@ -119,9 +116,9 @@ class Changed:
         words = f"was {type_in_words(was.type)} and is {type_in_words(now.type)}"
         self.anew = True
         about = f"{self.new.name}.{now.name}"
-        exact = self.made.get(about) or _exact(was, now)
+        exact = self.made[about] if about in self.made else _exact(was, now)
         lacking = "" if was.required else f", where: has(old.{was.name})"
-        value = NOBODY_KNOWS if exact in (None, NOBODY_KNOWS) else f'"{exact}"'
+        value = "…" if exact is None else f'"{exact}"'
         without = () if now.required or now.name in self.new.key else (f"{{aside: {about}}}", f"{{lose: {about}}}")
         write = (f"{{set: {about}, is: {value}{lacking}}}", *without)
         if {type(was.type), type(now.type)} == {Integer, Number}:
