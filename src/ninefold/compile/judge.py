@@ -164,10 +164,12 @@ def details(
     perspective: Perspective,
     as_row: Callable[[Typed], Typed] = _as_it_is,
     before: bool = False,
+    if_seen: bool = False,
 ) -> list[tuple[str, Fragment]]:
     """What the codes say of the row that these requirements can end in: each by its name in a plan, and as text.
     `as_row`: how `before.R` is read; as it was before the row was written, if it is not said. `before`: the request may
-    end in what is found before them, too."""
+    end in what is found before them, too. `if_seen`: it need not be a row that the caller sees, and of no other is
+    anything told; so it is wherever who is told is not at work."""
     errors = perspective.checked.errors
     reachable = set()
     for requirement in requirements:
@@ -184,7 +186,7 @@ def details(
         stated = {**errors.conditions, **operation.errors}
         reachable |= {code for name, code in stated.items() if (of := split(name)) and of[0] in _BEFORE}
     teller, seen = perspective.teller, None
-    if perspective.told is not None:
+    if if_seen or perspective.told is not None:
         seen = teller.present(resource.name, resource.name)
     return [
         (said_by(code.name, name), _if_seen(seen, teller.shown(as_row(said), {resource.name: resource.name})))

@@ -302,9 +302,9 @@ def _upheld(
             item = perspective.dialect.item(alias, perspective.stored(type_.items))
             remembered = perspective.dialect.items(bind(inputs.affected(name, type_)), alias)
             which.append(own + " IN (SELECT " + item + " FROM " + remembered + ")")
-    told = details([Requirement(condition, holds, Scope.ROW)], operation, resource, perspective, unwritten)
-    seen = None if perspective.told is not None else perspective.teller.present(resource.name, resource.name)
-    shown = [detail if seen is None else "CASE WHEN " + seen + " THEN " + detail + " END" for _, detail in told]
+    asked = [Requirement(condition, holds, Scope.ROW)]
+    told = details(asked, operation, resource, perspective, unwritten, if_seen=True)
+    shown = [detail for _, detail in told]
     name = identifier(resource.name)
     failing = (
         "SELECT "
