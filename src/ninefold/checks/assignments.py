@@ -71,8 +71,12 @@ def broken_by_constant(given: Typed, schema: Mapping[str, Any]) -> Iterator[str 
     if value is None:
         yield None
         return
-    validator = jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True)
-    yield from (each.message for each in validator.iter_errors(value))
+    yield from (each.message for each in validator(schema).iter_errors(value))
+
+
+def validator(schema: Mapping[str, Any]) -> jsonschema_rs.Draft202012Validator:
+    """What holds constants to a schema, their formats too."""
+    return jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True)
 
 
 def _is_constant(given: Typed) -> bool:

@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
-import jsonschema_rs
-
 from ninefold.checked.bodies import BodyLeaf, BodyMember
 from ninefold.checked.endpoints import Cors, Requests
 from ninefold.checked.operations import Parameter
 from ninefold.checked.resources import Resource, Rule
-from ninefold.checks.assignments import Rules
+from ninefold.checks.assignments import Rules, validator
 from ninefold.checks.codes import ANY_ORIGIN_WITH_CREDENTIALS, NEVER_SENT, NOT_A_DEFAULT, NOT_IN_A_FORM, SEVERAL_VALUES
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import type_of
@@ -120,7 +118,7 @@ def _default(each: requests.Parameter, type_: Type, schema: Mapping[str, Any], f
         return ()
     try:
         json_reader(required(type_))(stated[0])
-        why = next((broken.message for broken in _validator(schema).iter_errors(stated[0])), None)
+        why = next((broken.message for broken in validator(schema).iter_errors(stated[0])), None)
     except Invalid:
         why = "no request could give it"
     if why is not None:
@@ -255,11 +253,7 @@ def _is_of(value: Any, kind: str) -> bool:
 
 
 def _keeps(schema: Mapping[str, Any], value: Any) -> bool:
-    return _validator(schema).is_valid(value)
-
-
-def _validator(schema: Mapping[str, Any]) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True)
+    return validator(schema).is_valid(value)
 
 
 # ── How requests are read ────────────────────────────────────────────────────────────────────────────────────────────

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping, Set
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
-import jsonschema_rs
-
 from ninefold.checked.resources import Field, Record, Resource
-from ninefold.checks.assignments import OF_REQUESTS
+from ninefold.checks.assignments import OF_REQUESTS, validator
 from ninefold.checks.codes import RECORD_INCOMPLETE, RECORD_REFERENCE, RECORD_TWICE, RECORD_VALUE
 from ninefold.checks.findings import Findings
 from ninefold.diagnostics.diagnostic import Label
@@ -158,8 +156,7 @@ def _is_a_value(record: _Stated, field: Field, node: Node, findings: Findings) -
     value = record.values[field.name]
     if value is None and not field.required and field.type.nullable:
         return  # it says that the row has none, where a caller would have given it one
-    validator = jsonschema_rs.Draft202012Validator(dict(field.schema), validate_formats=True)
-    for broken in validator.iter_errors(value):
+    for broken in validator(field.schema).iter_errors(value):
         place = _at(node, broken.instance_path)
         told = Label(place.span, broken.message)
         findings.say(RECORD_VALUE, f"the value of {called} is not as its schema says", told)
