@@ -72,7 +72,6 @@ def test_it_can_fail() -> None:
 
 def test_every_dear_test_is_there() -> None:
     """Of one that has another name now nobody would see that it is dear."""
-    modules = {
-        path: (TESTS.parent / path).read_text(encoding="utf-8") for path in {each.split("::")[0] for each in DEAR}
-    }
-    assert [each for each in DEAR if f"def {each.rpartition('::')[2]}(" not in modules[each.split("::")[0]]] == []
+    named = [each.split("::") for each in DEAR]
+    modules = {path: (TESTS.parent / path).read_text(encoding="utf-8") for path, *_ in named}
+    assert [(path, name) for path, *_, name in named if f"def {name}(" not in modules[path]] == []

@@ -74,8 +74,8 @@ def of_records(
 ) -> Iterator[Effect]:
     """Of rows that the contract states, whatever lines they stand in. One more is a row as callers make them: it takes
     nothing from those that are there, but whoever gives its key may be refused. One that is none any more stays where
-    there are rows, and is missing in a new database. `felt`: where the
-    values of a field are; `admitting`: the resources that say who may do what."""
+    there are rows, and is missing in a new database. `felt`: where the values of a field are; `admitting`: the
+    resources that say who may do what."""
     was, now = _records(old, both.old.contract), _records(new, both.new.contract)
     for row in was.keys() - now.keys():
         yield from effects("gives", "less", promise, said=f"a row of {row[0]} is not there in a new database")

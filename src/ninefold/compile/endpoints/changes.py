@@ -52,10 +52,10 @@ def changes(operation: Mutation, resource: Resource, perspective: Perspective) -
             sets[resource.machine.field] = Constant(operation.transition.to, Text())
     in_database = {name: typed for name, typed in sets.items() if needs_database(typed, (resource.name,))}
     anew = _made_anew(operation, resource, {*given, *sets})
-    assigns: list[Assign] = []
-    watched: dict[str, tuple[str, ...]] = {}
+    assigns, watched = list[Assign](), dict[str, tuple[str, ...]]()
+    named = _named(operation)
     for field in resource.fields.values():
-        if not field.stored or field.serial or field.name in in_database or field.name in _named(operation):
+        if not field.stored or field.serial or field.name in in_database or field.name in named:
             continue
         otherwise = sets.get(field.name) or field.on_change
         is_given = field.name in given and field.name not in sets
