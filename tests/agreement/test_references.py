@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 from tests.agreement.comparing import Asked, Pair, Scenario
-from tests.agreement.test_found import KEYED, NOW, contract
+from tests.agreement.test_found import KEYED, NOW, answers, contract, give
 from tests.agreement.versions import compiled
 from tests.agreement.writing import NONE
 from tests.reference.messages import Request
@@ -30,6 +30,7 @@ EFFECTS: Final[Mapping[str, Mapping[str, Any]]] = {
 VALUES: Final = {
     "the row that is deleted": "this",
     "who is deleted": "caller.user",
+    "by key": "caller.user.id",
     "by rows": "all(part).exists(p, p.n == 1) ? this : null",
 }
 MADE: Final = ("create", "put, not there", "create each")
@@ -98,3 +99,36 @@ def test_what_is_not_changed_or_has_no_value_is_no_conflict(effect: str) -> None
     assert status({**told, "sets": {**told.get("sets", {}), "by": "null"}}, {}) == 200
     if effect not in (*MADE, "put each"):
         assert status({**told, "sets": {**told.get("sets", {}), "n": "1"}}, {"on change": {"n": "caller.user"}}) == 200
+
+
+@pytest.mark.parametrize("each", [{}, {"each": "['x', 'y']"}], ids=["one", "each"])
+def test_a_row_is_known_by_a_reference_that_is_given_as_a_row_or_by_its_key(each: Mapping[str, str]) -> None:
+    part = {"by": REFERS, "n": {"type": "integer"}, "id": {"type": "integer", "on create": "serial()"}, "text": TEXT}
+    told = []
+    for value in ("this", "this.id"):
+        sets = {"by": value, "text": "each" if each else "'x'", "n": "this.n"}
+        said = contract(
+            {
+                "user": {"fields": {"id": TEXT, "n": {"type": "integer"}}},
+                "part": {"fields": part, "unique": [["by", "text"]]},
+            },
+            {
+                "PATCH /users/{id}": {
+                    "does": "update user",
+                    "body": ["n"],
+                    "patch": "merge",
+                    "responses": {200: "user"},
+                    "also": [{"does": "put part", "sets": sets, **each}],
+                },
+                "GET /parts": {
+                    "does": "list part",
+                    "sort": ["text"],
+                    "responses": {200: "page.items.map(p, [p.by.id, p.text, p.n])"},
+                },
+            },
+        )
+        requests = (give("PATCH", "/users/ann", {"n": n}) for n in (1, 2, 2))
+        found = answers(said, [("user", {"id": "ann", "n": 0})], *requests, Request("GET", "/parts", {}))
+        assert [each.status for each in found] == [200] * 4
+        told.append(found[-1].body)
+    assert told[0] == told[1] == [["ann", text, 2] for text in ("xy" if each else "x")]

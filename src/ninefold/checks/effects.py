@@ -27,7 +27,7 @@ from ninefold.expressions.ast import Name, held_equal, named_by, reads_row
 from ninefold.expressions.check import check
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rows import BEFORE, before
-from ninefold.expressions.scope import Scope
+from ninefold.expressions.scope import Scope, stored_as
 from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import Typed, free_variables
 from ninefold.language import effects as stated
@@ -294,7 +294,7 @@ def _sets(effect: stated.Effect, resource: Resource, scope: Scope, findings: Fin
             findings.say(NOT_SET, f"no effect gives `{resource.name}.{field.name}` a value", Label(each.span, why))
             continue
         expected = optional(field.type)
-        if effect.verb == "create" and isinstance(field.type, Row) and field.references is not None:
+        if isinstance(field.type, Row):
             expected = _known_by(each.value, scope, field.type)
         value = _given(each.value, scope, expected, (resource.name,), findings)
         if value is not None:
@@ -303,17 +303,11 @@ def _sets(effect: stated.Effect, resource: Resource, scope: Scope, findings: Fin
 
 
 def _known_by(expression: Expression, scope: Scope, row: Row) -> Type:
-    """What a reference of a new row is given by: a row, or what the one field of its primary key holds; that such a row
-    is there is asked by the statement."""
-    shape = scope.model.get(row.resource)
+    """What a reference is given by: a row, or what the one field of its primary key holds; that such a row is there is
+    asked by the statement."""
     found = check(expression.ast, scope).typed
-    if shape is None or found is None or len(shape.primary_key) != 1:
-        return optional(row)
-    key = shape.fields[shape.primary_key[0]]
-    while isinstance(key, Row):
-        target = scope.model[key.resource]
-        key = target.fields[target.primary_key[0]]
-    return optional(key) if required(found.type) == required(key) else optional(row)
+    key = stored_as(row, scope.model)
+    return optional(key if found is not None and required(found.type) == required(key) else row)
 
 
 def _not_set(field: Field, effect: stated.Effect, resource: Resource) -> str | None:

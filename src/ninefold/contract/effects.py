@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Final
 
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.ast import Ast, Binary, Invocation, Member, Name, Unary, reads_row
+from ninefold.expressions.ast import Ast, Binary, Held, Invocation, Member, Name, Unary, reads_row
 from ninefold.expressions.terms import is_another_each_time
 from ninefold.language.effects import Effect
 from ninefold.language.expressions import Expression
@@ -81,7 +81,7 @@ def _apart(effect: Effect, own: Resource, key: Sequence[str]) -> Iterator[Effect
 
 
 def _holds(row: Name, name: str, value: Expression) -> Ast:
-    return Binary("==", Member(row, name, 0, 0, 0), value.ast, 0, 0)
+    return Held("==", Member(row, name, 0, 0, 0), value.ast, 0, 0)
 
 
 def _all(conditions: Iterable[Ast]) -> Ast:

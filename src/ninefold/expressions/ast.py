@@ -135,6 +135,11 @@ class Binary:
 
 
 @dataclass(frozen=True, slots=True)
+class Held(Binary):
+    """`==` of a field and what it is given, which nobody wrote: a reference is given a row, or what it is known by."""
+
+
+@dataclass(frozen=True, slots=True)
 class Conditional:
     """`condition ? yes : no`"""
 

@@ -12,10 +12,10 @@ from typing import Final
 
 from ninefold.diagnostics.diagnostic import Code
 from ninefold.expressions import codes
-from ninefold.expressions.ast import Ast, Binary, Conditional, Invocation, Literal, Member, Name, Problem, Unary
+from ninefold.expressions.ast import Ast, Binary, Conditional, Held, Invocation, Literal, Member, Name, Problem, Unary
 from ninefold.expressions.functions import Overload, resolve
 from ninefold.expressions.rows import as_value, is_reference, narrowed, same_row
-from ninefold.expressions.scope import INFERRED, Scope, describe, fits, join
+from ninefold.expressions.scope import INFERRED, Scope, describe, fits, join, stored_as
 from ninefold.expressions.tree import Call, Constant, Typed
 from ninefold.values import (
     Anything,
@@ -266,6 +266,7 @@ class Operators(Parts):
         if same is not None:
             return same if ast.operator == "==" else Call(function="!", arguments=[same], type=Boolean())
         named = self._names(ast.left, left.type, right.type) or self._names(ast.right, right.type, left.type)
+        named |= isinstance(ast, Held) and join(stored_as(left.type, self.scope.model), right.type) is not None
         if join(left.type, right.type) is None and not named:
             self._mismatch(ast, ast.operator, (ast.left, ast.right), (left, right))
             return None

@@ -113,9 +113,9 @@ class Scope:
 
 
 def stored_as(type_: Type, model: Model) -> Type:
-    """The type that a value is stored as: of a row, that of its primary key."""
+    """The type that a value is stored as: of a row, that of its primary key, which may be a row again."""
     shape = model.get(type_.resource) if isinstance(type_, Row) else None
-    return type_ if shape is None or shape.identifier_type is None else shape.identifier_type
+    return type_ if shape is None or shape.identifier_type is None else stored_as(shape.identifier_type, model)
 
 
 def describe(type_: Type) -> str:
