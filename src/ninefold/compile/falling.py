@@ -24,7 +24,9 @@ def not_referred_to(resource: Resource, perspective: Perspective) -> list[Requir
         # Where only the row itself can be of that resource, there is no need to follow what falls.
         alone = field.references == resource.name and all(each is not resource for each, _ in cascades)
         alias = f"referring {other.name}.{field.name}"
-        refers = _to_the_row(alias, field, resource) if alone else _to_falling(alias, field, resource, cascades)
+        refers = (
+            _to_the_row(alias, field, resource) if alone else _to_falling(alias, field, resource, cascades, perspective)
+        )
         holds = f"NOT EXISTS (SELECT 1 FROM {identifier(other.name)} AS {identifier(alias)} WHERE " + refers + ")"
         said = stated(perspective.checked.places, "resources", other.name, "fields", field.name, "on delete")
         condition = Condition("conflict", subject=resource.name, trace=(*traced(field.place), *said))
@@ -51,28 +53,42 @@ def _to_the_row(alias: str, field: Field, resource: Resource) -> Fragment:
     return column(alias, field.name) + " = " + column(resource.name, resource.primary_key[0])
 
 
-def _to_falling(alias: str, field: Field, resource: Resource, cascades: tuple[tuple[Resource, Field], ...]) -> Fragment:
+def _to_falling(
+    alias: str, field: Field, resource: Resource, cascades: tuple[tuple[Resource, Field], ...], perspective: Perspective
+) -> Fragment:
     """A reference to the row, or to one that falls with it: these are known by their resource and primary key. A row
-    known by several fields falls too, and nothing can refer to it."""
-    terms = [f"SELECT {_text(resource.name)}, " + column(resource.name, resource.primary_key[0])]
+    known by several fields falls too, and nothing can refer to it. Keys of other types stand in columns of their own,
+    where the database wants one type in each."""
+    known = {each.name: each for each in (resource, *(other for other, _ in cascades)) if len(each.primary_key) == 1}
+    none = {
+        name: perspective.dialect.null(perspective.stored(each.fields[each.primary_key[0]].type)).text
+        for name, each in known.items()
+    }
+    types = list(dict.fromkeys(none.values()))
+    keys = {name: f"key{types.index(type_)}" for name, type_ in none.items()}
+
+    def fallen(of: str, row: str) -> Fragment:
+        key = column(row, known[of].primary_key[0])
+        return f"{_text(of)}, " + join(", ", [key if each == none[of] else Fragment(each) for each in types])
+
+    steps = []
     for other, reference in cascades:
-        if len(other.primary_key) == 1:
+        target = reference.references or ""
+        if other.name in known:
             row = f"falling {other.name}.{reference.name}"
-            terms.append(
-                f"SELECT {_text(other.name)}, "
-                + column(row, other.primary_key[0])
-                + f' FROM "$falls" JOIN {identifier(other.name)} AS {identifier(row)} ON "$falls".resource = '
-                + f"{_text(reference.references or '')} AND "
+            source = Fragment(f"{identifier(other.name)} AS {identifier(row)}")
+            of = (
+                f'"$falls".resource = {_text(target)} AND '
                 + column(row, reference.name)
-                + ' = "$falls".id'
+                + f' = "$falls".{keys[target]}'
             )
-    falls = 'WITH RECURSIVE "$falls" (resource, id) AS (' + join(" UNION ", terms) + ")"
-    return (
-        column(alias, field.name)
-        + " IN ("
-        + falls
-        + f' SELECT id FROM "$falls" WHERE resource = {_text(field.references or "")})'
-    )
+            steps.append((fallen(other.name, row), source, of))
+    columns = ", ".join(dict.fromkeys(keys.values()))
+    first = "SELECT " + fallen(resource.name, resource.name)
+    falls = first + " UNION " + perspective.dialect.steps('"$falls"', steps)
+    to = field.references or ""
+    chosen = f' SELECT {keys[to]} FROM "$falls" WHERE resource = {_text(to)})'
+    return column(alias, field.name) + f' IN (WITH RECURSIVE "$falls" (resource, {columns}) AS (' + falls + ")" + chosen
 
 
 def _text(name: str) -> str:

@@ -134,6 +134,10 @@ class Dialect(Protocol):
     def total(self, column: str, source: Fragment) -> Fragment:
         """A query for the sum of an integer column; null if an item is null, or if it overflows."""
 
+    def steps(self, reached: str, steps: Sequence[tuple[Fragment, Fragment, Fragment]]) -> Fragment:
+        """What follows on each row of `reached` behind the UNION of a recursive query of that name: the cells, the
+        source and the condition of each step."""
+
 
 _SIMPLE: Final = re.compile(r'\?|[A-Za-z0-9_]+|"(?:[^"]|"")*"\."(?:[^"]|"")*"')
 _HOLE: Final = re.compile(r"\{(\d)\}")

@@ -196,7 +196,7 @@ class PostgreSQL:
         return integer
 
     def null(self, type_: Type) -> Fragment:
-        return Fragment(f"CAST(NULL AS {stored_form(type_).partition(' COLLATE ')[0]})")
+        return Fragment(bound(type_).replace(PLACEHOLDER, "NULL"))
 
     def same(self, left: Fragment, right: Fragment) -> Fragment:
         return "(" + left + self.alike + right + ")"
@@ -312,6 +312,11 @@ class PostgreSQL:
     def total(self, column: str, source: Fragment) -> Fragment:
         sum_ = f"SELECT coalesce(sum({column}), 0) AS n, count(*) = count({column}) AS c FROM "
         return f"SELECT CASE WHEN c THEN {AS_INTEGER} END FROM (" + (sum_ + source) + f"){_NAMELESS}"
+
+    def steps(self, reached: str, steps: Sequence[tuple[Fragment, Fragment, Fragment]]) -> Fragment:
+        # A recursive query may name itself once.
+        of_each = ["SELECT " + cells + " FROM " + source + " WHERE " + of for cells, source, of in steps]
+        return f'SELECT "$step".* FROM {reached} CROSS JOIN LATERAL (' + join(" UNION ALL ", of_each) + ') AS "$step"'
 
 
 def _of_json(json: Fragment, type_: Type) -> Fragment:

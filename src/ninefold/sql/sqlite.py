@@ -285,6 +285,10 @@ class SQLite:
         sum_ = "SELECT c, (h + (l >> 32)) * 4294967296 + (l & 4294967295) AS n FROM (" + (halves + source) + ")"
         return "SELECT CASE WHEN c AND typeof(n) = 'integer' THEN n END FROM (" + sum_ + ")"
 
+    def steps(self, reached: str, steps: Sequence[tuple[Fragment, Fragment, Fragment]]) -> Fragment:
+        of_each = ["SELECT " + cells + f" FROM {reached} JOIN " + source + " ON " + of for cells, source, of in steps]
+        return join(" UNION ", of_each)
+
 
 def _in_json(value: Fragment, type_: Type) -> Fragment:
     """A value as it is put in JSON: SQLite has no booleans, and takes JSON for text where nothing says what it is."""
