@@ -16,6 +16,7 @@ from typing import Any
 
 import apsw
 import httpx
+from tests.postgresql import server
 from tests.waiting import until
 
 from ninefold.operator.rows import Caller, stated_rows
@@ -28,7 +29,8 @@ from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.http.streams import Streams
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
-from ninefold.runtime.store.sqlite import Opened, open_sqlite
+from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.protocol import Opened
 
 CONTRACT = (Path(__file__).parent / "contract.md").read_text(encoding="utf-8")
 
@@ -37,10 +39,11 @@ KINDS = ("note.written", "note.changed", "note.finished", "note.deleted")
 
 
 @cache
-def plan_of(contract: str = CONTRACT, name: str = "contract.md") -> ServicePlan:
+def plan_of(contract: str = CONTRACT, name: str = "contract.md", database: str = "sqlite") -> ServicePlan:
     loaded = compile_document(name, contract.encode())
-    assert loaded.plan is not None, loaded.diagnostics
-    return loaded.plan
+    plan = loaded.plan_for(database)
+    assert plan is not None, loaded.diagnostics
+    return plan
 
 
 @dataclass
@@ -49,7 +52,7 @@ class Running:
 
     http: httpx.Client
     url: str
-    path: Path
+    path: Path | str
     streams: Streams
 
     def until_all_were_asked(self) -> None:
@@ -82,6 +85,8 @@ class Running:
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         """A statement run on the database beside the service."""
+        if isinstance(self.path, str):
+            return [tuple(row) for row in server.run(self.path, statement)]
         connection = apsw.Connection(str(self.path))
         connection.set_busy_timeout(2_000)
         try:
@@ -99,7 +104,7 @@ def bound(connection: socket.socket, buffer: int) -> None:
 
 @contextmanager
 def running(
-    path: Path,
+    path: Path | str,
     contract: str = CONTRACT,
     sources: Sources = Sources(),  # noqa: B008 - frozen
     allowed: Sequence[str] = ("127.0.0.0/8",),
@@ -108,14 +113,14 @@ def running(
     buffer: int | None = None,
     broker: str | None = None,
 ) -> Iterator[Running]:
-    """`name`: of the document, which says how it is written. `buffer`: bytes, about, that the machine takes of
-    what this side has said, and of what it does not read."""
-    plan = plan_of(contract, name)
+    """`path`: of a file, or the URL of PostgreSQL. `name`: of the document, which says how it is written. `buffer`:
+    bytes, about, that the machine takes of what this side has said, and of what it does not read."""
+    plan = plan_of(contract, name, "postgresql" if isinstance(path, str) else "sqlite")
     if broker is not None:
         sent = to_broker(plan, ("note.written", "note.finished", "note.deleted"), broker)
         assert not isinstance(sent, str), sent
         plan = sent
-    opened = open_sqlite(str(path), plan.schema, stated_rows(plan, Caller(given)))
+    opened = open_database(str(path), plan, stated_rows(plan, Caller(given)))
     assert isinstance(opened, Opened), opened
     listening = socket.create_server(("127.0.0.1", 0))
     if buffer is not None:

@@ -11,6 +11,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from tests.events.receiver import Answer, receiving
 from tests.events.service import CONTRACT, Running, running
 from tests.parts import in_two_versions
+from tests.postgresql import server
 from tests.waiting import until
 
 from ninefold.cli import main
@@ -73,9 +74,15 @@ DELETE /hooks/{id}: {does: delete hook, responses: {204: none}}
 KEY = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
+    """Where the rows are to be."""
+    return tmp_path / "service.db" if request.param == "sqlite" else server.database()
+
+
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[Running]:
-    with running(tmp_path / "service.db", CONTRACT_OF_ROWS) as service:
+def service(place: Path | str) -> Iterator[Running]:
+    with running(place, CONTRACT_OF_ROWS) as service:
         yield service
 
 
@@ -181,14 +188,14 @@ def test_what_waits_for_a_receiver_that_is_gone_is_given_up_until_the_operator_s
         assert main(["events", str(document), "rotate", "--subscription", str(id), *arguments]) == 2
 
 
-def test_a_row_is_told_in_the_version_in_which_it_was_made(tmp_path: Path) -> None:
+def test_a_row_is_told_in_the_version_in_which_it_was_made(place: Path | str) -> None:
     contract = in_two_versions(
         CONTRACT_OF_ROWS,
         "{rename: note.title, to: text}",
         "{rename: note.written, to: note.made}",
         "{rename: hook.url, to: address}",
     )
-    with running(tmp_path / "service.db", contract) as service, receiving() as new, receiving() as old:
+    with running(place, contract) as service, receiving() as new, receiving() as old:
         ann = service.person("Ann")
         hook(service, ann, new.url, "note.written")
         made = {"address": old.url, "key": KEY, "kinds": ["note.made"]}
@@ -235,7 +242,7 @@ def of_two_fields() -> str:
     return contract
 
 
-def test_receivers_of_two_fields_are_told_in_the_version_in_which_they_were_made(tmp_path: Path) -> None:
+def test_receivers_of_two_fields_are_told_in_the_version_in_which_they_were_made(place: Path | str) -> None:
     old = {"Api-Version": "1"}
     versions = """```yaml
 in: header
@@ -248,7 +255,7 @@ compatible: none
 ```"""
     contract = of_two_fields()
     contract = contract[: contract.index("Versions: none.")] + versions + "\n"
-    with running(tmp_path / "service.db", contract) as service, receiving() as newest, receiving() as older:
+    with running(place, contract) as service, receiving() as newest, receiving() as older:
         ann = service.person("Ann")
         for name, receiver, version in (("new", newest, {}), ("old", older, old)):
             given = {"name": name, "url": receiver.url, "key": KEY, "kinds": ["note.written", "note.made"]}
@@ -257,9 +264,9 @@ compatible: none
         assert [each.until(1)[0].json["type"] for each in (newest, older)] == ["note.written", "note.made"]
 
 
-def test_receivers_that_several_fields_identify(tmp_path: Path) -> None:
+def test_receivers_that_several_fields_identify(place: Path | str) -> None:
     with (
-        running(tmp_path / "service.db", of_two_fields()) as service,
+        running(place, of_two_fields()) as service,
         receiving() as shop,
         receiving() as till,
         receiving() as other,
@@ -284,7 +291,7 @@ def test_receivers_that_several_fields_identify(tmp_path: Path) -> None:
         assert len(till.came) == 1 and not other.came
 
 
-def test_the_one_row_of_a_resource_is_told(tmp_path: Path) -> None:
+def test_the_one_row_of_a_resource_is_told(place: Path | str) -> None:
     contract = CONTRACT_OF_ROWS
     for written, instead in (
         ("hook:\n  primary key: id\n", "hook:\n  primary key: none\n"),
@@ -300,7 +307,7 @@ def test_the_one_row_of_a_resource_is_told(tmp_path: Path) -> None:
     ):  # fmt: skip
         assert written in contract, written
         contract = contract.replace(written, instead, 1)
-    with running(tmp_path / "service.db", contract) as service, receiving() as receiver:
+    with running(place, contract) as service, receiving() as receiver:
         ann = service.person("Ann")
         given = {"url": receiver.url, "key": KEY}
         assert service.http.patch("/hook", json=given, headers=ann).status_code == 200
@@ -311,3 +318,23 @@ def test_the_one_row_of_a_resource_is_told(tmp_path: Path) -> None:
         assert service.http.post("/hook/stop", headers=ann).status_code == 204
         service.note(ann, "milk")
         assert service.rows(LEFT) == [] and len(receiver.came) == 1
+
+
+@pytest.mark.parametrize("contract", [CONTRACT_OF_ROWS, of_two_fields()], ids=["one field", "two fields"])
+def test_deliveries_end_with_rows_whose_table_was_made_anew(place: Path | str, contract: str) -> None:
+    url = "    url: {type: string, maxLength: 200}"
+    before = contract.replace(url, f"{url}\n    weight: {{type: integer}}", 1)
+    with running(place, before) as service:
+        ann = service.person("Ann")
+        for name in ("till", "shop"):
+            named = {"name": name} if "name: {type: string, maxLength: 20}" in contract else {}
+            given = {**named, "url": "http://127.0.0.1:1/", "key": KEY, "kinds": ["note.written"]}
+            assert service.http.post("/hooks", json=given, headers=ann).status_code == 201
+        service.note(ann, "tea")
+        [[ann_id]] = service.rows("SELECT id FROM person")
+        assert len(service.rows('SELECT id FROM "$subscription"')) == 2
+    with running(place, before.replace("weight: {type: integer}", "weight: {type: number}")) as service:
+        path = f"/people/{ann_id}/hooks/till" if named else "/hooks/1"
+        assert service.http.delete(path, headers=ann).status_code == 204
+        assert service.rows('SELECT id FROM "$subscription"') == [(f'["{ann_id}","shop"]' if named else "2",)]
+        assert {each for (each, *_) in service.rows(LEFT)} <= {"2", f'["{ann_id}","shop"]'}

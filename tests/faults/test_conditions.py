@@ -207,7 +207,7 @@ def test_while_another_program_holds_the_database(tmp_path: Path) -> None:
         theatre = Theatre(service)
         path = theatre.ticket()
         body, key = {"seat": "L1", "price": 1}, {"Idempotency-Key": "k"}
-        with locked(service.path), ThreadPoolExecutor(2) as pool:
+        with locked(Path(service.path)), ThreadPoolExecutor(2) as pool:
             both = [pool.submit(lambda: theatre.post("/tickets", body, **key)) for _ in range(2)]
             assert theatre.http.get(path, headers=theatre.ann).status_code == 200
             answers = [each.result() for each in both]

@@ -48,7 +48,7 @@ def planned(checked: Checked, dialect: Dialect, unversioned: str | None) -> Subs
     there = Perspective(checked, ANYONE, dialect).there(resource.name, resource.name)
     rows = {resource.name: resource.name}
     name = identifier(resource.name)
-    key = Fragment(key_of(resource.primary_key, f"{name}."))
+    key = key_of(resource.primary_key, name, dialect.array_of)
     of_row = " FROM " + Fragment(f"{name} AS {name}")
     kept = of_row + ' JOIN "$subscription" AS kept ON kept.id = ' + key + " WHERE "
     able = [Fragment("kept.disabled IS NULL"), *([] if there is None else ["(" + there + ")"])]
@@ -90,7 +90,7 @@ def planned(checked: Checked, dialect: Dialect, unversioned: str | None) -> Subs
         + ", "
         + ("NULL" if to.secret is None else perspective.value(to.secret, rows))
         + kept
-        + all_of([*able, *_is_the_one(resource, dialect)])
+        + all_of([*able, *_is_the_one(resource, perspective)])
     )
     columns = (ResultColumn("url", Text(nullable=True)), ResultColumn("secret", Text(nullable=True)))
     return Subscribers(resource.name, Tell(_statement(keep), _statement(tell)), _statement(receiver, columns))
@@ -105,17 +105,19 @@ def headers(checked: Checked, dialect: Dialect) -> Headers | None:
     perspective, rows = Perspective(checked, OPERATOR, dialect), {resource.name: resource.name}
     said = join(", ", [perspective.value(value, rows) for _, value in webhooks.headers])
     name = identifier(resource.name)
-    select = "SELECT " + said + Fragment(f" FROM {name} AS {name} WHERE ") + all_of([*_is_the_one(resource, dialect)])
+    select = (
+        "SELECT " + said + Fragment(f" FROM {name} AS {name} WHERE ") + all_of([*_is_the_one(resource, perspective)])
+    )
     names = tuple(name for name, _ in webhooks.headers)
     return Headers(names, _statement(select, tuple(ResultColumn(name, Text(nullable=True)) for name in names)))
 
 
-def _is_the_one(resource: Resource, dialect: Dialect) -> Iterator[Fragment]:
+def _is_the_one(resource: Resource, perspective: Perspective) -> Iterator[Fragment]:
     """That a row is the one whose primary key is bound. Field by field, which an index serves."""
-    one = bind(inputs.LOG_SUBSCRIPTION)
+    one, dialect = bind(inputs.LOG_SUBSCRIPTION), perspective.dialect
     for number, field in enumerate(resource.primary_key):
-        type_ = resource.fields[field].type
-        value = one if len(resource.primary_key) == 1 else dialect.item_of(one, number, type_)
+        type_ = perspective.stored(resource.fields[field].type)
+        value = dialect.of_text(one, type_) if len(resource.primary_key) == 1 else dialect.item_of(one, number, type_)
         yield column(resource.name, field) + " = " + value
 
 

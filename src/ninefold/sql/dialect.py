@@ -119,6 +119,9 @@ class Dialect(Protocol):
     def object_of(self, cells: Sequence[tuple[str, Fragment]]) -> Fragment:
         """A JSON object of columns under their names."""
 
+    def of_text(self, text: Fragment, type_: Type) -> Fragment:
+        """A value to compare a column of a type with, of its text."""
+
     def item_of(self, array: Fragment, position: int, type_: Type) -> Fragment:
         """A column's value of what `array_of` made, from 0."""
 

@@ -30,9 +30,9 @@ They are part of how a database of ours is laid out (`ninefold.upgrade.shape`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from ninefold.sql.fragment import identifier
+from ninefold.sql.fragment import Fragment, identifier
 
 WIDEST = 4
 """Fields of an identifier for which an index can say which events are about a row."""
@@ -82,18 +82,15 @@ CREATE_DELIVERIES = (
 )
 
 
-def create_deliveries(table: str, *key: str) -> tuple[str, ...]:
+def create_deliveries_to_rows(refers: str = "") -> tuple[str, ...]:
     """The same where events go to rows of the contract's own. What was left of deliveries to something else, when the
-    contract was another, is not sent to these."""
+    contract was another, is not sent to these. `refers`: how `$subscription` refers to them, if it can."""
     subscriptions, *others = CREATE_DELIVERIES
     assert _TO_OWN in subscriptions
-    columns = ", ".join(map(identifier, key))
-    own = f" REFERENCES {identifier(table)} ({columns}) ON UPDATE CASCADE ON DELETE CASCADE" if len(key) == 1 else ""
     return (
         *DROP_DELIVERIES,
-        subscriptions.replace(_TO_OWN, own),
+        subscriptions.replace(_TO_OWN, refers),
         *(each.replace("ON DELETE CASCADE", "ON UPDATE CASCADE ON DELETE CASCADE", 1) for each in others),
-        *((_ending(table, key),) if len(key) > 1 else ()),
     )
 
 
@@ -104,20 +101,11 @@ DROP_DELIVERIES = tuple(
 _TO_OWN = ' REFERENCES "subscription" (id) ON DELETE CASCADE'
 
 
-def _ending(table: str, key: tuple[str, ...]) -> str:
-    """Of rows that several fields identify, `$subscription` holds these as one value, which no foreign key leads to:
-    what one would do when such a row is deleted, a trigger does. An identifier does not change."""
-    return (
-        f"CREATE TRIGGER IF NOT EXISTS {identifier(f'$subscription of {table} ends')} AFTER DELETE ON"
-        f' {identifier(table)} BEGIN DELETE FROM "$subscription" WHERE id = {key_of(key, "OLD.")}; END'
-    )
-
-
-def key_of(key: Sequence[str], row: str = "") -> str:
+def key_of(key: Sequence[str], row: str, array_of: Callable[[Sequence[Fragment]], Fragment]) -> Fragment:
     """What a row of the contract's own is called in `$subscription`: its identifier as text, or, of several fields or
-    none, as a JSON array. `row`: what stands before the columns."""
-    columns = [row + identifier(each) for each in key]
-    return f"CAST({columns[0]} AS TEXT)" if len(key) == 1 else f"json_array({', '.join(columns)})"
+    none, as a JSON array. `row`: what the columns are of; `array_of`: as of a dialect."""
+    columns = [Fragment(f"{row}.{identifier(each)}") for each in key]
+    return "CAST(" + columns[0] + " AS TEXT)" if len(key) == 1 else array_of(columns)
 
 
 CREATE_VERSIONS = (
@@ -172,19 +160,12 @@ FAN_OUT_VERSIONS = FAN_OUT.partition(" WHERE kept.disabled")[0] + _IN_VERSION
 the version of subscriptions that are older than all versions."""
 
 
-def subscribe(width: int) -> str:
-    """Of a row of the contract's own, too, that events go to. Binds: its identifier, `width` values; who subscribed,
-    and as which caller."""
-    return f'INSERT INTO "$subscription" (id, who, caller) VALUES ({_key(width)}, ?, ?)'
+SUBSCRIBE = 'INSERT INTO "$subscription" (id, who, caller) VALUES (CAST(? AS TEXT), ?, ?)'
+"""Of a row of the contract's own, too, that events go to. Binds: what it is called (`key_of`); who subscribed, and as
+which caller."""
 
-
-def subscribe_in_version(width: int) -> str:
-    """Keeps in which version it was made. Binds: its identifier, the version."""
-    return f'INSERT INTO "$subscribed in" (id, version) VALUES ({_key(width)}, ?)'
-
-
-def _key(width: int) -> str:
-    return "CAST(? AS TEXT)" if width == 1 else f"json_array({', '.join('?' * width)})"
+SUBSCRIBE_IN_VERSION = 'INSERT INTO "$subscribed in" (id, version) VALUES (CAST(? AS TEXT), ?)'
+"""Keeps in which version it was made. Binds: what it is called, the version."""
 
 
 # ── Following ─────────────────────────────────────────────────────────────────────────────────────────────────

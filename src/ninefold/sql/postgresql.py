@@ -296,6 +296,9 @@ class PostgreSQL:
     def object_of(self, cells: Sequence[tuple[str, Fragment]]) -> Fragment:
         return "json_build_object(" + join(", ", (f"'{name}', " + cell for name, cell in cells)) + ")::text"
 
+    def of_text(self, text: Fragment, type_: Type) -> Fragment:
+        return _of_text(text, type_)
+
     def item_of(self, array: Fragment, position: int, type_: Type) -> Fragment:
         return _of_column("((" + array + f")::json -> {position})", type_)
 
@@ -330,11 +333,12 @@ def _of_json(json: Fragment, type_: Type) -> Fragment:
 
 def _of_column(json: Fragment, type_: Type) -> Fragment:
     """What a column held, from JSON that was made of it: JSON is a text in it."""
-    text = "(" + json + " #>> '{}')"
+    return _of_text("(" + json + " #>> '{}')", type_)
+
+
+def _of_text(text: Fragment, type_: Type) -> Fragment:
     form = stored_form(type_)
-    return (
-        text + _BY_CODE_POINT if form.startswith("text") else f"CAST({text.text} AS {form})" + Fragment("", text.binds)
-    )
+    return text + _BY_CODE_POINT if form.startswith("text") else "CAST(" + text + f" AS {form})"
 
 
 def _json(value: Fragment, type_: Type) -> Fragment:

@@ -264,6 +264,9 @@ class SQLite:
     def object_of(self, cells: Sequence[tuple[str, Fragment]]) -> Fragment:
         return "json_object(" + join(", ", (f"'{name}', " + cell for name, cell in cells)) + ")"
 
+    def of_text(self, text: Fragment, type_: Type) -> Fragment:
+        return text  # which a column of numbers takes for one
+
     def item_of(self, array: Fragment, position: int, type_: Type) -> Fragment:
         return "json_extract(" + array + f", '$[{position}]')"
 

@@ -173,9 +173,11 @@ def subscribe(
     """Keep who subscribed and in which version, in the transaction that makes the subscription; not by which
     credential. `key`: the primary key of its row."""
     kept = {name: value for name, value in caller.items() if name != "credential"}
-    session.run(sql.subscribe(len(key)), [*key, who, _encode(kept).decode()])
+    called = key[0] if len(key) == 1 else _encode(key).decode()
+    called = str(called) if isinstance(called, int) else called
+    session.run(sql.SUBSCRIBE, [called, who, _encode(kept).decode()])
     if version is not None:
-        session.run(sql.subscribe_in_version(len(key)), [*key, version])
+        session.run(sql.SUBSCRIBE_IN_VERSION, [called, version])
 
 
 @dataclass(frozen=True, slots=True)

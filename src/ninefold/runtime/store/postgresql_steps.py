@@ -86,6 +86,8 @@ class Changing:
             _take(step, wanted, self._ask, self.emptied)
 
     def refer(self, wanted: Schema) -> None:
+        for statement in tables.endings(wanted):
+            self._ask(statement)
         _bind(wanted, self._ask)
 
     def broken(self, premise: Premise) -> Broken | None:
@@ -199,6 +201,7 @@ def _beside(
             if scopes:
                 yield f"ALTER TABLE {scopes_of(name)} ADD {of_scopes(name)}"
         case steps.DropDeliveries():
+            yield f"DROP FUNCTION IF EXISTS {tables.ENDS}() CASCADE"
             yield from DROP_DELIVERIES
         case _:
             assert_never(step)

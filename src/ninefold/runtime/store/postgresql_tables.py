@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from typing import assert_never
+from typing import Final, assert_never
 
 from msgspec import structs
 
@@ -18,11 +18,19 @@ from ninefold.plan.schema import Column, Index, Schema, Table
 from ninefold.runtime.store import tables as sqlite
 from ninefold.runtime.store.tables import ONE, names
 from ninefold.sql import credentials
-from ninefold.sql.events import CREATE_DELIVERIES, CREATE_LOG, CREATE_SUBSCRIBED, CREATE_VERSIONS, create_broker
+from ninefold.sql.events import (
+    CREATE_DELIVERIES,
+    CREATE_LOG,
+    CREATE_SUBSCRIBED,
+    CREATE_VERSIONS,
+    create_broker,
+    create_deliveries_to_rows,
+    key_of,
+)
 from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.sql.plpgsql import FUNCTIONS
-from ninefold.sql.postgresql import stored_form
+from ninefold.sql.postgresql import POSTGRESQL, stored_form
 from ninefold.sql.postgresql_events import last_of_log
 from ninefold.upgrade.shape import ON_DELETE, identifier_type, reference_indexes
 from ninefold.upgrade.steps import Support
@@ -36,6 +44,12 @@ OWN_FORM = 2
 
 _TEXT, _TIME, _NUMBER, _BYTES = (stored_form(each()) for each in (Text, Timestamp, Integer, Digest))
 
+ENDS: Final = identifier("$subscriber ends")
+"""A function and a trigger."""
+
+_CALLED_ALIKE: Final = frozenset({_TEXT, _NUMBER})
+"""The forms of which SQLite and PostgreSQL make the same text."""
+
 
 def not_there_yet(schema: Schema) -> Iterator[str]:
     """What of a schema cannot be kept in PostgreSQL yet, in words."""
@@ -43,8 +57,11 @@ def not_there_yet(schema: Schema) -> Iterator[str]:
         for name in (table.name, *(column.name for column in table.columns)):
             if len(name.encode()) > LONGEST_NAME:
                 yield f"`{name}` is longer than the {LONGEST_NAME} bytes that a name may have in PostgreSQL"
-    if schema.subscribers is not None:
-        yield f"events are delivered to rows of the contract's own, `{schema.subscribers[0]}`"
+    receiver, *key = schema.subscribers or ("",)
+    columns = next((each.columns for each in schema.tables if each.name == receiver), ())
+    for column in columns:
+        if column.name in key and _form(column.type, schema) not in _CALLED_ALIKE:
+            yield f"`{column.name}` identifies rows of `{receiver}` that events go to, and is no text or integer"
 
 
 def create_schema(schema: Schema) -> tuple[str, ...]:
@@ -87,7 +104,9 @@ def support(what: Support, of: str, schema: Schema) -> tuple[str, ...]:
         case "reading":
             return ()  # indexes alone, for whoever reads the log as rows
         case "deliveries":
-            return _own(CREATE_DELIVERIES)
+            if schema.subscribers is None:
+                return _own(CREATE_DELIVERIES)
+            return (*_own(create_deliveries_to_rows()), *endings(schema))
         case "broker":
             return _own(map(last_of_log, create_broker(schema.broker or "")))
         case "versions":
@@ -100,6 +119,22 @@ def support(what: Support, of: str, schema: Schema) -> tuple[str, ...]:
             return _own(credentials.create_scopes(of))
         case _:
             assert_never(what)
+
+
+def endings(schema: Schema) -> tuple[str, ...]:
+    """`$subscription` holds the identifiers of rows of the contract's own as texts, which no foreign key leads to: what
+    one would do, a trigger does. It goes with its table, and is made as often as may be."""
+    if schema.subscribers is None:
+        return ()
+    table, *key = schema.subscribers
+    old, new = (key_of(key, row, POSTGRESQL.array_of).text for row in ("OLD", "NEW"))
+    return (
+        f"CREATE OR REPLACE FUNCTION {ENDS}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF TG_OP = 'DELETE' THEN"
+        f' DELETE FROM "$subscription" WHERE id = {old}; ELSE'
+        f' UPDATE "$subscription" SET id = {new} WHERE id = {old} AND id <> {new}; END IF; RETURN NULL; END $$',
+        f"CREATE OR REPLACE TRIGGER {ENDS} AFTER DELETE OR UPDATE ON {identifier(table)} FOR EACH ROW"
+        f" EXECUTE FUNCTION {ENDS}()",
+    )
 
 
 def create_indexes(table: Table) -> tuple[str, ...]:

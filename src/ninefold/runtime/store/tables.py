@@ -21,10 +21,12 @@ from ninefold.sql.events import (
     CREATE_SUBSCRIBED,
     CREATE_VERSIONS,
     create_broker,
-    create_deliveries,
+    create_deliveries_to_rows,
+    key_of,
 )
 from ninefold.sql.fragment import identifier
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
+from ninefold.sql.sqlite import SQLITE
 from ninefold.upgrade.shape import ON_DELETE, identifier_type, reference_indexes
 from ninefold.values import (
     Anything,
@@ -65,7 +67,25 @@ def create_schema(schema: Schema) -> tuple[str, ...]:
 
 def deliveries(schema: Schema) -> tuple[str, ...]:
     """The statements for what is to be delivered."""
-    return CREATE_DELIVERIES if schema.subscribers is None else create_deliveries(*schema.subscribers)
+    if schema.subscribers is None:
+        return CREATE_DELIVERIES
+    table, *key = schema.subscribers
+    refers = f" REFERENCES {identifier(table)} ({names(tuple(key))}) ON UPDATE CASCADE ON DELETE CASCADE"
+    return (*create_deliveries_to_rows(refers if len(key) == 1 else ""), *endings(schema))
+
+
+def endings(schema: Schema) -> tuple[str, ...]:
+    """Of rows that several fields identify, `$subscription` holds these as one value, which no foreign key leads to:
+    what one would do when such a row is deleted, a trigger does. It goes with its table, and is made as often as may
+    be. An identifier does not change."""
+    if schema.subscribers is None or len(schema.subscribers) == 2:
+        return ()
+    table, *key = schema.subscribers
+    return (
+        f"CREATE TRIGGER IF NOT EXISTS {identifier(f'$subscription of {table} ends')} AFTER DELETE ON"
+        f' {identifier(table)} BEGIN DELETE FROM "$subscription" WHERE id ='
+        f" {key_of(key, 'OLD', SQLITE.array_of).text}; END",
+    )
 
 
 def create_credentials(resource: str, schema: Schema) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from ninefold.runtime.store.connections import words
 from ninefold.runtime.store.premises import broken
 from ninefold.runtime.store.preview import folder_beside
 from ninefold.runtime.store.protocol import Judge, Row
+from ninefold.runtime.store.tables import endings
 from ninefold.runtime.store.whole import alone, beside, check_sound, connected, copy_of, flush, shape_of, there
 from ninefold.runtime.store.writer import Transaction
 from ninefold.sql.fragment import identifier
@@ -60,6 +61,8 @@ class Changing:
             steps.take(step, wanted, self._connection, self.emptied)
 
     def refer(self, wanted: Schema) -> None:
+        for statement in endings(wanted):
+            self.ask(statement)
         if not self._unguarded:
             return
         found = self.ask(_DANGLING)
