@@ -73,13 +73,12 @@ class Asking:
 
     @property
     def version(self) -> dict[str, str]:
-        """The header that names the newest version, where no request is taken that names none."""
+        """The header that names the newest version: one that names none may be in another."""
         return self._version_in("header")
 
     def _version_in(self, place: str) -> dict[str, str]:
         versions = self.world.plan.versions
-        named = versions is not None and versions.by == place and versions.default is None
-        return {versions.name: versions.current} if versions is not None and named else {}
+        return {versions.name: versions.current} if versions is not None and versions.by == place else {}
 
     # ── Asking ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -265,12 +265,15 @@ class _Maker:
         self.spread(checked, session)
 
     def add(self, adding: Adding, schema: Mapping[str, Any], resource: Resource, number: int, session: Session) -> str:
-        """Why the row of this number cannot be added; nothing where it was. What its references say together an
-        invariant may refuse: then others are taken."""
+        """Why the row of this number cannot be added; nothing where it was. What it says an invariant may refuse: then
+        it says what it has to alone, and its references say something else."""
         usual = self.document(schema, resource, number)
         others = {name: self.world.of(to) for name in usual if (to := resource.fields[name].references) is not None}
         chosen = itertools.islice(itertools.product(*others.values()), COMBINATIONS)
         why = self.try_to_add(usual, adding, resource, number, session)
+        least = {name: value for name, value in usual.items() if name in schema.get("required", ())}
+        if why and least != usual:
+            why = self.try_to_add(least, adding, resource, number, session)
         for rows in chosen if why and len(others) > 1 else ():
             document = usual | {name: row.key for name, row in zip(others, rows, strict=True)}
             if not self.try_to_add(document, adding, resource, number, session):

@@ -21,7 +21,6 @@ from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import statements
 from ninefold.runtime.store.opening import open_database
-from ninefold.runtime.store.postgresql_tables import not_there_yet
 from ninefold.runtime.store.protocol import Opened, Refused
 from ninefold.sql import events, idempotency
 from ninefold.sql.postgresql import numbered
@@ -46,8 +45,6 @@ def test_the_service_answers_as_from_sqlite(directory: Path) -> None:
 def answers(directory: Path, behind: Callable[[str], AbstractContextManager[str]] | None = None) -> None:
     """What is asked of a case is answered as it says. `behind`: puts a pooler before a database."""
     plan, url = planned(contract_of(directory)), server.database()
-    if lacking := tuple(not_there_yet(plan.schema)):
-        pytest.skip(f"what PostgreSQL does not serve: {', '.join(lacking)}")
 
     def anew() -> None:
         """What all nodes count together stays where no process runs."""
