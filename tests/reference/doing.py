@@ -154,7 +154,8 @@ def done_to_all(
             rows[next(at for at, old in enumerate(rows) if old.key == row.key)] = row
             becomes.append(row)
     asking.rows = after
-    failed = [Failure("conflict", work.resource.name)] if work.has_the_same(becomes) is not None else []
+    again = work.have_the_same(becomes, given)
+    failed = [] if again is None else again[1]
     failed = failed or effects.caused_by_each(asking, [(one.endpoint, row, one.row) for one, row in done])
     failed = failed or (effects.broken_of_cleared(asking) if endpoint.verb == "delete" else [])
     broken = [(row, rule) for row in becomes for rule in effects.broken_checks(asking, row)]

@@ -89,10 +89,10 @@ def _effect(asking: Asking, effect: Effect, endpoint: Endpoint, this: Row, was: 
             events.Happened(asking, "delete", row, row, found).tell(asking.all())
         return broken_of_cleared(asking)
     done = [(was, work, change.done(together)) for was, work, change in changed]
-    if works and (again := works[0].has_the_same([row for _, _, row in done])) is not None:
-        if any(row is again and was is None for was, _, row in done):
-            tells_of(asking, again)
-        return [Failure("conflict", effect.resource)]
+    if works and (again := works[0].have_the_same([row for _, _, row in done], bodies.Given())) is not None:
+        if any(row is again[0] and was is None for was, _, row in done):
+            tells_of(asking, again[0])
+        return again[1]
     done.sort(key=lambda each: each[2].key)
     if failed := caused_by_each(asking, [(work.endpoint, row, old) for old, work, row in done]):
         return failed

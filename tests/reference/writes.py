@@ -211,14 +211,26 @@ class Work:
         forbidden = condition is not None and not self._holds(condition, row)
         return replace(self, endpoint=own, values={}, row=row, forbidden=forbidden, told_of=row)
 
-    def has_the_same(self, rows: list[Row]) -> Row | None:
-        """The first row that has the same as one before it where no two may."""
+    def have_the_same(self, rows: list[Row], given: Given) -> tuple[Row, list[Failure]] | None:
+        """The first row that has the same as one before it where no two may, and what refuses it."""
         for at, row in enumerate(rows):
+            failed = []
             for group in self._groups():
                 values = [tuple(each.fields.get(name) for name in group) for each in rows[: at + 1]]
                 if None not in values[at] and any(same(values[at], other) for other in values[:at]):
-                    return row
+                    failed.append(self._conflict(group, given))
+            if failed:
+                return row, failed
         return None
+
+    def _conflict(self, group: tuple[str, ...], given: Given) -> Failure:
+        pointers = {leaf.field: leaf.pointer for leaf in self.endpoint.takes.body or ()}
+        came = given.values.keys() | given.wrong
+        named = next((name for name in group if name in came and name in pointers), None)
+        named = named or next((name for name in group if name in pointers), group[0])
+        fields = (Broken("body", pointers[named], "unique"),) if named in pointers else ()
+        narrowed = f"{self.resource.name}.{named}" if len(group) == 1 else self.resource.name
+        return Failure("conflict", narrowed, fields=fields)
 
     def _is_meant(self, row: Row) -> bool:
         """Whether a row is the one (or one of those) that the path, `row` and `where` say."""
@@ -396,12 +408,7 @@ class Work:
                 continue
             others = [each for each in self.reading.rows.all(self.resource.name) if each is not was]
             if any(all(same(other.fields[name], row.fields[name]) for name in group) for other in others):
-                came = given.values.keys() | given.wrong
-                named = next((name for name in group if name in came and name in pointers), None)
-                named = named or next((name for name in group if name in pointers), group[0])
-                fields = (Broken("body", pointers[named], "unique"),) if named in pointers else ()
-                narrowed = f"{self.resource.name}.{named}" if len(group) == 1 else self.resource.name
-                failures.append(Failure("conflict", narrowed, fields=fields))
+                failures.append(self._conflict(group, given))
         if not any(each.condition in ("invalid", "conflict") for each in failures):
             failures += [change.unfit[name] for name in change.unfit if name in change.looked_up]
         return failures

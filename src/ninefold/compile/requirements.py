@@ -17,7 +17,7 @@ from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.compile import inputs
 from ninefold.compile.perspective import CONTRACT, OPERATOR, Perspective
 from ninefold.compile.places import stated, traced
-from ninefold.compile.which_rows import named_on_the_way, on_the_way
+from ninefold.compile.which_rows import WANTED, named_on_the_way, on_the_way
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Select, Typed, Variable, free_variables, walk
@@ -48,7 +48,7 @@ THERE = "$there"
 class Requirement:
     """`fields`: of VALUES, the fields whose values alone it is about; empty where it may be about any. `anew`: those
     among them that are made at random, with other values each time. `constrained`: a constraint of the table refuses
-    every row that this refuses."""
+    every row that this refuses. `distinct`: of what is unique, the values that no two rows may have."""
 
     condition: Condition
     holds: Fragment
@@ -56,6 +56,7 @@ class Requirement:
     fields: tuple[str, ...] = ()
     anew: tuple[str, ...] = ()
     constrained: bool = False
+    distinct: tuple[Fragment, ...] = ()
 
 
 def of_way(typed: Typed, which: Condition, operation: Operation, perspective: Perspective) -> Requirement:
@@ -301,8 +302,7 @@ def unique(
     computed: Mapping[str, Fragment],
 ) -> Requirement:
     """No other row has these values. Nulls are distinct. `computed`: values that the database makes as it writes."""
-    alias = "other row"
-    tests = []
+    alias, values = "other row", list[Fragment]()
     for field in fields:
         # On create the row as it would be has them all, also those that the path gives.
         value = column(resource.name, field.name)
@@ -311,7 +311,8 @@ def unique(
         elif on_update:
             given = bind(inputs.new_value(field.name, field.type))
             value = "COALESCE(" + given + ", " + value + ")" if len(fields) > 1 else given
-        tests.append(column(alias, field.name) + " = " + value)
+        values.append(value)
+    tests = [column(alias, field.name) + " = " + value for field, value in zip(fields, values, strict=True)]
     if on_update:
         same = [column(alias, key) + " = " + column(resource.name, key) for key in resource.primary_key]
         tests.append("NOT (" + all_of(same) + ")")
@@ -327,4 +328,17 @@ def unique(
         trace=(*_of_rule(first, "unique"), *_together(fields, resource, perspective)),
         others=locations[1:],
     )
-    return Requirement(condition, holds, Scope.VALUES, tuple(field.name for field in fields), constrained=not on_update)
+    names = tuple(field.name for field in fields)
+    return Requirement(condition, holds, Scope.VALUES, names, constrained=not on_update, distinct=tuple(values))
+
+
+def distinct_as_they_become(required: Sequence[Requirement], operation: Operation) -> list[Requirement]:
+    """What is required of a row; where several change together, with that no second one is to have the same values.
+    Nulls are distinct. It is asked of all of them beforehand, by a select."""
+    found, position = [*required], f'{WANTED}."$n"'
+    for each in required if operation.several else ():
+        if each.distinct:
+            first = f"MIN({position}) OVER (PARTITION BY " + join(", ", each.distinct) + f") = {position}"
+            lacks = [value + " IS NULL" for value in each.distinct]
+            found.append(replace(each, holds="(" + join(" OR ", [*lacks, first]) + ")"))
+    return found

@@ -256,11 +256,9 @@ def _of_change(
             words = f"the `{reference.target}` that `{reference.subject}` is given is not there any more"
             yield Refusal("conflict", step, reference.subject, None, (), at, words, (), after)
     for key in keys(survey, change):
-        words = f"another row has the same {' and '.join(f'`{name}`' for name in key.fields)}"
+        together = ", also one that changes with it," if change.several and not change.inserts else ""
+        words = f"another row{together} has the same {' and '.join(f'`{name}`' for name in key.fields)}"
         yield Refusal("conflict", step, key.subject, None, (), key.span, words, ("values",), after)
-        if change.several and not change.inserts:
-            words = f"two rows that change are given the same {' and '.join(f'`{name}`' for name in key.fields)}"
-            yield Refusal("conflict", Step.DONE, own.name, None, (), key.span, words, ("values",), after)
     for invariant in value_of(own.check) or ():
         yield _broken(own.name, invariant, f"`{invariant.that.text}` would not hold of the row as it becomes", last)
     if may_break(survey, change, given):

@@ -18,11 +18,9 @@ from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import places_of
 from ninefold.plan.writes import (
     Assign,
-    Delete,
     Ensure,
     Further,
     Instead,
-    Update,
     Write,
     given_values,
     of_lack,
@@ -195,10 +193,6 @@ def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
                 yield Refusal("precondition failed", Step.DONE, operation.resource)
         case Write():
             yield from _told(_judged(operation))
-            if isinstance(operation, Update | Delete) and operation.several:
-                # Rows that are given one value, each of which may have it, collide among themselves.
-                judged = (each for each in operation.judge.conditions if each.rule == "unique")
-                yield from (Refusal("conflict", Step.DONE, operation.resource, trace=each.trace) for each in judged)
             yield from _told((*_lacking(operation, who), *_unfit(operation)))
             further = operation.steps(Further)
             yield from _told(own_invariants(operation), Step.DONE, len(further))

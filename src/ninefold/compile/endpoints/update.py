@@ -30,6 +30,7 @@ from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.requirements import (
     Requirement,
+    distinct_as_they_become,
     guard,
     has_value,
     in_state,
@@ -69,8 +70,8 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
     computed = values_computed(changed, operation, resource, perspective)
     values = {field_name: value for field_name, (value, _) in computed.items()}
     required += _of_values(changed, computed, operation, resource, perspective)
-    by_statement = changed.by_statement
-    held_values, held_to = making(operation, resource, perspective).as_made(by_statement, computed, sure=changed.sure)
+    made = making(operation, resource, perspective)
+    held_values, held_to = made.as_made(changed.by_statement, computed, sure=changed.sure)
     pieces = _sets(assigns, values, operation, resource)
     columns = row_columns(resource, perspective)
     response = answer(operation, columns, perspective)
@@ -99,7 +100,7 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
         pieces.append(_piece(as_read, "as it was"))
     pieces.append(_piece(" RETURNING " + told.returning))
     source = outer_join(resource, operation, perspective)
-    judged = judge(source, required, operation, resource, perspective, held_values)
+    judged = judge(source, distinct_as_they_become(required, operation), operation, resource, perspective, held_values)
     kind = Transition if transition is not None else Replace if operation.kind.is_whole else Update
     return kind(
         resource=resource.name,

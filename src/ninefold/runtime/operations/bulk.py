@@ -133,7 +133,7 @@ class Several(Generic[T]):
             touched = []
         # A row that is deleted may take another one of them with it.
         if len(touched) != len(wanted.rows) and not (touched and self._deletes):
-            # What each row is judged by holds of all of them: it is among themselves that they collide.
+            # All that is judged beforehand holds: which value stands in the way, nobody knows.
             raise Refusal([Failure("conflict", self._resource)])
         known = touched if self._find is None else wanted.rows
         keys = [[_in_json(each) for each in row[: self._width]] for row in known]
