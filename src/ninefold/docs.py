@@ -18,7 +18,7 @@ from ninefold.language.json_schema import REFUSED, keywords
 from ninefold.language.key import Key
 from ninefold.language.question import SUBJECTS
 from ninefold.language.shapes import describe
-from ninefold.language.table import SHAPES, VOCABULARY, shapes
+from ninefold.language.table import VOCABULARY, holders, shapes
 from ninefold.language.verbs import table as verbs_table
 from ninefold.meanings import meanings as fixed_meanings
 from ninefold.pages import CHEAT_SHEET, text_of
@@ -122,7 +122,7 @@ def shape_keys() -> str:
     """The keys of each shape, printed once."""
     tables = []
     for shape in shapes():
-        at = ", ".join(f"`{key}`" for key, name in SHAPES.items() if name == shape)
+        at = ", ".join(f"`{name}`" for name in holders(shape))
         own = _keys_on(reference.SHAPES_PAGE, f"{shape}.")
         tables.append(f"### {shape}\n\nStands at {at}.\n\n{own}")
     return "\n\n".join(tables)

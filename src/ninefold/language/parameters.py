@@ -255,8 +255,6 @@ def _parameter(r: Reading, entry: Entry, keys: TableOfKeys) -> Parameter | None:
     if not isinstance(entry.value, Mapping):
         r.wrong_shape(entry.value, Slot(entry.name, shapes.JSONSchema()))
         return None
-    if "required" not in keys and (told := entry.value.get("required")) is not None:
-        r.unknown(told.key, entry.name, (), (ALL_OF_A_PATH,))
     of_members = entry.value.get("content") is not None  # JSON has members; `required` of them is a list
     beside, others = list[Entry](), list[Entry]()
     for each in entry.value.entries:
@@ -264,7 +262,12 @@ def _parameter(r: Reading, entry: Entry, keys: TableOfKeys) -> Parameter | None:
             others.append(each)
         elif each.name in keys:
             beside.append(each)
-        elif each.name != "required":
+        elif each.name == "required":
+            r.unknown(each.key, entry.name, (), (ALL_OF_A_PATH,))
+        elif each.name in _OWN:
+            where = "at `query` or `request headers`" if each.name in _OF_VALUES else "at `query` alone"
+            r.unknown(each.key, entry.name, (), (f"`{each.name}` stands {where}",))
+        else:
             others.append(each)
     level = r.keyed(Mapping(entry.value.span, tuple(beside)), keys, entry.name)
     found = schema(r, Mapping(entry.value.span, tuple(others)), Slot(entry.name, shapes.JSONSchema()))

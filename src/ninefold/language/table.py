@@ -137,6 +137,17 @@ def shapes() -> Mapping[str, Mapping[str, Key]]:
     return found
 
 
+@cache
+def holders(shape: str, path: str | None = None) -> tuple[str, ...]:
+    """What holds a key of a shape; none is named: any of them."""
+    at = set[str]()
+    for key in VOCABULARY:
+        own, below = shape_of(key) or ("", "")
+        if own == shape and below and path in (None, below) and not is_keyword(key):
+            at.add(next(name for name in key.path.split(".") if name in SHAPES))
+    return tuple(name for name in SHAPES if name in at)
+
+
 def is_keyword(key: Key) -> bool:
     """Whether a key belongs to a schema: its parent admits a schema's `contentSchema` and its name is a keyword. The
     `required` of a parameter is OpenAPI's, and no schema's."""

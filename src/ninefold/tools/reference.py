@@ -15,7 +15,7 @@ from ninefold.language.json_schema import REFUSED, keywords
 from ninefold.language.key import Key
 from ninefold.language.question import Question
 from ninefold.language.shapes import describe, sight_of
-from ninefold.language.table import SHAPES, counted, is_item, key_at, keys_under, shape_of, shapes
+from ninefold.language.table import SHAPES, counted, holders, is_item, key_at, keys_under, shape_of, shapes
 from ninefold.language.verbs import table as verbs_table
 from ninefold.meanings import Meaning, meaning_named, meanings
 from ninefold.questions.question import QUESTIONS
@@ -179,8 +179,11 @@ def _in_full(meaning: Meaning) -> str:
 
 
 def _of_key(key: Key, name: str, page: str) -> Entry:
-    says = f"{key.meaning} ({SHAPES[key.name]})" if key.name in SHAPES else key.meaning
+    holds = SHAPES.get(key.name, "")
+    says = f"{key.meaning} ({holds})" if key.name in holders(holds) else key.meaning
     kind = [f"*{key.kind_in_words}*", describe(key.shape)]
+    if (of := shape_of(key)) is not None and (at := holders(*of)) != holders(of[0]):
+        kind.append("at " + ", ".join(f"`{name}`" for name in at) + " alone")
     here = (key, *filter(is_item, keys_under(key.part, key.path)))
     sight = next((found for each in here if (found := sight_of(each.shape)) is not None), None)
     if sight is not None:
