@@ -99,7 +99,7 @@ def value_of(name: str, table: str, column: Column) -> str:
         case Array():
             return f"[string({old})]"
         case Text():
-            return f"string({old})"
+            return f"'R' + string({old})"
         case _:
             raise AssertionError(f"no value of {type_} is thought of: {loaded(name).source.name}")
 

@@ -70,6 +70,7 @@ WAYS = {
         (),
         "id",
     ),
+    "other values": ((), ("{set: account.id, is: old.id + 100}",), "id"),
     "several fields": ((("primary key: id", "primary key: [id, email]"),), (), "id"),
 }
 DIGEST = sha256(b"one").digest()

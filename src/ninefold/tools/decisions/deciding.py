@@ -14,7 +14,7 @@ from ninefold.expressions.ast import Problem
 from ninefold.expressions.check import check
 from ninefold.expressions.parse import parse
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Typed
+from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.schema import Column, Schema, Table
 from ninefold.syntax.nodes import Scalar
 from ninefold.tools.decisions.document import (
@@ -41,9 +41,10 @@ DELIVERIES: Final = "deliveries"
 
 class Deciding:
     """`reads`: of each table what `old` has, by the names of before. `leaving`: the fields whose names will be free, as
-    is decided later; who takes one of them waits for it under another name."""
+    is decided later; who takes one of them waits for it under another name. `setting`: the fields that are given
+    values."""
 
-    def __init__(self, stored: Schema, wanted: Schema, checks: Collection[str]) -> None:
+    def __init__(self, stored: Schema, wanted: Schema, checks: Collection[str], setting: Collection[str]) -> None:
         self.checks = checks
         self.stored = shape(stored)
         self.tables = {table.name: table for table in self.stored.tables}
@@ -54,6 +55,7 @@ class Deciding:
         self.given: list[str] = []
         self.inherited: list[Inherited] = []
         self.leaving: set[str] = set()
+        self.setting = setting
         self._waiting: dict[tuple[str, str], str] = {}
         self.found: list[Diagnostic] = []
         self.reads = {
@@ -175,15 +177,30 @@ class Deciding:
         *,
         whole: bool = False,
     ) -> None:
-        """Give a field a value, which is of `type_`; where it was of another, what it had is set aside."""
+        """Give a field a value, which is of `type_`; where it was of another, what it had is set aside. So it is where
+        others know rows by it, who follow: what is not given another value keeps what it had."""
         held = next(column for column in shape(Schema((wanted,))).tables[0].columns if column.name == name)
         reads = dict(self.reads[table.name])
         was = next((column for column in table.columns if column.name == name), None)
-        if was is None or was.type != held.type:
+        same = was is not None and was.type == held.type
+        if was is None or not same or self._is_followed(table, name):
             if was is not None:
                 table, reads = self.put_aside(table, was)
             self.add(table, wanted, held)
+            if same and where is not None:
+                kept = Select(operand=Variable(name=OLD, type=self.old(table.name)), name=name, type=type_)
+                self.steps.append(steps.Fill(table.name, name, type_, kept, None, reads))
         self.steps.append(steps.Fill(table.name, name, type_, value, where, reads, whole))
+
+    def _is_followed(self, table: Table, column: str) -> bool:
+        """Whether rows are known by it to credentials, or to references that the document sets no values of."""
+        referring = {
+            f"{each.name}.{one.column}"
+            for each in self.tables.values()
+            for one in each.references
+            if (one.table, one.key) == (table.name, column)
+        }
+        return self._is_issued_by(table.name, column) or (bool(referring) and referring.isdisjoint(self.setting))
 
     def give(self, resource: str, field: str, value: Typed) -> None:
         """A new field that every row has to have is given what the contract gives to new rows."""
