@@ -251,7 +251,7 @@ def check_required(
 ) -> None:
     """Every required field of what is created is given by something, be it by what something else is wrong with."""
     given = {leaf.field for leaf in body or ()} | {each.name for each in value_of(endpoint.sets) or ()}
-    stated_fields = findings.survey.graph.fields[resource.name]
+    stated_fields = findings.survey.graph.fields.get(resource.name, {})
     given |= {name for name, each in stated_fields.items() if value_of(each.on_create) is not None}
     given |= {(*segment.through, segment.field)[0] for segment in segments if isinstance(segment, PathName)}
     if resource.machine is not None:
