@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 import jsonschema_rs
@@ -24,6 +25,13 @@ FEW_AT_WORDS: Final = 4
 
 MOST_STEPS: Final = 2_000_000
 """Places times code points of a text: some 25 ms."""
+
+MOST_READY: Final = 512
+"""Patterns that are kept as they were made ready."""
+
+_MANY: Final = 500
+_OF_ANY_SCRIPT: Final = 50
+"""Places of a pattern that take some milliseconds to make ready, and how many a class of Unicode's counts for."""
 
 _PART: Final = regex.compile(
     r"(?P<open>\((?:\?(?:P?<\w+>|[A-Za-z-]*:)?)?)|(?P<close>\))"
@@ -40,6 +48,21 @@ _WORDS: Final = regex.compile(r"(?<!\\)(?:\\\\)*\\[bB]")
 
 def linear(pattern: str) -> Callable[[object], bool]:
     """A search for a pattern in a text. Raises ValueError for what is none, or looks around or back."""
+    found = _linear(pattern)
+    if isinstance(found, ValueError):
+        raise found
+    return found
+
+
+@lru_cache(MOST_READY)
+def _linear(pattern: str) -> Callable[[object], bool] | ValueError:
+    try:
+        return _made_ready(pattern)
+    except ValueError as error:
+        return error
+
+
+def _made_ready(pattern: str) -> Callable[[object], bool]:
     return jsonschema_rs.Draft202012Validator(
         {"pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions()
     ).is_valid
@@ -54,11 +77,24 @@ def is_linear(pattern: str) -> bool:
     return True
 
 
+@lru_cache(MOST_READY)
+def is_dear(pattern: str) -> bool:
+    """Whether it takes more than a few milliseconds to make a pattern ready: up to some 200, and nobody else has a turn
+    meanwhile."""
+    every, _ = _counted(pattern)
+    return every * (_OF_ANY_SCRIPT if "\\p" in pattern.lower() else 1) > _MANY
+
+
 def places(pattern: str) -> int:
     """How many places there are in what a pattern repeats, characters and classes, each as often as is counted; and how
     many classes come where a match may have begun at many characters: behind what is repeated without end, or
     anywhere in what does not begin with `^`. (How far a match is in characters alone, the last ones say.) Of what does
     not look around or back."""
+    return _counted(pattern)[1]
+
+
+def _counted(pattern: str) -> tuple[int, int]:
+    """All places of a pattern, each as often as is counted, and those that are repeated."""
     # Of each group that is open: its places, and those that are repeated; the same of the last of its parts; and
     # whether it is one of several.
     within = [[0, 0, 0, 0, 0]]
@@ -85,7 +121,7 @@ def places(pattern: str) -> int:
         elif not found["nothing"]:
             own = int(many and _CLASS.match(found[0]) is not None)
             within[-1] = [group[0] + 1, group[1] + own, 1, own, group[4]]
-    return within[0][1]
+    return within[0][0], within[0][1]
 
 
 def _has_no_end(several: re.Match[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import islice
 from typing import Any
@@ -12,10 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.slices import examples
 
+from ninefold import patterns
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.pipeline import compile_document
+from ninefold.runtime.messages import schemas as module
 from ninefold.runtime.messages.schemas import Node, Schemas, named
+from ninefold.runtime.messages.turns import with_turns
 from ninefold.runtime.messages.violations import Broken, broken
+from ninefold.runtime.messages.weight import every
 
 KINDS = st.sampled_from(["string", "integer", "boolean", "null", "array", "object"])
 NAMES = st.sampled_from(["a", "b", "ab", "c"])
@@ -69,6 +74,7 @@ def _schemas(draw: st.DrawFn, depth: int = 3) -> dict[str, Any]:
     return schema
 
 
+PLAINLY = st.sampled_from([{}, {"type": "integer"}, {"type": "object"}, {"const": 1}])
 SCHEMAS: st.SearchStrategy[dict[str, Any]] = _schemas()
 
 
@@ -148,6 +154,116 @@ def test_no_more_is_looked_for_than_is_asked_for() -> None:
     assert schemas.asked < 7 * 3
 
 
+# ── What is made ready ────────────────────────────────────────────────────────────────────────────────────────────────
+
+DEAR = r"^[\p{Lu}\p{Ll}]{1,20}$"
+REFERENCES = st.sampled_from([{"$ref": "#/$defs/t"}, {"$ref": "#/$defs/u", "minProperties": 1}])
+
+
+@st.composite
+def _referring(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
+    """Schemas that refer to others, and ask which members no other one names."""
+    inner = st.one_of(REFERENCES, PLAINLY, *([_referring(depth - 1)] if depth else []))
+    schema: dict[str, Any] = {}
+    for keyword in draw(st.lists(st.sampled_from([*ONE, *SEVERAL, *BY_NAME]), max_size=3, unique=True)):
+        if keyword in ONE:
+            schema[keyword] = draw(inner)
+        elif keyword in SEVERAL:
+            schema[keyword] = draw(st.lists(inner, min_size=1, max_size=2))
+        else:
+            schema[keyword] = draw(st.dictionaries(st.sampled_from("ab"), inner, min_size=1, max_size=2))
+    asking = draw(st.sampled_from(["unevaluatedProperties", "unevaluatedItems", None, None]))
+    return schema if asking is None else {**schema, asking: draw(st.sampled_from([False, {"type": "integer"}]))}
+
+
+@settings(max_examples=examples(200))
+@given(_referring(), _referring(), _referring(), _leaves)
+def test_a_schema_says_the_same_whatever_is_made_ready_with_it(root: Any, t: Any, u: Any, value: Any) -> None:
+    schemas = Schemas({**root, "$defs": {"t": {"type": ["object", "array"], **t}, "u": u}})
+    assert schemas.keeps(schemas.root)(value) == schemas.is_valid(value)
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The schemas that are made ready."""
+    found: list[Any] = []
+    compiled = module._compiled
+
+    def counted(schema: Any, *options: Any) -> Any:
+        found.append(schema)
+        return compiled(schema, *options)
+
+    monkeypatch.setattr(module, "_compiled", counted)
+    return found
+
+
+def _chain(length: int, closed: bool) -> tuple[Any, Any]:
+    """Types of which each refers to the next one, and a value all of which is wrong."""
+    types: dict[str, Any] = {}
+    for at in range(length):
+        member = {"type": "string", "maxLength": 9, "pattern": "^[a-z]*$"}
+        types[f"t{at}"] = {"type": "object", "properties": {"m": member}, "required": ["m"]}
+        if at + 1 < length:
+            types[f"t{at}"]["properties"]["n"] = {"$ref": f"#/$defs/t{at + 1}"}
+        if closed:
+            types[f"t{at}"]["unevaluatedProperties"] = False
+    value: Any = {"m": 1}
+    for _ in range(1, length):
+        value = {"m": 1, "n": value}
+    return {"properties": {"a": {"$ref": "#/$defs/t0"}}, "$defs": types}, {"a": value}
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_what_a_request_makes_ready_grows_with_the_types_and_not_with_their_square(
+    made: list[Any], closed: bool
+) -> None:
+    sizes = []
+    for length in (10, 40):
+        schema, value = _chain(length, closed)
+        schemas = Schemas(schema)
+        made.clear()
+        assert len([*broken(schemas, value)]) == length
+        sizes.append(sum(len(json.dumps(each)) for each in made))
+    assert sizes[1] < 5 * sizes[0], sizes
+
+
+@pytest.mark.parametrize("around", [{}, {"maxProperties": 1}, {"unevaluatedProperties": False}])
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda dear: {"properties": {"a": dear}},
+        lambda dear: {"properties": {"a": {"type": "object", "properties": {"b": dear, "c": {"type": "null"}}}}},
+        lambda dear: {"properties": {"a": {"items": {"type": "object", "additionalProperties": dear}}}},
+        lambda dear: {"properties": {"a": {"anyOf": [dear, {"type": "null"}]}}},
+        lambda dear: {"properties": {"a": {"$ref": "#/$defs/t"}}, "$defs": {"t": {"allOf": [dear]}}},
+        lambda dear: {"properties": {"a": {"not": {"not": dear}}}},
+        lambda dear: {"properties": {"a": {"items": {**dear, "multipleOf": 0.5}}}},
+    ],
+)
+@pytest.mark.parametrize(
+    "dear",
+    [
+        {"type": "string", "pattern": DEAR},
+        {"type": "object", "patternProperties": {DEAR: {"type": "null"}}},
+        {"type": "object", "propertyNames": {"pattern": DEAR}},
+        {"type": "string", "pattern": "^(?!x)" + DEAR[1:]},
+    ],
+    ids=["a text", "names that say something", "names", "a text, looked around in"],
+)
+def test_what_takes_long_is_ready_before_the_first_request(
+    made: list[Any], around: dict[str, Any], of: Callable[[Any], Any], dear: Any
+) -> None:
+    schemas = Schemas({**of(dear), **around})
+    before = patterns._linear.cache_info().misses
+    made.clear()
+    for wrong in ("1", 1, {"1": 1}, {"A": 1}, ["1"]):
+        for value in (wrong, {"b": wrong, "c": 1}, [{"x": wrong}, wrong]):
+            assert [*broken(schemas, {"a": value, "x": 1})] or schemas.is_valid({"a": value, "x": 1})
+    assert patterns._linear.cache_info().misses == before
+    for node in (node for each in made for node in every(with_turns(each, []))):
+        assert not any(map(patterns.is_dear, [node.get("pattern", ""), *node.get("patternProperties", ())]))
+
+
 # ── What is named ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -168,7 +284,6 @@ requests: {media type: application/json, unknown members: refused, unknown param
 ```
 """
 CLOSING = SharedSchemas(compile_document("closed.md", CONTRACT.encode()).contract)
-PLAINLY = st.sampled_from([{}, {"type": "integer"}, {"type": "object"}, {"const": 1}])
 
 
 @st.composite

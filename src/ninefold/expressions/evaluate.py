@@ -24,6 +24,7 @@ from ninefold.expressions.operations import (
     escaped,
     needed,
     no_value,
+    pattern,
     truth,
 )
 from ninefold.expressions.reads import NO_MODEL, computed_of, is_identifier, needs_database
@@ -227,6 +228,9 @@ def _call(call: Call, model: Model) -> Evaluate:
             return lambda env: needed(before(env)) + escaped(str(needed(at(env)))) + needed(after(env))
         case "is of type", [operand, named]:
             return _is_of_type(operand, named, call.arguments[0].type)
+        case "matches", [text, _] if isinstance(literal := call.arguments[1], Constant):
+            look = pattern(str(literal.value))  # it is ready before anybody asks
+            return lambda env: look(str(needed(text(env))))
     overload = resolve(call.function, tuple(argument.type for argument in call.arguments))
     if overload is None:
         raise ValueError(f"no function {call.function} for these types: the tree was not made by `check`")

@@ -9,13 +9,17 @@ seconds; so they are looked for one after another (`violations.py`), and it is a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, cast
 
 import jsonschema_rs
 
+from ninefold import patterns
+from ninefold.applicators import BY_NAME, EACH, SAME_VALUE, UNEVALUATED
 from ninefold.runtime.messages.among import AMONG, Among
-from ninefold.runtime.messages.turns import APART, TURN, Turn, with_turns
+from ninefold.runtime.messages.turns import APART, MATCHING, TURN, Turn, with_turns
+from ninefold.runtime.messages.weight import every
 
 Node: TypeAlias = dict[str, Any] | bool
 """A schema, or one inside it."""
@@ -28,49 +32,66 @@ LONGEST_WITH_STEPS_BACK: Final = 1_000
 """Code points of a text that such an expression looks at; a longer one does not match. Each step may go through all of
 the text, and both bounds together are some milliseconds."""
 
+BEHIND: Final = "ninefold:behind"
+"""The keyword in the place of a schema inside one that is made ready without it."""
+
 _INSIDE: Final = ("allOf", "anyOf", "oneOf")
 
 
-def validator(schema: Node) -> jsonschema_rs.Draft202012Validator:
+Keywords: TypeAlias = Mapping[str, Callable[[Any, Any, Any], Any]]
+
+
+def validator(schema: Node, keywords: Keywords = MappingProxyType({})) -> jsonschema_rs.Draft202012Validator:
     """What tells whether values are valid. Formats are asserted, nothing is fetched, and patterns are matched in time
-    in proportion to the text, where they can be."""
+    in proportion to the text, where they can be. `keywords`: more of our own."""
     try:
-        return _compiled(schema, jsonschema_rs.RegexOptions())
+        return _compiled(schema, jsonschema_rs.RegexOptions(), keywords)
     except jsonschema_rs.ValidationError:
-        return _compiled(schema, _STEPPING_BACK, {"pattern": _Pattern})
+        return _compiled(schema, _STEPPING_BACK, {**keywords, "pattern": Matching})
 
 
 def _compiled(
     schema: Node,
     patterns: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions,
-    keywords: Mapping[str, Any] = MappingProxyType({}),
+    keywords: Keywords = MappingProxyType({}),
 ) -> jsonschema_rs.Draft202012Validator:
     apart: list[Node] = []
     turning = with_turns(schema, apart)
     definitions = {"$defs": schema["$defs"]} if isinstance(schema, dict) and "$defs" in schema else {}
-    kept = [Apart(each, definitions) for each in apart]
+    kept = [Apart(each, definitions, keywords) for each in apart]
     return jsonschema_rs.Draft202012Validator(
         turning,
         validate_formats=True,
         formats=_ONE_BY_ONE,
         retriever=refuse_to_fetch,
         pattern_options=patterns,
-        keywords={**keywords, AMONG: Among, TURN: Turn, APART: cast(Any, lambda _parent, number, _path: kept[number])},
+        keywords={
+            **cast(Any, keywords),
+            AMONG: Among,
+            TURN: Turn,
+            MATCHING: Matching,
+            APART: cast(Any, lambda _parent, number, _path: kept[number]),
+        },
     )
 
 
 class Apart:
     """A schema to which values are held one by one, made ready once there is one."""
 
-    def __init__(self, schema: Node, definitions: Mapping[str, Any]) -> None:
+    def __init__(self, schema: Node, definitions: Mapping[str, Any], keywords: Keywords) -> None:
         self._schema = {**definitions, **schema} if isinstance(schema, dict) else schema
+        self._keywords = keywords
         self._keeps: Callable[[Any], bool] | None = None
+        if any(map(_dear_names, every(schema))):
+            self._made_ready()
+
+    def _made_ready(self) -> Callable[[Any], bool]:
+        self._keeps = validator(self._schema, self._keywords).is_valid
+        return self._keeps
 
     def validate(self, value: object) -> None:
         """Raises ValueError where it is not valid."""
-        if self._keeps is None:
-            self._keeps = validator(self._schema).is_valid
-        if not self._keeps(value):
+        if not (self._keeps or self._made_ready())(value):
             raise ValueError("it is not valid")
 
 
@@ -88,24 +109,26 @@ _ONE_BY_ONE: Final = {"idn-hostname": _bounded("idn-hostname", 253), "regex": _b
 _STEPPING_BACK: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=MOST_STEPS_BACK)
 
 
-class _Pattern:
-    """The keyword `pattern` where some need steps back: each text is looked at by itself, and others have their turn
-    between two."""
+class Matching:
+    """The keyword `pattern`, where one takes long to make ready, so that it is done once, or some need steps back:
+    each text is looked at by itself, and others have their turn between two."""
 
     def __init__(self, _parent: object, pattern: str, _path: object) -> None:
-        self._longest: int | None = None
-        try:
-            self._matches = _compiled({"pattern": pattern}, jsonschema_rs.RegexOptions()).is_valid
-        except jsonschema_rs.ValidationError:
-            self._longest = LONGEST_WITH_STEPS_BACK
-            self._matches = _compiled({"pattern": pattern}, _STEPPING_BACK).is_valid
+        self._matches = _matching(pattern)
 
     def validate(self, value: object) -> None:
         """Raises ValueError where it does not match."""
-        if not isinstance(value, str):
-            return
-        if (self._longest is not None and len(value) > self._longest) or not self._matches(value):
+        if isinstance(value, str) and not self._matches(value):
             raise ValueError("it does not match")
+
+
+@lru_cache(patterns.MOST_READY)
+def _matching(pattern: str) -> Callable[[str], bool]:
+    try:
+        return patterns.linear(pattern)
+    except ValueError:
+        matches = jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=_STEPPING_BACK).is_valid
+        return lambda text: len(text) <= LONGEST_WITH_STEPS_BACK and matches(text)
 
 
 def refuse_to_fetch(uri: str) -> Any:
@@ -114,24 +137,76 @@ def refuse_to_fetch(uri: str) -> Any:
 
 
 class Schemas:
-    """A schema and all that are inside it. A schema inside is made ready once it is asked for the first time."""
+    """A schema and all that are inside it. A schema inside is made ready once it is asked for the first time, which may
+    be for a request: so it takes little. What its parts refer to is made ready by itself, and patterns that take long
+    are ready from the beginning."""
 
     def __init__(self, root: Node) -> None:
         self.root = root
         self.is_valid: Callable[[Any], bool] = validator(root).is_valid
-        self._definitions = {"$defs": root["$defs"]} if isinstance(root, dict) and "$defs" in root else {}
         self._ready: dict[tuple[int, tuple[str, ...]], Callable[[Any], bool]] = {}
         self._says_members: dict[int, bool] = {}
         self._names: dict[int, bool] = {}
+        self._led_to: list[Node] = []
+        self._behind: Keywords = {BEHIND: lambda _parent, number, _path: _Behind(self, self._led_to[number])}
+        for each in every(root):
+            self._make_ready(each)
+
+    def _make_ready(self, node: dict[str, Any]) -> None:
+        if "pattern" in node and patterns.is_dear(node["pattern"]):
+            _matching(node["pattern"])
+        if names := _dear_names(node):
+            self.keeps(node)
+            for each in names:
+                self._matches(each)
 
     def keeps(self, node: Node, *keywords: str) -> Callable[[Any], bool]:
         """Whether a value keeps a schema inside this one; with keywords, of it these alone."""
         known = self._ready.get((id(node), keywords))
         if known is None:
             asked = {each: node[each] for each in keywords} if keywords and isinstance(node, dict) else node
-            asked = {**self._definitions, **asked} if isinstance(asked, dict) else asked
-            known = self._ready[id(node), keywords] = validator(asked).is_valid
+            known = self._ready[id(node), keywords] = self._validator(asked).is_valid
         return known
+
+    def _validator(self, asked: Node) -> jsonschema_rs.Draft202012Validator:
+        definitions: dict[str, Any] = {}
+        cut = self._cut(asked, False, definitions)
+        return validator({**cut, "$defs": definitions} if definitions else cut, self._behind)
+
+    def _cut(self, node: Any, asks: bool, definitions: dict[str, Any]) -> Any:
+        """A schema that leads nowhere else: what it refers to is behind a keyword, and so is an inner one that takes
+        long. `asks`: it is asked which parts of the value no other schema names, which only the schema itself and a
+        `$ref` say; what that leads to is put into `definitions`."""
+        if not isinstance(node, dict):
+            return node
+        asks = asks or not UNEVALUATED.isdisjoint(node)
+
+        def cut(inner: Any) -> Any:
+            same = asks and key in SAME_VALUE
+            if not same and isinstance(inner, dict) and _dear_names(inner):
+                return {BEHIND: self._number(inner)}
+            return self._cut(inner, same, definitions)
+
+        made = dict(node)
+        for key, value in node.items():
+            if key == "$ref" and not asks:
+                del made[key]
+                made[BEHIND] = self._number(self.resolved(value))
+            elif key == "$ref":
+                name = value.removeprefix("#/$defs/")
+                if name not in definitions:
+                    definitions[name] = {}
+                    definitions[name] = self._cut(self.resolved(value), True, definitions)
+            elif key in SAME_VALUE or key in EACH or key == "properties":
+                if isinstance(value, list):
+                    made[key] = [*map(cut, value)]
+                else:
+                    made[key] = {name: cut(each) for name, each in value.items()} if key in BY_NAME else cut(value)
+        return made
+
+    def _number(self, node: Node) -> int:
+        self._led_to.append(node)
+        return len(self._led_to) - 1
 
     def resolved(self, reference: str) -> Node:
         """The schema that a `$ref` leads to (RFC 6901): always one inside this one."""
@@ -231,7 +306,7 @@ class Schemas:
     def _matches(self, pattern: str) -> Callable[[Any], bool]:
         known = self._ready.get((0, (pattern,)))
         if known is None:
-            known = self._ready[0, (pattern,)] = validator({"pattern": pattern}).is_valid
+            known = self._ready[0, (pattern,)] = _matching(pattern)
         return known
 
     def of_item(self, schemas: Sequence[dict[str, Any]], index: int) -> list[Node]:
@@ -244,6 +319,23 @@ class Schemas:
             elif "items" in node:
                 found.append(node["items"])
         return found
+
+
+class _Behind:
+    """The keyword in the place of a schema that is made ready once there is a value."""
+
+    def __init__(self, schemas: Schemas, node: Node) -> None:
+        self._schemas = schemas
+        self._node = node
+
+    def validate(self, value: object) -> None:
+        """Raises ValueError where it is not valid."""
+        if not self._schemas.keeps(self._node)(value):
+            raise ValueError("it is not valid")
+
+
+def _dear_names(node: Mapping[str, Any]) -> list[str]:
+    return [*filter(patterns.is_dear, node.get("patternProperties", ()))]
 
 
 def prefix(schemas: Sequence[Mapping[str, Any]]) -> int:

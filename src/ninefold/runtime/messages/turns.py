@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ninefold import patterns
 from ninefold.applicators import BY_NAME, EACH, SAME_VALUE, UNEVALUATED
 from ninefold.runtime.messages.among import AMONG, alternatives, is_dear
 from ninefold.runtime.messages.weight import own
@@ -17,6 +18,9 @@ TURN: Final = "ninefold:turn"
 
 APART: Final = "ninefold:apart"
 """The keyword for a value that is held to a schema by a validator of its own; its value is the number of the schema."""
+
+MATCHING: Final = "ninefold:matching"
+"""The keyword in the place of a `pattern` that takes long to make ready."""
 
 LITTLE: Final = 5
 """Of some 10 ns each. Half a million items, which are a megabyte, take some 25 ms with so much done for each."""
@@ -56,6 +60,8 @@ def with_turns(schema: Any, apart: list[Any], asked: int = 0) -> Any:
             result[key] = made if several else made[0]
         elif key == "enum" and is_dear(value):
             result[AMONG] = value
+        elif key == "pattern" and patterns.is_dear(value):
+            result[MATCHING] = value
         else:
             result[key] = value
     return result

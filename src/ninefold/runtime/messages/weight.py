@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 from ninefold import patterns
-from ninefold.applicators import BY_NAME, OF_ITEMS, OF_MEMBERS, SAME_VALUE, UNEVALUATED
+from ninefold.applicators import BY_NAME, EACH, OF_ITEMS, OF_MEMBERS, SAME_VALUE, UNEVALUATED
 from ninefold.runtime.messages.among import is_dear
 
 Asked: TypeAlias = list[tuple[Any, int]]
@@ -59,8 +59,8 @@ class _Weight:
         found = sum(times * self._own(schema) for schema, times in asked) // least
         found += sum(times * _each_character(schema) for schema, times in asked)
         for keywords, shortest in ((OF_ITEMS, _ITEM), (OF_MEMBERS, _MEMBER)):
-            inside = [(each, times) for schema, times in asked for each in _inside(schema, keywords)]
-            found = max(found, self.of(inside, shortest) if inside else 0)
+            parts = [(each, times) for schema, times in asked for each in inside(schema, keywords)]
+            found = max(found, self.of(parts, shortest) if parts else 0)
         members: dict[str, Asked] = {}
         for schema, times in asked:
             for name, member in schema.get("properties", {}).items():
@@ -76,13 +76,13 @@ class _Weight:
         asks = not UNEVALUATED.isdisjoint(schema)
         for key in SAME_VALUE & schema.keys():
             often = times * (2 if asks and key in _WEIGHED else 1)
-            found += [one for each in _inside(schema, (key,)) for one in self._asked(each, often)]
+            found += [one for each in inside(schema, (key,)) for one in self._asked(each, often)]
         if "$ref" in schema:
             found += self._asked(self._resolved(schema["$ref"]), times)
         return found
 
     def _own(self, schema: dict[str, Any]) -> int:
-        weighed = sum(1 for _ in _inside(schema, [key for key in _WEIGHED if key in schema]))
+        weighed = sum(1 for _ in inside(schema, [key for key in _WEIGHED if key in schema]))
         return own(schema) + 2 * len(schema.get("properties", ())) + self._weighing * weighed
 
     def _resolved(self, reference: str) -> Any:
@@ -92,11 +92,19 @@ class _Weight:
         return target
 
 
-def _inside(schema: dict[str, Any], keywords: Iterable[str]) -> Iterator[Any]:
+def every(schema: Any) -> Iterator[dict[str, Any]]:
+    """A schema, and those inside it of whatever part."""
+    if isinstance(schema, dict):
+        yield schema
+        for each in inside(schema, ("$defs", "properties", *SAME_VALUE, *EACH)):
+            yield from every(each)
+
+
+def inside(schema: dict[str, Any], keywords: Iterable[str]) -> Iterator[Any]:
     """The schemas that stand under these keywords."""
     for key in keywords:
         value = schema.get(key)
-        if isinstance(value, dict) and key in BY_NAME:
+        if isinstance(value, dict) and (key in BY_NAME or key == "$defs"):
             yield from value.values()
         elif isinstance(value, list):
             yield from value
