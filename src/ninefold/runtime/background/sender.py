@@ -151,12 +151,14 @@ class Sender:
     async def _open(self) -> aiohttp.ClientSession:
         """The session of all attempts. What sends takes a tenth of a second to load, beside the event loop: a service
         that has nothing to send does without."""
-        await asyncio.to_thread(import_module, "aiohttp")
+        await asyncio.to_thread(import_module, "ninefold.runtime.bounded")
         import aiohttp
+
+        from ninefold.runtime.bounded import Connector
 
         if self._session is not None:
             return self._session
-        connector = aiohttp.TCPConnector(limit=CONNECTIONS, use_dns_cache=False, socket_factory=self._socket)
+        connector = Connector(READ_BYTES, limit=CONNECTIONS, use_dns_cache=False, socket_factory=self._socket)
         self._session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),

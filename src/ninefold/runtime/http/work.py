@@ -192,7 +192,7 @@ class Fetcher:
             del self._under_way[url]
 
 
-_LOADED_FIRST = ("aiohttp", "joserfc.jwk", "joserfc.jws")
+_LOADED_FIRST = ("ninefold.runtime.bounded", "joserfc.jwk", "joserfc.jws")
 """What fetches, and what reads the keys that come. It takes a tenth of a second the first time, and is loaded beside
 the event loop then: most services fetch nothing before they have answered many requests."""
 
@@ -202,10 +202,13 @@ async def _fetch(url: str) -> Fetched | Unreachable:
         await asyncio.to_thread(import_module, module)
     import aiohttp
 
+    from ninefold.runtime.bounded import Connector
+
     try:
         # A session for each: there is a fetch or two an hour, and nothing to be kept in between.
         async with (
             aiohttp.ClientSession(
+                connector=Connector(MOST_BYTES),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=SECONDS),
                 auto_decompress=False,
