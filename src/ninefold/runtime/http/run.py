@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Seque
 from contextlib import contextmanager
 from datetime import datetime
 from email.utils import format_datetime
-from functools import partial
 from socket import AF_INET, AF_INET6, IPPROTO_TCP, TCP_NODELAY, socket
 from ssl import SSLContext
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -18,6 +17,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import uvicorn
 
 from ninefold.runtime.http.direct import Core, Door
+from ninefold.runtime.http.entrance import Entrance
 from ninefold.runtime.http.protocol import UNTAKEN_SECONDS
 from ninefold.runtime.http.protocol import Protocol as Connection
 from ninefold.runtime.http.switch import Switch
@@ -31,7 +31,7 @@ STOPPING_SECONDS = 20
 
 
 ACCEPTED = 16
-"""Connections that are let in in one turn of the loop, at most."""
+"""Connections that are let in in one turn of the loop, at most, where few are there."""
 
 
 def ending_signals() -> tuple[signal.Signals, ...]:
@@ -85,13 +85,13 @@ async def serve(
     for each in (*sockets, *operator_sockets):
         _send_at_once(each)
     stop = stop or Stop()
-    main = _Server(service, "on", untaken_seconds, tls, websockets=True)
+    main = _Server(service, "on", untaken_seconds, tls, True, accepted)
     second = None if operator is None else _Server(operator, "off", untaken_seconds)
     stop.watch(main)
     with _signals(stop), _kept():
         beside = None if second is None else asyncio.create_task(second.serve(list(operator_sockets)))
         try:
-            await main.serve(_doors(sockets, accepted))
+            await main.serve(list(sockets))
         finally:
             if second is not None and beside is not None:
                 second.should_exit = True
@@ -125,13 +125,6 @@ def _send_at_once(listening: socket) -> None:
 ON_THEIR_WAY = 10_000
 """Objects that there may be of requests before it is looked for garbage among them: some 25 of one that waits for its
 write, and no request leaves any (`tests/server/test_garbage.py`)."""
-
-
-def _doors(listening: Sequence[socket], accepted: int) -> list[socket]:
-    """The same sockets, each several times: libuv accepts one connection a turn of each socket, and under load a turn
-    answers all requests that have come in the one before, so that whoever is new would wait for as many turns as there
-    are others who are."""
-    return [*listening, *(each.dup() for each in listening for _ in range(accepted - 1))]
 
 
 def run(start: Callable[[], Awaitable[None]]) -> None:
@@ -184,19 +177,28 @@ class _Server(uvicorn.Server):
         untaken_seconds: float,
         tls: SSLContext | None = None,
         websockets: bool = False,
+        accepted: int = 1,
     ) -> None:
         refused = application.refused if isinstance(application, Refusing) else _unheard
         core = application if isinstance(application, Core) else None
         self._door = Door(refused, untaken_seconds, core=core, websockets=websockets)
         if isinstance(application, Switch):
             application.stands_at(self._door)
-        super().__init__(_config(application, self._door, lifespan, tls))
+        super().__init__(_config(application, self._made, lifespan, tls))
         self._application = application
+        self._entrance = Entrance(self.server_state.connections, accepted, tls, self._made_beside)
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         # Who connects while the first moment of the loop is still to come is told the date too (RFC 9110, 6.6.1).
         await self.on_tick(0)
-        await super().startup(sockets)
+        await super().startup(self._entrance.doors(sockets or ()))
+
+    def _made(self, **options: Any) -> Connection:
+        self._entrance.somebody()
+        return Connection(**options, door=self._door)
+
+    def _made_beside(self) -> Connection:
+        return self._made(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
 
     async def on_tick(self, counter: int) -> bool:
         ends = await super().on_tick(counter)
@@ -225,10 +227,12 @@ def _unheard(address: str, status: int, why: str) -> None:
     """Nobody is told."""
 
 
-def _config(application: Asgi, door: Door, lifespan: Any, tls: SSLContext | None) -> uvicorn.Config:
+def _config(
+    application: Asgi, made: Callable[..., Connection], lifespan: Any, tls: SSLContext | None
+) -> uvicorn.Config:
     return uvicorn.Config(
         application,
-        http=partial(Connection, door=door),  # type: ignore[arg-type]  # which makes one
+        http=made,  # type: ignore[arg-type]  # which makes one
         ws="none",
         lifespan=lifespan,
         log_config=None,
