@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from ipaddress import ip_network
 
 import pytest
-from tests.waiting import until
+from tests.waiting import comes, until
 
 from ninefold.runtime.background.sender import Delivered, Failed, Outcome, Sender
 from ninefold.runtime.http.work import _fetch
@@ -71,8 +71,7 @@ def saying(first: bytes, again: bytes) -> Iterator[tuple[str, list[bool]]]:
 async def _sent(url: str, ended: Callable[[], object]) -> Outcome:
     async with Sender([ip_network("127.0.0.0/8")]) as sender:
         outcome = await sender.send(url, {}, b"{}")
-        while not ended():  # while the connection is kept
-            await asyncio.sleep(0.01)
+        await comes(ended)  # while the connection is kept
     return outcome
 
 
