@@ -15,7 +15,7 @@ from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import render
 from ninefold.diagnostics.source import Source
 from ninefold.language.shapes import Duration, Size
-from ninefold.language.table import VOCABULARY
+from ninefold.language.table import vocabulary
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.syntax.nodes import PARTS, Mapping, Node, Sequence
 from ninefold.syntax.parser import Form, parse
@@ -68,7 +68,7 @@ def test_it_is_a_schema_without_loose_ends(part: int | None) -> None:
 
 def test_every_key_is_explained() -> None:
     described = json.dumps([plain_form(), *map(block_of, range(2, 10))], ensure_ascii=False)
-    for key in VOCABULARY:
+    for key in vocabulary():
         assert json.dumps(key.meaning, ensure_ascii=False)[1:-1] in described, key.path
 
 

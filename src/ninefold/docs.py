@@ -18,7 +18,7 @@ from ninefold.language.json_schema import REFUSED, keywords
 from ninefold.language.key import Key
 from ninefold.language.question import SUBJECTS
 from ninefold.language.shapes import describe
-from ninefold.language.table import VOCABULARY, holders, shapes
+from ninefold.language.table import holders, shapes, vocabulary
 from ninefold.language.verbs import table as verbs_table
 from ninefold.meanings import meanings as fixed_meanings
 from ninefold.pages import CHEAT_SHEET, text_of
@@ -49,7 +49,7 @@ def assemble(text: str) -> str:
     return _STRETCH.sub(lambda found: f"{found[1]}\n{GENERATED[found['name']]()}\n\n{found[3]}", text)
 
 
-_OF_PARTS = [each for each in QUESTIONS if each not in {question_of(key) for key in VOCABULARY}]
+_OF_PARTS = [each for each in QUESTIONS if each not in {question_of(key) for key in vocabulary()}]
 """The others stand at their keys."""
 
 

@@ -10,7 +10,7 @@ from tests.agreement.writing import NONE
 
 from ninefold.language.conditions import CHECK, CONDITIONS, FIELD, MEMBER, RESOURCE, SCHEME, parameter_of, split
 from ninefold.language.shapes import ListOf, OneOf, Shape, Word
-from ninefold.language.table import VOCABULARY, is_keyword, place_of, row_written
+from ninefold.language.table import is_keyword, place_of, row_written, vocabulary
 from ninefold.language.verbs import OUTCOMES, TRANSITION, VERBS
 
 DOES: Final = "4 ENDPOINT.does"
@@ -28,7 +28,7 @@ ERRORS: Final = "4 ENDPOINT.errors"
 def _can_be_said() -> Iterator[str]:
     """Each key, each word that may stand at one, each verb where it may stand, and each condition with whatever it is
     narrowed to."""
-    for key in VOCABULARY:
+    for key in vocabulary():
         if not is_keyword(key) and place_of(key) == (key.part, key.path):
             yield f"{key.part} {key.path}"
             yield from (f"{key.part} {key.path}: {word}" for word in _words(key.shape) if key.name != "compatible")

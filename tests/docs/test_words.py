@@ -14,7 +14,7 @@ from ninefold.expressions.tokens import RESERVED
 from ninefold.language import former
 from ninefold.language.conditions import BY_NAME
 from ninefold.language.identifiers import KEYWORDS, RESOURCE_NAMES
-from ninefold.language.table import VOCABULARY
+from ninefold.language.table import vocabulary
 from ninefold.language.verbs import VERBS
 from ninefold.meanings import meaning_named
 from ninefold.pipeline import compile_document
@@ -28,7 +28,7 @@ TOLD = sorted(
 )
 """All but the page that says what became of the old words."""
 
-IN_FORCE = {name for key in VOCABULARY for name in key.path.split(".")} | set(BY_NAME) | set(VERBS)
+IN_FORCE = {name for key in vocabulary() for name in key.path.split(".")} | set(BY_NAME) | set(VERBS)
 MEANT_OTHERWISE = {"code", "field", "kind", "order", "row"}
 """Once keys; now fields of events and of errors, a label of metrics, and the resource of many examples."""
 FORMER = {path.rpartition(".")[2] for _, path in former.KEYS} | set(former.VERBS) | set(former.CONDITIONS)
@@ -84,7 +84,7 @@ def part_of(entry: str) -> str:
 
 
 def parts_with(key: str) -> Iterator[str]:
-    own = {(each.part, each.path) for each in VOCABULARY}
+    own = {(each.part, each.path) for each in vocabulary()}
     yield from (name for number, name in enumerate(PARTS, start=1) if number > 3 and (number, key) in own)
 
 

@@ -17,7 +17,7 @@ from ninefold.ablate.law import Found
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.language.key import Key, Kind
 from ninefold.language.reading import Reading
-from ninefold.language.table import VOCABULARY
+from ninefold.language.table import vocabulary
 from ninefold.pipeline import Loaded, compile_tree
 from ninefold.syntax.nodes import Document
 
@@ -172,6 +172,6 @@ def test_a_none_that_is_no_answer_is_found(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_kinds_are_data() -> None:
-    kinds = {key.kind for key in VOCABULARY}
+    kinds = {key.kind for key in vocabulary()}
     assert kinds == set(Kind)
     assert not has_errors(whole().loaded.diagnostics)

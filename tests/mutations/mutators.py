@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 from tests.mutations.trees import Items, Members, Place, Text, Tree, copied, places, size
 
-from ninefold.language.table import VOCABULARY
+from ninefold.language.table import vocabulary
 from ninefold.language.verbs import VERBS
 
 LARGEST_SPLICE: Final = 60
@@ -23,7 +23,7 @@ LARGEST_SPLICE: Final = 60
 
 TOKEN: Final = re.compile(r"""[A-Za-z_$]\w*|\d[\w.]*|'[^']*'|"[^"]*"|[=!<>]=|&&|\|\||\S""")
 
-KEYWORDS: Final = sorted({key.name for key in VOCABULARY if not key.is_placeholder})
+KEYWORDS: Final = sorted({key.name for key in vocabulary() if not key.is_placeholder})
 
 NAMES: Final = (
     *("caller", "request", "now", "page", "page.items", "this", "each", "value", "before", "issued", "error", "event"),

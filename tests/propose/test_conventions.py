@@ -10,7 +10,7 @@ from tests.propose.keeping import assert_kept, compiled, wrong
 from tests.propose.taking_out import removals
 from tests.slices import SLICES, TAKEN, some
 
-from ninefold.language.table import VOCABULARY
+from ninefold.language.table import vocabulary
 from ninefold.pipeline import Loaded
 from ninefold.plan.routes import Served
 from ninefold.questions.question import QUESTIONS
@@ -29,7 +29,7 @@ NEVER = {
 """The questions that no convention answers."""
 
 ASKING = {
-    (key.part, key.path) for key in VOCABULARY
+    (key.part, key.path) for key in vocabulary()
     if key.is_asked or key.path.endswith(("on create", "otherwise", "codes", "codes.CODE"))
 }  # fmt: skip
 """The keys without which a question is open."""

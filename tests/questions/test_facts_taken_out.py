@@ -10,7 +10,7 @@ import pytest
 from tests.slices import some
 
 from ninefold.language.key import Kind
-from ninefold.language.table import VOCABULARY, key_at
+from ninefold.language.table import key_at, vocabulary
 from ninefold.questions.ask import ask, written_path
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Mapping, Node, Part, Sequence
@@ -43,7 +43,7 @@ ASKING = {
 condition has no code, a code that is used is not there, and nothing says which row is meant, or what a parameter is."""
 
 
-KEYS = {(key.part, key.path) for key in VOCABULARY}
+KEYS = {(key.part, key.path) for key in vocabulary()}
 
 
 def document(name: str) -> Document:

@@ -17,13 +17,13 @@ from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Name, Proposal, Shown, StatedNone
 from ninefold.language.routes import PathName
 from ninefold.language.schemas import Schema
-from ninefold.language.table import VOCABULARY
+from ninefold.language.table import vocabulary
 from ninefold.language.versioning import VersionScheme
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Mapping, Part, Scalar, Sequence
 from ninefold.syntax.parser import Form
 
-WORDS = {key.name for key in VOCABULARY if not key.is_placeholder}
+WORDS = {key.name for key in vocabulary() if not key.is_placeholder}
 
 DOCUMENTS = {
     "orders": (EXAMPLES / "orders.md", Form.LITERATE),

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from ninefold.language.json_schema import KEYWORDS, REFUSED
 from ninefold.language.key import Key, Kind
 from ninefold.language.shapes import Integer, ListOf, MappingOf, Names, OneOf, Text, Word, describe
-from ninefold.language.table import VOCABULARY
+from ninefold.language.table import vocabulary
 from ninefold.questions.question import QUESTIONS
 
 QUESTION_IDS = {question.id for question in QUESTIONS}
-PATHS = {(key.part, key.path) for key in VOCABULARY}
+PATHS = {(key.part, key.path) for key in vocabulary()}
 
 
 def of_every_key(law: Callable[[Key], None]) -> Callable[[], None]:
@@ -21,7 +21,7 @@ def of_every_key(law: Callable[[Key], None]) -> Callable[[], None]:
 
     def offenders() -> None:
         found = []
-        for key in VOCABULARY:
+        for key in vocabulary():
             try:
                 law(key)
             except AssertionError as error:
@@ -51,7 +51,7 @@ def test_what_its_absence_hangs_on_is_said(key: Key) -> None:
 
 
 def test_each_key_stands_once() -> None:
-    assert [path for path, count in Counter((key.part, key.path) for key in VOCABULARY).items() if count > 1] == []
+    assert [path for path, count in Counter((key.part, key.path) for key in vocabulary()).items() if count > 1] == []
 
 
 @of_every_key
@@ -68,8 +68,8 @@ def test_what_is_asked_names_its_question(key: Key) -> None:
 
 
 def test_nothing_in_part_5_and_no_secret_merely_restricts() -> None:
-    assert [key.path for key in VOCABULARY if key.part == 5 and key.kind is Kind.RESTRICTS] == []
-    assert [key.kind for key in VOCABULARY if key.name == "secret"] == [Kind.ASKED_WHEN] * 2
+    assert [key.path for key in vocabulary() if key.part == 5 and key.kind is Kind.RESTRICTS] == []
+    assert [key.kind for key in vocabulary() if key.name == "secret"] == [Kind.ASKED_WHEN] * 2
 
 
 def test_a_keyword_is_used_or_refused() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Final
 
@@ -19,46 +19,55 @@ from ninefold.language.shapes import JSONSchema, ListOf, MappingOf, Sight, sight
 from ninefold.language.states import RESOURCE, Machine
 from ninefold.language.versioning import Versioning
 
-VOCABULARY: tuple[Key, ...] = (
-    *rows(Resources, 2),
-    RESOURCE,
-    *rows(Machine, 3, "RESOURCE"),
-    *rows(Endpoints, 4),
-    *rows_of_cases(),
-    *rows(Authentication, 5),
-    *rows(Events, 6),
-    *rows(Errors, 7),
-    *rows(Limits, 8),
-    *rows(Versioning, 9),
-)
+_OF_PARTS: Final[Mapping[int, Callable[[], Iterable[Key]]]] = {
+    2: lambda: rows(Resources, 2),
+    3: lambda: (RESOURCE, *rows(Machine, 3, "RESOURCE")),
+    4: lambda: (*rows(Endpoints, 4), *rows_of_cases()),
+    5: lambda: rows(Authentication, 5),
+    6: lambda: rows(Events, 6),
+    7: lambda: rows(Errors, 7),
+    8: lambda: rows(Limits, 8),
+    9: lambda: rows(Versioning, 9),
+}
 
 
 @cache
-def _by_path() -> dict[tuple[int, str], Key]:
-    return {(key.part, key.path): key for key in VOCABULARY}
+def vocabulary() -> tuple[Key, ...]:
+    """Every key. What reads a contract by its declarations needs few of them: they are made when they are looked up."""
+    return tuple(key for part in _OF_PARTS for key in _keys(part))
 
 
 @cache
-def _by_parent() -> dict[tuple[int, str], tuple[Key, ...]]:
-    found: dict[tuple[int, str], list[Key]] = {}
-    for key in VOCABULARY:
-        found.setdefault((key.part, key.parent), []).append(key)
-    return {place: tuple(keys) for place, keys in found.items()}
+def _keys(part: int) -> tuple[Key, ...]:
+    return tuple(_OF_PARTS[part]()) if part in _OF_PARTS else ()
+
+
+@cache
+def _by_path(part: int) -> dict[str, Key]:
+    return {key.path: key for key in _keys(part)}
+
+
+@cache
+def _by_parent(part: int) -> dict[str, tuple[Key, ...]]:
+    found: dict[str, list[Key]] = {}
+    for key in _keys(part):
+        found.setdefault(key.parent, []).append(key)
+    return {parent: tuple(keys) for parent, keys in found.items()}
 
 
 def keys_under(part: int, path: str) -> tuple[Key, ...]:
     """The keys of the mapping at `path`, in the table's order (`""` is the part itself). Placeholders included."""
-    return _by_parent().get((part, path), ())
+    return _by_parent(part).get(path, ())
 
 
 def key_at(part: int, path: str) -> Key:
     """The row of a path. `KeyError` where the table has none."""
-    return _by_path()[part, path]
+    return _by_path(part)[path]
 
 
 def key_named(part: int, path: str, name: str) -> Key | None:
     """The key `name` of the mapping at `path`, as its own row of the table; a placeholder stands for no name here."""
-    found = _by_path().get((part, f"{path}.{name}" if path else name))
+    found = _by_path(part).get(f"{path}.{name}" if path else name)
     return None if found is None or found.is_placeholder else found
 
 
@@ -80,7 +89,7 @@ def _row_within_schema(part: int, path: str, name: str) -> Key | None:
     """A schema is one record that stands at several places: its keywords have the same rows within another schema, at
     the path of the outermost. What a keyword holds by names or in a list are schemas without a row of their own."""
     root, _, keyword = path.removesuffix(WITHIN).rpartition(".")
-    if keyword not in _KEYWORD or (part, f"{root}.contentSchema") not in _by_path():
+    if keyword not in _KEYWORD or f"{root}.contentSchema" not in _by_path(part):
         return None
     shape, found = _KEYWORD[keyword].shape, _KEYWORD.get(name)
     is_of_several = shape == ListOf(JSONSchema()) or (isinstance(shape, MappingOf) and "schemas" in shape.of)
@@ -130,7 +139,7 @@ def shapes() -> Mapping[str, Mapping[str, Key]]:
     """The keys of each shape by their paths in it: those of the first place that has them, where another line does not
     hold instead."""
     found: dict[str, dict[str, Key]] = {name: {} for name in dict.fromkeys(SHAPES.values())}
-    for key in sorted(VOCABULARY, key=lambda each: each.line is not None):
+    for key in sorted(vocabulary(), key=lambda each: each.line is not None):
         shape, path = shape_of(key) or ("", "")
         if path and place_of(key) == (key.part, key.path) and not (is_keyword(key) or is_item(key)):
             found[shape].setdefault(path, key)
@@ -141,7 +150,7 @@ def shapes() -> Mapping[str, Mapping[str, Key]]:
 def holders(shape: str, path: str | None = None) -> tuple[str, ...]:
     """What holds a key of a shape; none is named: any of them."""
     at = set[str]()
-    for key in VOCABULARY:
+    for key in vocabulary():
         own, below = shape_of(key) or ("", "")
         if own == shape and below and path in (None, below) and not is_keyword(key):
             at.add(next(name for name in key.path.split(".") if name in SHAPES))
@@ -153,7 +162,7 @@ def is_keyword(key: Key) -> bool:
     `required` of a parameter is OpenAPI's, and no schema's."""
     if key.name == "required" and shape_of(key) is not None:
         return False
-    return key.name in KEYWORDS and (key.part, f"{key.parent}.contentSchema") in _by_path()
+    return key.name in KEYWORDS and f"{key.parent}.contentSchema" in _by_path(key.part)
 
 
 SAID_ABOVE = frozenset(
@@ -177,12 +186,12 @@ def is_item(key: Key) -> bool:
 
 def counted(part: int) -> tuple[Key, ...]:
     """The keys of a part as they are told and counted: those of shapes, cases and schemas stand there alone."""
-    own = (key for key in VOCABULARY if key.part == part and place_of(key) == (part, key.path))
+    own = (key for key in _keys(part) if place_of(key) == (part, key.path))
     return tuple(key for key in own if not (shape_of(key) or is_keyword(key) or is_item(key)))
 
 
 @cache
 def sights() -> Mapping[tuple[int, str], Sight]:
     """Which rows an expression reads, by the part and path of each place where one may stand."""
-    found = ((place_of(key), sight_of(key.shape)) for key in VOCABULARY)
+    found = ((place_of(key), sight_of(key.shape)) for key in vocabulary())
     return {place: sight for place, sight in found if sight is not None}

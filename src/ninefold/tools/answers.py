@@ -32,7 +32,7 @@ from ninefold.language.shapes import (
     Text,
     Word,
 )
-from ninefold.language.table import VOCABULARY, place_of
+from ninefold.language.table import place_of, vocabulary
 from ninefold.questions.ask import written_path
 from ninefold.questions.question import PART_QUESTIONS
 from ninefold.syntax.nodes import NUMBERED_TITLES, Entry, Mapping
@@ -46,7 +46,7 @@ WHOLE_PART = 4
 def keys_answering(question: Question) -> tuple[Key, ...]:
     """The keys that answer a question, in the table's order, but for those of a case, which are its endpoint's. A
     question about a whole part, and a `not shown` at a key that no question asks for, have none of their own."""
-    own = (key for key in VOCABULARY if place_of(key) == (key.part, key.path))
+    own = (key for key in vocabulary() if place_of(key) == (key.part, key.path))
     return tuple(key for key in own if key.part == question.part and key.question == question.id)
 
 
