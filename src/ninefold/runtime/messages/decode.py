@@ -35,7 +35,7 @@ from ninefold.runtime.messages.violations import (
 )
 from ninefold.runtime.messages.weight import per_byte
 from ninefold.runtime.messages.whole import Whole
-from ninefold.values import Array, Invalid, Row, Type, Value, from_schema, json_reader, to_json
+from ninefold.values import Array, Invalid, Row, Type, Value, from_schema, json_reader, optional, to_json
 
 
 def _keeps(schemas: Schemas, type_: Type, value: Value) -> bool:
@@ -60,7 +60,8 @@ class Body:
                 each.field,
                 each.pointer,
                 each.fixed,
-                json_reader(each.type),
+                # A reference is the identifier itself: `1.0` is 1, and a time has one form.
+                json_reader(optional(_written_type(each, body.schema)) if isinstance(each.type, Row) else each.type),
                 None if each.normalise is None else compile(each.normalise),
                 each.merged,
                 None if each.stored is None else compile(each.stored),
