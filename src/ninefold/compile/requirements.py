@@ -96,24 +96,23 @@ def parents(operation: Operation, perspective: Perspective) -> list[Requirement]
 
 
 def presence(operation: Operation, resource: Resource, perspective: Perspective) -> list[Requirement]:
-    """The row acted on is there, and this caller sees it."""
+    """The row acted on is there, and this caller sees it. The only row that there is, is there always."""
+    is_there = not (resource.primary_key or operation.names or operation.where)
     always = resource.primary_key[0] if resource.primary_key else REVISION_COLUMN
     there = column(resource.name, always) + " IS NOT NULL"
     places, own = perspective.checked.places, ("endpoints", operation.key)
     named = (*traced(operation.place), *stated(places, *own, "row"), *stated(places, *own, "where"))
     missing = Condition("not found", subject=resource.name, trace=named)
     seen = perspective.visible(resource.name, resource.name)
+    required = [] if is_there else [Requirement(missing, there, Scope.PRESENCE)]
     if seen is None:
-        return [Requirement(missing, there, Scope.PRESENCE)]
+        return required
     unseen = traced(*perspective.rule(resource.name))
     if perspective.checked.unseen_rows == "not found":
         either = Condition("not found", subject=resource.name, trace=(*missing.trace, *unseen))
         return [Requirement(either, "(" + there + " AND (" + seen + "))", Scope.PRESENCE)]
     forbidden = Condition("forbidden", subject=resource.name, trace=unseen)
-    return [
-        Requirement(missing, there, Scope.PRESENCE),
-        Requirement(forbidden, "(" + there + " AND (" + seen + "))", Scope.PRESENCE),
-    ]
+    return [*required, Requirement(forbidden, "(" + there + " AND (" + seen + "))", Scope.PRESENCE)]
 
 
 def still_there(

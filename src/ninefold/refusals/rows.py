@@ -38,9 +38,14 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     unseen = survey.contract.authentication.unseen_rows
     for resource, span in _sought(survey, endpoint):
         hidden = value_of(unseen) if _ruled(survey, endpoint, resource) else None
-        also = ", or the caller does not see it" if hidden is not None and hidden.text == "not found" else ""
-        words = f"the `{resource}` that the request names is not there{also}"
-        yield Refusal("not found", Step.JUDGED, resource, fact=span, words=words, meanings=("paths",))
+        is_hidden = hidden is not None and hidden.text == "not found"
+        if not _is_always_there(survey, endpoint, resource):
+            also = ", or the caller does not see it" if is_hidden else ""
+            words = f"the `{resource}` that the request names is not there{also}"
+            yield Refusal("not found", Step.JUDGED, resource, fact=span, words=words, meanings=("paths",))
+        elif is_hidden:
+            words = f"the caller does not see the `{resource}`"
+            yield Refusal("not found", Step.JUDGED, resource, fact=span, words=words, meanings=("paths",))
         if hidden is not None and hidden.text == "forbidden":
             words = f"the caller does not see the `{resource}`"
             yield Refusal("forbidden", Step.JUDGED, resource, fact=hidden.span, words=words)
@@ -114,7 +119,7 @@ def _of_a_row_that_may_be_there(
 ) -> Iterator[Refusal]:
     """What refuses `put`, and `delete` where there may be none, by whether the row is there."""
     makes = any(kind_of(verb).may_make for verb in done)
-    if makes and "created" not in endpoint.outcomes:
+    if makes and "created" not in endpoint.outcomes and not _is_always_there(survey, endpoint, resource):
         words = f"the `{resource}` that the request names is not there"
         yield Refusal("not found", Step.JUDGED, resource, fact=endpoint.span, words=words)
     if makes and endpoint.outcomes == {"created"}:
@@ -129,6 +134,12 @@ def _of_a_row_that_may_be_there(
     if machine is not None and isinstance(machine.gone, Shown):
         words = f"the state of the `{resource}` is one of those that are gone"
         yield Refusal("gone", Step.JUDGED, resource, fact=machine.gone.span, words=words, meanings=("gone rows",))
+
+
+def _is_always_there(survey: Survey, endpoint: Endpoint, resource: str) -> bool:
+    """Whether it is the only row that there is, and nothing says which one is meant."""
+    is_named = endpoint.where is not None or any(isinstance(each, PathName) for each in endpoint.segments)
+    return survey.graph.is_one_row(resource) and not is_named
 
 
 def _sought(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, Span]]:
