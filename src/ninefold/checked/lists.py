@@ -147,16 +147,17 @@ def _by_order(asked: Asked, resource: Resource, narrowed: Narrowed) -> Iterator[
     for keys in _sorts(asked):
         order = _ordered(keys, resource, narrowed.equal)
         if order is None:
-            name = next(name for name, _ in keys if not _is_ordered(resource.fields[name]))
-            yield f"an order by `{name}` is made anew each time"
+            field = next(each for name, _ in keys if not _is_ordered(each := resource.fields[name]))
+            yield f"an order by `{field.called or field.name}` is made anew each time"
             continue
-        for number, (name, descending) in enumerate(order):
-            if not resource.fields[name].type.nullable:
+        for number, (field, descending) in enumerate((resource.fields[name], descending) for name, descending in order):
+            by = f"an order by `{field.called or field.name}`, which may have no value,"
+            if not field.type.nullable:
                 continue
             if number > 0 and not descending:
-                yield f"an order by `{name}`, which may have no value, is made anew each time"
+                yield f"{by} is made anew each time"
             elif asked.list.pages.by == "cursor":
-                yield f"in an order by `{name}`, which may have no value, what stands before a page is read as well"
+                yield f"in {by} what stands before a page is read as well"
 
 
 def _is_in_order(ranged: tuple[str, ...], asked: Asked, resource: Resource, rules: Rules) -> bool:

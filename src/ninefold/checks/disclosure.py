@@ -74,12 +74,13 @@ def narrowed(
                 learnt.add(hidden.from_callers(typed, endpoint.resource, endpoint))
     for (name, called), learnt in fields.items():
         uses = [Label(span, use) for span, use in list(learnt.uses.items())[:MOST_USES]]
-        reads = Label(findings.survey.graph.fields[name][called].span, "reads all")
-        _say(f"`{name}.{called}`", reads, learnt, uses, findings)
+        field = findings.survey.graph.fields[name][called]
+        reads, told = Label(field.span, "reads all"), f"`{name}.{field.called or called}`"
+        _say(told, reads, learnt, uses, findings)
         for other in _gone(model[name].computed[called], name, resources, model):
             findings.say(
                 GONE_COUNTED,
-                f"`{name}.{called}` reads rows of `{other}` that are gone",
+                f"{told} reads rows of `{other}` that are gone",
                 reads,
                 help=(f"`.filter(…)` by the state of `{other}` leaves them out",),
             )

@@ -51,7 +51,7 @@ def field(g: Grounds, resource: Resource, own: Field) -> Item:
     facts += [g.item("required", name.span) for name in value_of(resource.required) or () if name.text == own.name]
     schema = value_of(own.schema)
     types = [] if schema is None else list(_types_used(g, schema.json, set()))
-    return g.together(f"`{own.name}`", own.span, [*facts, *types])
+    return g.together(f"`{own.called or own.name}`", own.span, [*facts, *types])
 
 
 def _of_field(g: Grounds, own: Field) -> Iterator[Item]:
