@@ -19,6 +19,7 @@ from tests.contracts import SERVED, compiled, contract_of
 from tests.postgresql import server
 from tests.slices import LONG, some
 from tests.upgrade.test_a_strangers_way import REFUSED, SERVE, leads_to_served
+from tests.upgrade.test_many_rows import ANEW
 from tests.upgrade.test_matrix import CHANGES, answered, loaded
 
 from ninefold.cli import main
@@ -289,3 +290,11 @@ def test_cut_off_it_is_as_it_was(beside: str, at: int, monkeypatch: pytest.Monke
     assert (held(beside), catalogue(beside)) == before
     monkeypatch.undo()
     assert upgraded(beside, name, *CHANGES[name].get("decisions", ())).made
+
+
+@pytest.mark.parametrize("rows", [1_000])
+@pytest.mark.parametrize("name", ANEW)
+def test_what_follows_looks_for_its_row_and_not_at_all_rows(rows: int, beside: str, name: str) -> None:
+    assert upgraded(beside, name, *CHANGES[name].get("decisions", ())).made
+    [(read,)] = server.run(beside, "SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'room'")
+    assert read < 20 * rows

@@ -262,6 +262,15 @@ def test_what_is_no_document_of_an_upgrade_is_said(text: str) -> None:
     assert [each.code.id for each in outcome.diagnostics] == ["NF0690"]
 
 
+@pytest.mark.parametrize(
+    "text", ["changes:\n  - {set: a.b, is: 'x}\n", "changes: [\n", "changes:\n\t- {aside: a.b}\n", "{", "*a\n", "'"]
+)
+def test_what_cannot_be_read_is_told_once(text: str) -> None:
+    outcome = document.read(Source("a.upgrade.yaml", text))
+    [found] = outcome.diagnostics
+    assert found.code.id.startswith("NF02")
+
+
 def test_it_is_for_one_database_alone(path: Path) -> None:
     schema, change, _ = DECISIONS["another state"]
     answered = decided(schema, change, made_for="0123456789ab")

@@ -21,7 +21,7 @@ from ninefold.upgrade.change import By, Change
 from ninefold.upgrade.changes import Changes, Inherited, Outcome, changes
 from ninefold.upgrade.running import Wider
 from ninefold.upgrade.shape import digest
-from ninefold.upgrade.steps import Premise, RemoveRows, RenameTable, Step, aside_name
+from ninefold.upgrade.steps import Followed, Premise, Remake, RemoveRows, RenameTable, Step, aside_name
 from ninefold.upgrade.words import answers, sentence, unmet
 
 NAMED = 3
@@ -192,6 +192,16 @@ SEE_WHAT_BECOMES: Final = Command("nothing in it was changed; to see what become
 
 ONCE_MENDED: Final = Command("once that is mended, to see what is left to be done", "upgrade")
 """Whatever was done: an upgrade is done whole or not at all, and what was is not done again."""
+
+
+def looked_for(step: Remake) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Statements before and after rows follow what they refer to: once its table is made anew, what its rows were known
+    by before has no index, and each would look at all of them."""
+    found = (each for each in step.values.values() if isinstance(each, Followed) and each.table != step.table.name)
+    columns = dict.fromkeys((each.table, each.old) for each in found)
+    named = [(identifier(f"$followed {number}"), *each) for number, each in enumerate(columns)]
+    made = (f"CREATE INDEX {name} ON {identifier(table)} ({identifier(old)})" for name, table, old in named)
+    return tuple(made), tuple(f"DROP INDEX {name}" for name, _, _ in named)
 
 
 # The command: a preview, and the upgrade

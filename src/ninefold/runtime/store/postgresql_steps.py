@@ -20,7 +20,7 @@ from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Schema, Table
 from ninefold.runtime.store import postgresql_tables as tables
 from ninefold.runtime.store import record
-from ninefold.runtime.store.changing import Broken, Dangling, left_dangling
+from ninefold.runtime.store.changing import Broken, Dangling, left_dangling, looked_for
 from ninefold.runtime.store.postgresql_premises import Ask, Asking
 from ninefold.runtime.store.premises import broken
 from ninefold.runtime.store.protocol import Row, Session, Stored
@@ -322,7 +322,10 @@ def _remade(step: steps.Remake, wanted: Schema, ask: Ask) -> Iterator[str]:
     referring = ask(_REFERRING, old)
     for constraint, of, _ in referring:
         yield f"ALTER TABLE {of} DROP CONSTRAINT {identifier(constraint)}"
+    looked, found = looked_for(step)
+    yield from looked
     yield f"INSERT INTO {name} ({', '.join(columns)}) SELECT {', '.join(columns.values())} FROM {old}"
+    yield from found
     yield f"DROP TABLE {old}"
     yield from tables.create_indexes(table)
     for constraint, of, definition in referring:

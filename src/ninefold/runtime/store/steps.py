@@ -18,6 +18,7 @@ from msgspec import structs
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Schema, Table
 from ninefold.runtime.store import tables
+from ninefold.runtime.store.changing import looked_for
 from ninefold.runtime.store.premises import Question
 from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.runtime.store.worked import Worked, filled, worked
@@ -237,7 +238,10 @@ def _remade(step: steps.Remake, wanted: Schema, connection: apsw.Connection) -> 
     if table.key and not is_own:
         columns["rowid"] = "rowid"
     names, values = ", ".join(columns), ", ".join(columns.values())
+    looked, found = looked_for(step)
+    yield from looked
     yield f"INSERT INTO {identifier(new)} ({names}) SELECT {values} FROM {name} ORDER BY rowid"
+    yield from found
     if any(column.serial for column in table.columns) and _is_numbered(connection, table.name):
         # A number that was given is not given again, also where its row is gone.
         yield f"DELETE FROM sqlite_sequence WHERE name = {literal(new)}"

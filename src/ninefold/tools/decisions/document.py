@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome
+from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, has_errors
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
 from ninefold.diagnostics.suggest import did_you_mean
@@ -135,7 +135,11 @@ def read(source: Source) -> Outcome[Decided]:
     outcome = compose(whole(source.text))
     reader = _Reader(list(outcome.diagnostics))
     root = outcome.value
+    # Of what cannot be read it is not known what it would be.
+    unread = has_errors(outcome.diagnostics)
     if not isinstance(root, nodes.Mapping):
+        if unread:
+            return Outcome(NOTHING_DECIDED, outcome.diagnostics)
         reader.say("the document is not a mapping", Span(0, 0), "its keys are `from` and `changes`")
         return Outcome(NOTHING_DECIDED, tuple(reader.found))
     for entry in root.entries:
@@ -144,7 +148,7 @@ def read(source: Source) -> Outcome[Decided]:
     made_for, listed = root.get("from"), root.get("changes")
     items = listed.value.items if listed is not None and isinstance(listed.value, nodes.Sequence) else ()
     nothing = listed is None or (isinstance(listed.value, nodes.Scalar) and listed.value.text == "")
-    if listed is not None and not nothing and not isinstance(listed.value, nodes.Sequence):
+    if listed is not None and not nothing and not unread and not isinstance(listed.value, nodes.Sequence):
         reader.say("`changes` is not a list", listed.span)
     decisions = tuple(found for item in items if (found := reader.decision(item)) is not None)
     value = None if made_for is None or not isinstance(made_for.value, nodes.Scalar) else made_for.value
