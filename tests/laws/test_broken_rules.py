@@ -197,6 +197,17 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return found
 
 
+def _within(length: int, kind: str) -> tuple[Any, Any]:
+    """Objects within each other, of members or of items, and a value all of which is wrong."""
+    schema: Any = {"type": "object", "properties": {"m": {"type": "string"}}}
+    value: Any = {"m": 1}
+    for _ in range(1, length):
+        inner = schema if kind == "members" else {"type": "array", "items": schema}
+        schema = {"type": "object", "properties": {"m": {"type": "string"}, "n": inner}}
+        value = {"m": 1, "n": value if kind == "members" else [value]}
+    return schema, value
+
+
 def _chain(length: int, closed: bool) -> tuple[Any, Any]:
     """Types of which each refers to the next one, and a value all of which is wrong."""
     types: dict[str, Any] = {}
@@ -213,13 +224,22 @@ def _chain(length: int, closed: bool) -> tuple[Any, Any]:
     return {"properties": {"a": {"$ref": "#/$defs/t0"}}, "$defs": types}, {"a": value}
 
 
-@pytest.mark.parametrize("closed", [False, True])
-def test_what_a_request_makes_ready_grows_with_the_types_and_not_with_their_square(
-    made: list[Any], closed: bool
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda length: _chain(length, False),
+        lambda length: _chain(length, True),
+        lambda length: _within(length, "members"),
+        lambda length: _within(length, "items"),
+    ],
+    ids=["types", "types that are closed", "members", "items"],
+)
+def test_what_a_request_makes_ready_grows_with_the_depth_and_not_with_its_square(
+    made: list[Any], of: Callable[[int], tuple[Any, Any]]
 ) -> None:
     sizes = []
     for length in (10, 40):
-        schema, value = _chain(length, closed)
+        schema, value = of(length)
         schemas = Schemas(schema)
         made.clear()
         assert len([*broken(schemas, value)]) == length

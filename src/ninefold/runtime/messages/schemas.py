@@ -19,7 +19,7 @@ from ninefold import patterns
 from ninefold.applicators import BY_NAME, EACH, SAME_VALUE, UNEVALUATED
 from ninefold.runtime.messages.among import AMONG, Among
 from ninefold.runtime.messages.turns import APART, MATCHING, TURN, Turn, with_turns
-from ninefold.runtime.messages.weight import every
+from ninefold.runtime.messages.weight import dear_names, every
 
 Node: TypeAlias = dict[str, Any] | bool
 """A schema, or one inside it."""
@@ -35,30 +35,36 @@ the text, and both bounds together are some milliseconds."""
 BEHIND: Final = "ninefold:behind"
 """The keyword in the place of a schema inside one that is made ready without it."""
 
+_LEADING: Final = frozenset({"$ref", "properties", *SAME_VALUE, *EACH})
+
 _INSIDE: Final = ("allOf", "anyOf", "oneOf")
 
 
 Keywords: TypeAlias = Mapping[str, Callable[[Any, Any, Any], Any]]
 
 
-def validator(schema: Node, keywords: Keywords = MappingProxyType({})) -> jsonschema_rs.Draft202012Validator:
+def validator(
+    schema: Node, keywords: Keywords = MappingProxyType({}), looks: bool = True
+) -> jsonschema_rs.Draft202012Validator:
     """What tells whether values are valid. Formats are asserted, nothing is fetched, and patterns are matched in time
-    in proportion to the text, where they can be. `keywords`: more of our own."""
+    in proportion to the text, where they can be. `keywords`: more of our own. `looks`: it is the beginning, and what
+    takes long is to be ready with it."""
     try:
-        return _compiled(schema, jsonschema_rs.RegexOptions(), keywords)
+        return _compiled(schema, jsonschema_rs.RegexOptions(), keywords, looks)
     except jsonschema_rs.ValidationError:
-        return _compiled(schema, _STEPPING_BACK, {**keywords, "pattern": Matching})
+        return _compiled(schema, _STEPPING_BACK, {**keywords, "pattern": Matching}, looks)
 
 
 def _compiled(
     schema: Node,
     patterns: jsonschema_rs.RegexOptions | jsonschema_rs.FancyRegexOptions,
-    keywords: Keywords = MappingProxyType({}),
+    keywords: Keywords,
+    looks: bool,
 ) -> jsonschema_rs.Draft202012Validator:
     apart: list[Node] = []
     turning = with_turns(schema, apart)
     definitions = {"$defs": schema["$defs"]} if isinstance(schema, dict) and "$defs" in schema else {}
-    kept = [Apart(each, definitions, keywords) for each in apart]
+    kept = [Apart(each, definitions, keywords, looks) for each in apart]
     return jsonschema_rs.Draft202012Validator(
         turning,
         validate_formats=True,
@@ -78,15 +84,15 @@ def _compiled(
 class Apart:
     """A schema to which values are held one by one, made ready once there is one."""
 
-    def __init__(self, schema: Node, definitions: Mapping[str, Any], keywords: Keywords) -> None:
+    def __init__(self, schema: Node, definitions: Mapping[str, Any], keywords: Keywords, looks: bool) -> None:
         self._schema = {**definitions, **schema} if isinstance(schema, dict) else schema
         self._keywords = keywords
         self._keeps: Callable[[Any], bool] | None = None
-        if any(map(_dear_names, every(schema))):
-            self._made_ready()
+        if looks and any(map(dear_names, every(schema))):
+            self._made_ready(looks)
 
-    def _made_ready(self) -> Callable[[Any], bool]:
-        self._keeps = validator(self._schema, self._keywords).is_valid
+    def _made_ready(self, looks: bool = False) -> Callable[[Any], bool]:
+        self._keeps = validator(self._schema, self._keywords, looks).is_valid
         return self._keeps
 
     def validate(self, value: object) -> None:
@@ -155,7 +161,7 @@ class Schemas:
     def _make_ready(self, node: dict[str, Any]) -> None:
         if "pattern" in node and patterns.is_dear(node["pattern"]):
             _matching(node["pattern"])
-        if names := _dear_names(node):
+        if names := dear_names(node):
             self.keeps(node)
             for each in names:
                 self._matches(each)
@@ -171,11 +177,11 @@ class Schemas:
     def _validator(self, asked: Node) -> jsonschema_rs.Draft202012Validator:
         definitions: dict[str, Any] = {}
         cut = self._cut(asked, False, definitions)
-        return validator({**cut, "$defs": definitions} if definitions else cut, self._behind)
+        return validator({**cut, "$defs": definitions} if definitions else cut, self._behind, False)
 
     def _cut(self, node: Any, asks: bool, definitions: dict[str, Any]) -> Any:
-        """A schema that leads nowhere else: what it refers to is behind a keyword, and so is an inner one that takes
-        long. `asks`: it is asked which parts of the value no other schema names, which only the schema itself and a
+        """A schema that leads nowhere else: what it refers to is behind a keyword, and so is an inner one that leads
+        further. `asks`: it is asked which parts of the value no other schema names, which only the schema itself and a
         `$ref` say; what that leads to is put into `definitions`."""
         if not isinstance(node, dict):
             return node
@@ -183,7 +189,7 @@ class Schemas:
 
         def cut(inner: Any) -> Any:
             same = asks and key in SAME_VALUE
-            if not same and isinstance(inner, dict) and _dear_names(inner):
+            if not same and isinstance(inner, dict) and not _LEADING.isdisjoint(inner):
                 return {BEHIND: self._number(inner)}
             return self._cut(inner, same, definitions)
 
@@ -332,10 +338,6 @@ class _Behind:
         """Raises ValueError where it is not valid."""
         if not self._schemas.keeps(self._node)(value):
             raise ValueError("it is not valid")
-
-
-def _dear_names(node: Mapping[str, Any]) -> list[str]:
-    return [*filter(patterns.is_dear, node.get("patternProperties", ()))]
 
 
 def prefix(schemas: Sequence[Mapping[str, Any]]) -> int:

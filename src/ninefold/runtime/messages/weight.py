@@ -100,6 +100,11 @@ def every(schema: Any) -> Iterator[dict[str, Any]]:
             yield from every(each)
 
 
+def dear_names(schema: dict[str, Any]) -> list[str]:
+    """The patterns of names that take long to make ready."""
+    return [*filter(patterns.is_dear, schema.get("patternProperties", ()))]
+
+
 def inside(schema: dict[str, Any], keywords: Iterable[str]) -> Iterator[Any]:
     """The schemas that stand under these keywords."""
     for key in keywords:
