@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import httpx
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
@@ -338,3 +340,20 @@ def test_deliveries_end_with_rows_whose_table_was_made_anew(place: Path | str, c
         assert service.http.delete(path, headers=ann).status_code == 204
         assert service.rows('SELECT id FROM "$subscription"') == [(f'["{ann_id}","shop"]' if named else "2",)]
         assert {each for (each, *_) in service.rows(LEFT)} <= {"2", f'["{ann_id}","shop"]'}
+
+
+def test_what_goes_to_a_row_follows_its_primary_key(place: Path | str) -> None:
+    """Which an upgrade may change: with all that was written of the row."""
+    contract = in_two_versions(CONTRACT_OF_ROWS, "{rename: note.title, to: text}")
+    with running(place, contract) as service:
+        ann = service.person("Ann")
+        hook(service, ann, "http://127.0.0.1:1/", "note.written")
+        service.note(ann, "tea")
+        until(lambda: service.rows(LEFT)[0][2] == 3, lambda: service.rows(LEFT))
+    if isinstance(place, str):
+        server.run(place, "UPDATE hook SET id = 9")
+    else:
+        with closing(apsw.Connection(str(place))) as database:
+            database.execute("PRAGMA foreign_keys = ON; UPDATE hook SET id = 9")
+    kept = 'SELECT subscription FROM "$delivery" UNION ALL SELECT id FROM "$subscribed in"'
+    assert service.rows(f'{kept} UNION ALL SELECT id FROM "$subscription"') == [("9",)] * 3

@@ -116,8 +116,8 @@ CREATE_VERSIONS = (
 
 CREATE_SUBSCRIBED = (
     'CREATE TABLE IF NOT EXISTS "$subscribed in" (\n'
-    '  id TEXT NOT NULL PRIMARY KEY REFERENCES "$subscription" (id) ON DELETE CASCADE,\n  version TEXT NOT NULL\n)'
-    " STRICT",
+    '  id TEXT NOT NULL PRIMARY KEY REFERENCES "$subscription" (id) ON UPDATE CASCADE ON DELETE CASCADE,\n'
+    "  version TEXT NOT NULL\n) STRICT",
 )
 
 
