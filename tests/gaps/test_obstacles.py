@@ -15,7 +15,9 @@ ORDERS = (Path(__file__).parents[2] / "examples" / "orders.md").read_text(encodi
 
 def found(text: str, endpoint: str, given: tuple[str, ...] = ()) -> Obstacles:
     loaded = compile_document("orders.md", text.encode())
-    return obstacles(endpoint, loaded.contract, loaded.open_questions, loaded.checked, given)
+    needed = () if loaded.plan is None else loaded.plan.operator
+    missing = [each for each in needed if each.name not in given]
+    return obstacles(endpoint, loaded.contract, loaded.open_questions, loaded.checked, missing)
 
 
 def without(*stretches: str) -> str:

@@ -97,7 +97,7 @@ def _explain(loaded: Loaded, endpoints: int) -> None:
         explanation = explain_endpoint(loaded, endpoint, with_statements=True)
         explained.to_text(explanation)
         msgspec.json.encode(explained.to_json(explanation))
-        stand = obstacles.obstacles(endpoint.key, loaded.contract, loaded.open_questions, loaded.checked, {})
+        stand = obstacles.obstacles(endpoint.key, loaded.contract, loaded.open_questions, loaded.checked, ())
         obstacles.to_text(stand, loaded.source)
 
 

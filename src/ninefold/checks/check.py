@@ -187,36 +187,28 @@ def _word(fact: Fact[Name] | None, unasked: str) -> str:
 
 
 def _operator_values(findings: Findings) -> Iterator[OperatorValue]:
-    """Every `operator.NAME`, and the endpoints that cannot be served without it: those that read it, and those
-    whose every caller is known by a scheme that reads it."""
-    places: dict[str, list[Span]] = {}
-    schemes: dict[str, set[str]] = {}
-    endpoints: dict[str, set[str]] = {}
-    for scheme in findings.survey.schemes:
-        for name, span in _operator_names(scheme):
-            places.setdefault(name, []).append(span)
-            schemes.setdefault(name, set()).add(scheme.name)
-    for endpoint in findings.survey.endpoints:
-        for name, span in _operator_names(endpoint):
-            places.setdefault(name, []).append(span)
-            endpoints.setdefault(name, set()).add(endpoint.key)
+    """Every `operator.NAME`, whatever reads it, and the endpoints that nobody can be known to, or whose events cannot
+    be told, without it. What else an endpoint needs shows in its plan (`ninefold.compile.given`)."""
     contract = findings.contract
-    for part in (contract.resources, contract.states, contract.errors, contract.events, contract.limits):
+    places: dict[str, list[Span]] = {}
+    for _, part in contract.parts:
         for name, span in _operator_names(part):
             places.setdefault(name, []).append(span)
+    schemes: dict[str, set[str]] = {}
+    for scheme in findings.survey.schemes:
+        for name, _ in _operator_names(scheme):
+            schemes.setdefault(name, set()).add(scheme.name)
     delivery = value_of(contract.events.delivery)
     envelope = None if delivery is None else value_of(delivery.envelope)
-    for name, _ in _operator_names(envelope):
-        # Without the source of its envelope no event can be sent.
-        streams = (each.key for each in findings.survey.endpoints if each.streams)
-        endpoints.setdefault(name, set()).update(streams)
+    # Without the source of its envelope no event can be sent.
+    sources = {name for name, _ in _operator_names(envelope)}
     for name, spans in sorted(places.items()):
         blocks = []
         for endpoint in findings.survey.endpoints:
             who = {each.who.text for each in findings.survey.admitted(endpoint)}
-            if endpoint.key in endpoints.get(name, ()) or (who and who <= schemes.get(name, set())):
+            if (name in sources and endpoint.streams) or (who and who <= schemes.get(name, set())):
                 blocks.append(endpoint.key)
-        yield OperatorValue(name, tuple(findings.place(span) for span in spans), tuple(blocks))
+        yield OperatorValue(name, tuple(findings.place(span) for span in sorted(spans)), tuple(blocks))
 
 
 def _operator_names(facts: object) -> Iterator[tuple[str, Span]]:

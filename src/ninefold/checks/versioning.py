@@ -83,7 +83,9 @@ def with_older(newest: Checked, older: Sequence[Older]) -> Checked:
             produces=None if written is None else written + parameter,
         )
 
-    operator = tuple(_needed_by(each.name, [newest, *(checked for _, checked, _ in older)]) for each in newest.operator)
+    everywhere = [newest, *(checked for _, checked, _ in older)]
+    names = dict.fromkeys(each.name for checked in everywhere for each in checked.operator)
+    operator = tuple(_needed_by(name, everywhere) for name in sorted(names))
     newest = replace(newest, operator=operator)
     made = {name: (one(name, each), moved) for name, each, moved in older}
     whole = tuple(

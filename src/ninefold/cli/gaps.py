@@ -15,6 +15,7 @@ from ninefold.diagnostics.diagnostic import Diagnostic
 from ninefold.diagnostics.sarif import result_of
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.pipeline import Loaded
+from ninefold.plan.service import OperatorValue
 from ninefold.tools import gaps as all_gaps
 from ninefold.tools import obstacles as of_endpoint
 from ninefold.tools.letter import letter
@@ -83,9 +84,12 @@ def _of_all(loaded: Loaded, errors: Sequence[Diagnostic], format: Format) -> int
 def _of_endpoint(
     loaded: Loaded, errors: Sequence[Diagnostic], key: str, format: Format, settings: Sequence[str]
 ) -> int:
-    wanted = () if loaded.checked is None else tuple(each.name for each in loaded.checked.operator)
-    given = operator_values(wanted, settings, None, os.environ) if loaded.checked is not None else {}
-    found = of_endpoint.obstacles(key, loaded.contract, loaded.open_questions, loaded.checked, given)
+    missing: list[OperatorValue] = []
+    if loaded.plan is not None:
+        wanted = loaded.plan.operator
+        given = operator_values([each.name for each in wanted], settings, None, os.environ)
+        missing = [each for each in wanted if each.name not in given]
+    found = of_endpoint.obstacles(key, loaded.contract, loaded.open_questions, loaded.checked, missing)
     match format:
         case "text":
             say_visibly(of_endpoint.to_text(found, loaded.source))

@@ -11,6 +11,7 @@ from ninefold.compile.binds import with_bound
 from ninefold.compile.cases import by_endpoint
 from ninefold.compile.errors import problems
 from ninefold.compile.events import delivery
+from ninefold.compile.given import operator_values
 from ninefold.compile.limits import limits
 from ninefold.compile.operator import operator_operations, records
 from ninefold.compile.places import traced
@@ -19,7 +20,7 @@ from ninefold.compile.routes import blocked, cors, served
 from ninefold.compile.timers import timers
 from ninefold.compile.versioning import versions
 from ninefold.plan.places import Place
-from ninefold.plan.service import NotInForce, OperatorValue, Proposal, ServicePlan
+from ninefold.plan.service import NotInForce, Proposal, ServicePlan
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.postgresql import POSTGRESQL
 from ninefold.sql.sqlite import SQLITE
@@ -38,7 +39,8 @@ def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
 
 
 def _plan(checked: Checked, dialect: Dialect) -> ServicePlan:
-    routes = [served(cases, checked, dialect) for cases in by_endpoint(checked.endpoints)]
+    routes = tuple(served(cases, checked, dialect) for cases in by_endpoint(checked.endpoints))
+    bounds, older = limits(checked), versions(checked, dialect)
     return ServicePlan(
         name=checked.name,
         title=checked.title,
@@ -47,11 +49,11 @@ def _plan(checked: Checked, dialect: Dialect) -> ServicePlan:
         routes=(*routes, *(blocked(each) for each in checked.stopped)),
         problems=problems(checked),
         schemes=tuple(scheme(each, checked, dialect) for each in checked.schemes),
-        limits=limits(checked),
+        limits=bounds,
         delivery=delivery(checked, dialect),
-        versions=versions(checked, dialect),
+        versions=older,
         cors=None if checked.cors is None else cors(checked.cors),
-        operator=tuple(OperatorValue(each.name, traced(*each.places), each.blocks) for each in checked.operator),
+        operator=operator_values(checked, routes, older, bounds),
         not_in_force=tuple(
             NotInForce(each.what, each.consequence, Place(each.place.line, each.place.column))
             for each in checked.not_in_force

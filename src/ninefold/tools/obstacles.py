@@ -5,7 +5,7 @@ not given, the shortest answer first.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ninefold.checked.service import Checked
@@ -15,6 +15,7 @@ from ninefold.diagnostics.source import Source
 from ninefold.language.authentication import ANYONE
 from ninefold.language.fact import value_of
 from ninefold.language.shapes import describe
+from ninefold.plan.service import OperatorValue
 from ninefold.questions.ask import shows_nothing
 from ninefold.questions.question import OpenQuestion
 from ninefold.tools.answers import effort, keys_answering
@@ -56,19 +57,21 @@ def endpoints_of(contract: Contract) -> tuple[str, ...]:
 
 
 def obstacles(
-    endpoint: str, contract: Contract, open: Iterable[OpenQuestion], checked: Checked | None, given: Collection[str]
+    endpoint: str,
+    contract: Contract,
+    open: Iterable[OpenQuestion],
+    checked: Checked | None,
+    missing: Iterable[OperatorValue],
 ) -> Obstacles:
     """What keeps an endpoint (by its key) from being served. `checked` is None where the contract has errors;
-    `given`: names of operator values."""
+    `missing`: what the operator does not give."""
     asked = (each for each in open if endpoint in each.blocks)
     questions = sorted(asked, key=lambda each: (_effort(each, contract), len(each.blocks), each.span))
     return Obstacles(
         endpoint=endpoint,
         questions=tuple(questions),
         not_in_force=() if checked is None else tuple(_not_in_force(endpoint, questions, checked, contract)),
-        operator=()
-        if checked is None
-        else tuple(each.name for each in checked.operator if endpoint in each.blocks and each.name not in given),
+        operator=tuple(each.name for each in missing if endpoint in each.blocks),
         has_errors=checked is None,
     )
 

@@ -177,7 +177,7 @@ class Exchange(msgspec.Struct, eq=False):
         return any(code in each.tells for each in judges)
 
     def answer(self) -> Response:
-        """The answer to what has failed, with the headers that its status asks for (RFC 9110 15.5)."""
+        """The answer to what has failed, with the headers that its status or its condition has (RFC 9110 15.5)."""
         content = NOT_TAKEN if self.asked is None else self.asked.content
         if self.endpoint.body is not None:
             self.failures = self.endpoint.body.in_order([blamed(each, content.becomes) for each in self.failures])
@@ -195,11 +195,11 @@ class Exchange(msgspec.Struct, eq=False):
                 more = self._challenges()
             case 403:
                 more = self._insufficient()
-            case 405:
-                more = self.allow
             case _:
-                return response
-        return Response(response.status, response.headers + more, response.body)
+                more = ()
+        if self.allow and min(self.failures, key=self.rank_of).condition == "method not allowed":
+            more += self.allow
+        return Response(response.status, response.headers + more, response.body) if more else response
 
     def _challenges(self) -> HeaderFields:
         """How the caller may be known. That its token is not good is said where that is why."""

@@ -80,12 +80,11 @@ def _not_built(g: Grounds, endpoint: Endpoint) -> Iterator[Item]:
 
 def operator_values(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """What the operator has to give for it, as far as that can be told."""
-    checked = g.loaded.checked
-    items = []
-    for value in checked.operator if checked is not None else ():
-        if endpoint.key in value.blocks:
-            items.append(_operator_value(value.name, value.places[0], "without it the endpoint answers 501"))
-    return items
+    return [
+        _operator_value(name, place, "without it the endpoint answers 501")
+        for name, place, blocks in _given(g)
+        if endpoint.key in blocks
+    ]
 
 
 def _operator_value(name: str, place: Place, words: str) -> Item:
@@ -93,9 +92,15 @@ def _operator_value(name: str, place: Place, words: str) -> Item:
 
 
 def all_operator_values(g: Grounds) -> list[Item]:
-    checked = g.loaded.checked
-    items = []
-    for value in checked.operator if checked is not None else ():
-        cost = f"is blocked: {', '.join(value.blocks) or 'no endpoint'}"
-        items.append(_operator_value(value.name, value.places[0], f"without it {cost}"))
-    return items
+    return [
+        _operator_value(name, place, f"without it is blocked: {', '.join(blocks) or 'no endpoint'}")
+        for name, place, blocks in _given(g)
+    ]
+
+
+def _given(g: Grounds) -> Iterator[tuple[str, Place, tuple[str, ...]]]:
+    """What the operator gives: its name, where it is first read, and the endpoints that need it."""
+    checked, plan = g.loaded.checked, g.loaded.plan
+    if checked is not None and plan is not None:
+        for stated, planned in zip(checked.operator, plan.operator, strict=True):
+            yield stated.name, stated.places[0], planned.blocks
