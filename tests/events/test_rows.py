@@ -357,3 +357,22 @@ def test_what_goes_to_a_row_follows_its_primary_key(place: Path | str) -> None:
             database.execute("PRAGMA foreign_keys = ON; UPDATE hook SET id = 9")
     kept = 'SELECT subscription FROM "$delivery" UNION ALL SELECT id FROM "$subscribed in"'
     assert service.rows(f'{kept} UNION ALL SELECT id FROM "$subscription"') == [("9",)] * 3
+
+
+def test_an_upgrade_names_what_waits_for_rows_that_have_another_primary_key(
+    place: Path | str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with running(place, CONTRACT_OF_ROWS) as service:
+        ann = service.person("Ann")
+        hook(service, ann, "http://127.0.0.1:1/", "note.written")
+        service.note(ann, "tea")
+    contract, decisions = tmp_path / "contract.md", tmp_path / "contract.upgrade.yaml"
+    numbered = "id: {type: integer, on create: serial()}\n    owner"
+    assert numbered in CONTRACT_OF_ROWS
+    contract.write_text(CONTRACT_OF_ROWS.replace(numbered, "id: {type: string, on create: uuid()}\n    owner"))
+    lines = ["changes:", "  - {set: hook.id, is: \"'h' + string(old.id)\"}"]
+    for told, status in ((lines, 2), ([*lines, "  - {lose: deliveries}"], 0)):
+        decisions.write_text("\n".join(told))
+        assert main(["upgrade", str(contract), "--database", str(place), "--apply"]) == status
+        assert status == 0 or "{lose: deliveries}" in capsys.readouterr().err
+    assert service.rows('SELECT id FROM "$subscription"') == []

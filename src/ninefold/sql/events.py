@@ -31,6 +31,7 @@ They are part of how a database of ours is laid out (`ninefold.upgrade.shape`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from ninefold.sql.fragment import Fragment, identifier
 
@@ -101,7 +102,10 @@ DROP_DELIVERIES = tuple(
 _TO_OWN = ' REFERENCES "subscription" (id) ON DELETE CASCADE'
 
 
-def key_of(key: Sequence[str], row: str, array_of: Callable[[Sequence[Fragment]], Fragment]) -> Fragment:
+ArrayOf: TypeAlias = Callable[[Sequence[Fragment]], Fragment]
+
+
+def key_of(key: Sequence[str], row: str, array_of: ArrayOf) -> Fragment:
     """What a row of the contract's own is called in `$subscription`: its identifier as text, or, of several fields or
     none, as a JSON array. `row`: what the columns are of; `array_of`: as of a dialect."""
     columns = [Fragment(f"{row}.{identifier(each)}") for each in key]

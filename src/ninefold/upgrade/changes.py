@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from types import MappingProxyType
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import structs
 
@@ -54,6 +54,9 @@ class Inherited:
 
     how: Literal["renamed", "given", "converted", "mapped"]
     words: str
+
+
+LOSE_DELIVERIES: Final = "{lose: deliveries}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +192,7 @@ def _supports(stored: Schema, wanted: Schema) -> Iterator[Change]:
     elif wanted.subscriptions and stored.subscribers != wanted.subscribers:
         was, now = ("subscription" if each is None else each[0] for each in (stored.subscribers, wanted.subscribers))
         words = f"are stored to rows of `{was}`, and go to rows of `{now}` now"
-        yield Change("question", "the deliveries of events", words, by="upgrade", write=("{lose: deliveries}",))
+        yield Change("question", "the deliveries of events", words, by="upgrade", write=(LOSE_DELIVERIES,))
     if wanted.broker is not None and wanted.broker != stored.broker:
         yield added("broker", "what is sent to a broker")
     if wanted.versions and not stored.versions:

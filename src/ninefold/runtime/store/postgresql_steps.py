@@ -22,13 +22,13 @@ from ninefold.runtime.store import postgresql_tables as tables
 from ninefold.runtime.store import record
 from ninefold.runtime.store.changing import Broken, Dangling, left_dangling, looked_for
 from ninefold.runtime.store.postgresql_premises import Ask, Asking
-from ninefold.runtime.store.premises import broken
+from ninefold.runtime.store.premises import all_are_told, broken
 from ninefold.runtime.store.protocol import Row, Session, Stored
 from ninefold.runtime.store.worked import Worked, filled, worked
 from ninefold.sql.credentials import of_scopes, scopes_of, set_apart, table_name, table_of, taken_back
 from ninefold.sql.events import DROP_DELIVERIES
 from ninefold.sql.fragment import identifier, literal
-from ninefold.sql.postgresql import fitted, stored_form
+from ninefold.sql.postgresql import POSTGRESQL, fitted, stored_form
 from ninefold.upgrade import steps
 from ninefold.upgrade.shape import encode_shape
 from ninefold.upgrade.steps import Premise, Step
@@ -88,6 +88,7 @@ class Changing:
     def refer(self, wanted: Schema) -> None:
         for statement in tables.endings(wanted):
             self._ask(statement)
+        all_are_told(self.ask, wanted, POSTGRESQL.array_of)
         _bind(wanted, self._ask)
 
     def broken(self, premise: Premise) -> Broken | None:

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, assert_never
 
-from ninefold.runtime.store.changing import NAMED, Broken
+from ninefold.plan.schema import Schema
+from ninefold.runtime.store.changing import NAMED, Broken, NotUpgraded
 from ninefold.runtime.store.protocol import Row
+from ninefold.sql.events import ArrayOf, key_of
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade import steps
+from ninefold.upgrade.changes import LOSE_DELIVERIES
 from ninefold.upgrade.steps import Premise
 from ninefold.values import Type
 
@@ -76,3 +79,19 @@ def _breaking(premise: Premise, database: Asking) -> Question:
             )
         case _:
             assert_never(premise)
+
+
+def all_are_told(ask: Callable[[str], Sequence[Row]], wanted: Schema, array_of: ArrayOf) -> None:
+    """Where events go to rows of the contract's own, what was written of each is known by its primary key. Raises
+    NotUpgraded where there is no such row any more: what waits would be lost, and nobody has said so."""
+    if wanted.subscribers is None:
+        return
+    table, *key = wanted.subscribers
+    called = key_of(key, identifier(table), array_of).text
+    [(count,)] = ask(f'SELECT count(*) FROM "$subscription" WHERE id NOT IN (SELECT {called} FROM {identifier(table)})')
+    if count:
+        raise NotUpgraded(
+            f"events would go to rows of `{table}` that are not there",
+            [f"of {int(str(count))}, which are gone or have another primary key now, it is known what to deliver"],
+            [f"what waits for them goes, too: {LOSE_DELIVERIES}"],
+        )

@@ -26,13 +26,14 @@ from ninefold.runtime.store.changing import (
     upgraded,
 )
 from ninefold.runtime.store.connections import words
-from ninefold.runtime.store.premises import broken
+from ninefold.runtime.store.premises import all_are_told, broken
 from ninefold.runtime.store.preview import folder_beside
 from ninefold.runtime.store.protocol import Judge, Row
 from ninefold.runtime.store.tables import endings
 from ninefold.runtime.store.whole import alone, beside, check_sound, connected, copy_of, flush, shape_of, there
 from ninefold.runtime.store.writer import Transaction
 from ninefold.sql.fragment import identifier
+from ninefold.sql.sqlite import SQLITE
 from ninefold.upgrade.changes import changes, nothing_decided
 from ninefold.upgrade.shape import encode_shape
 from ninefold.upgrade.steps import UNGUARDED, Premise, Step
@@ -63,6 +64,7 @@ class Changing:
     def refer(self, wanted: Schema) -> None:
         for statement in endings(wanted):
             self.ask(statement)
+        all_are_told(self.ask, wanted, SQLITE.array_of)
         if not self._unguarded:
             return
         found = self.ask(_DANGLING)
