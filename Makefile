@@ -86,8 +86,8 @@ BASE ?= HEAD
 bench-cli: $(VENV)/.serve
 	$(BIN)/python benchmarks/cli.py $(BASE) $(ARGS)
 
-# Needs wrk; what of npm, a C compiler and the registries is there decides who can be compared.
-bench: $(VENV)/.serve
+# Needs wrk, and httptools, which is of the tests; what of npm, a C compiler and the registries is there decides who can be compared.
+bench: $(VENV)/.test
 	$(BIN)/python benchmarks/peers.py $(ARGS)
 
 growth: $(VENV)/.serve
