@@ -22,6 +22,10 @@ from ninefold.upgrade.shape import shape
 from ninefold.upgrade.steps import Step
 from ninefold.upgrade.table import Changed
 
+DELIVERIES: Final = "deliveries"
+LOSE_DELIVERIES: Final = f"{{lose: {DELIVERIES}}}"
+"""What is still to be delivered, by its word in a document of an upgrade; and what is written where it goes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Changes:
@@ -54,9 +58,6 @@ class Inherited:
 
     how: Literal["renamed", "given", "converted", "mapped"]
     words: str
-
-
-LOSE_DELIVERIES: Final = "{lose: deliveries}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,14 +29,13 @@ from ninefold.tools.decisions.document import (
 from ninefold.tools.decisions.names import named, with_column_named
 from ninefold.upgrade import steps
 from ninefold.upgrade.as_it_was import free_members
-from ninefold.upgrade.changes import Inherited
+from ninefold.upgrade.changes import DELIVERIES, Inherited
 from ninefold.upgrade.codes import NOTHING_OF_THAT_NAME
 from ninefold.upgrade.shape import identifier_type, shape
 from ninefold.upgrade.steps import Step
 from ninefold.values import Boolean, Digest, Object, Row, Type, optional
 
 OLD: Final = "old"
-DELIVERIES: Final = "deliveries"
 
 
 class Deciding:
