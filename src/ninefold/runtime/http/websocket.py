@@ -25,8 +25,9 @@ PING = "ninefold.ping"
 _ANSWERED = "websocket.http.response"
 """ASGI's extension by which a handshake is answered otherwise than by 101."""
 
-TURN_BYTES = 1024
-"""Bytes of frames that are read in one turn of the loop: the least of a frame are six, and each may be a ping."""
+TURN_BYTES = 256
+"""Bytes of frames that are read in one turn of the loop: the least of a frame are six, and each may be a ping, which
+takes a third of what a request does. So a flood of them has others wait about as long as one of requests."""
 
 _NONE_TOLD = 1005
 _GONE = 1006
@@ -75,12 +76,14 @@ class WebSocket(Cycle):
         return {"type": "websocket.disconnect", "code": self._code}
 
     def _is_message(self, frames: Frames) -> bool:
-        """Whether what has come is, or begins, a message. Whatever else it is, is answered here."""
+        """Whether what has come is, or begins, a message. Whatever else it is, is answered here: of several pings the
+        last (RFC 6455 5.5.3)."""
+        last: Ping | None = None
         try:
             for event in frames.events():
                 match event:
                     case Ping():
-                        self._connection.write(frames.send(event.response()))
+                        last = event
                     case Pong():
                         pass
                     case CloseConnection():
@@ -90,6 +93,9 @@ class WebSocket(Cycle):
                         return True
         except RemoteProtocolError as error:
             self._ended(frames, error.event_hint or CloseConnection(code=1002))
+            return False
+        if last is not None:
+            self._connection.write(frames.send(last.response()))
         return False
 
     async def send(self, message: Message) -> None:
