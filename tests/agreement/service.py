@@ -6,13 +6,13 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from tests.agreement.functions import SERVED
 from tests.postgresql import server
@@ -43,6 +43,8 @@ from ninefold.sql.fragment import identifier
 from ninefold.values import to_sqlite
 
 Fields = Mapping[str, Any]
+Sent = tuple[int, Mapping[str, str], bytes]
+"""A status, headers by their names in lower case, and the content."""
 
 IN_MEMORY = Path("/dev/shm")
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -91,21 +93,25 @@ class _Sources(Sources):
 
 
 class RealService:
-    """A service that is running in this process, from a database of its own."""
+    """A service that is running in this process, from a database of its own. `given`: what the operator gives."""
+
+    given: Mapping[str, str] = {}
+    functions: Mapping[str, Callable[..., Any]] = SERVED
 
     def __init__(self, plan: ServicePlan, rows: Sequence[tuple[str, Fields]], fate: Fate) -> None:
         self._plan, self._rows, self._fate = plan, rows, fate
+        self.sources = _Sources(fate.clock, fate.bytes_for_revisions, fate.elapsed, fate)
         self._loop = asyncio.new_event_loop()
         self._notes: dict[object, Notes] = {}
         self.settled = 0
         """Requests that were answered without the steps."""
 
-    def __enter__(self) -> RealService:
+    def __enter__(self) -> Self:
         within = str(IN_MEMORY) if IN_MEMORY.is_dir() else None
         self._directory = tempfile.TemporaryDirectory(dir=within)
         self._database = self._opened()
-        sources = _Sources(self._fate.clock, self._fate.bytes_for_revisions, self._fate.elapsed, self._fate)
-        self._application = Application(ready(self._plan, b"k" * 32, {}, sources, functions=SERVED), self._database)
+        service = ready(self._plan, b"k" * 32, self.given, self.sources, functions=self.functions)
+        self._application = Application(service, self._database)
         # A client of a stream goes away once it was told all that there is, and only then waits.
         self._waits, waiting = asyncio.Event(), self._application._streams._waiting
         wait = waiting.wait
@@ -171,9 +177,18 @@ class RealService:
         return ()
 
     def answer(self, request: Request) -> Response:
-        return self._loop.run_until_complete(self._answer(request))
+        status, named, body = self.sent(request)
+        if named.get("content-length", "0") != "0" and not body and request.method != "HEAD":
+            raise AssertionError("a length without content")
+        if named.get("content-type") == MEDIA_TYPE and request.method != "HEAD":
+            return Response(status, named, _events(body))
+        return Response(status, named, json.loads(body) if body else NOTHING)
 
-    async def _answer(self, request: Request) -> Response:
+    def sent(self, request: Request) -> Sent:
+        """The same as it goes over the wire."""
+        return self._loop.run_until_complete(self._sent(request))
+
+    async def _sent(self, request: Request) -> Sent:
         path, _, query = request.target.partition("?")
         headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in request.headers.items()]
         if request.body is not None:
@@ -217,11 +232,7 @@ class RealService:
         for raw, value in sent[0]["headers"]:
             name = raw.decode("latin-1").lower()
             named[name] = ", ".join([*([named[name]] if name in named else []), value.decode("latin-1")])
-        if named.get("content-length", "0") != "0" and not body and request.method != "HEAD":
-            raise AssertionError("a length without content")
-        if named.get("content-type") == MEDIA_TYPE and request.method != "HEAD":
-            return Response(sent[0]["status"], named, _events(body))
-        return Response(sent[0]["status"], named, json.loads(body) if body else NOTHING)
+        return sent[0]["status"], named, body
 
     async def _without_asgi(self, scope: Any, receive: Receive, send: Send) -> None:
         """The same of a request without a body. What is answered well is asked again: to what is like it the answer
