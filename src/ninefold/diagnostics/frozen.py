@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -26,30 +26,76 @@ else:
             return dataclasses.dataclass(cls, slots=slots, eq=eq, order=order, kw_only=kw_only)
 
         def made(cls: type) -> type:
-            own = vars(cls)
-            cls.__doc__ = cls.__doc__ or cls.__name__  # else the signature is written there, after a long look for it
-            types = cls.__annotations__
-            cls.__annotations__ = dict.fromkeys(types, object)  # a text is searched for `ClassVar` and the like: thrice
-            cls = dataclasses.dataclass(cls, init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)
-            cls.__annotations__ = types
-            for name, type_ in types.items():
-                cls.__dataclass_fields__[name].type = type_
+            fields = _fields(cls, kw_only)
+            own = {name: value for name, value in vars(cls).items() if name not in fields}
             methods = {"__setattr__": _cannot_set, "__delattr__": _cannot_delete, "__repr__": _repr}
             if eq:
-                methods |= _compared(cls, order)
-            for name, method in methods.items():
-                if own.get(name) is None:
-                    setattr(cls, name, method)
-            cls.__reduce__ = _reduce
+                methods |= _compared(fields.values(), order)
+            added = {name: method for name, method in methods.items() if own.get(name) is None}
+            added |= _OF_CLASS | {"__dataclass_fields__": fields, "__reduce__": _reduce, "__doc__": cls.__doc__ or cls.__name__}
+            if "__match_args__" not in own:
+                added["__match_args__"] = tuple(each.name for each in fields.values() if not each.kw_only)
+            cls = _slotted(cls, own | added) if slots else _extended(cls, added)
             cls.__init__ = _init_of(cls)
             return cls
 
         return made
 
 
-def _compared(cls: type, order: bool) -> dict[str, Any]:
+@dataclasses.dataclass(frozen=True, init=False, repr=False, eq=False)
+class _Example:
+    field: object
+
+
+_OF_CLASS: dict[str, Any] = {
+    name: value for name, value in vars(_Example).items() if name in ("__dataclass_params__", "__replace__")
+}
+_OF_FIELD: Any = _Example.__dataclass_fields__["field"]._field_type  # type: ignore[attr-defined]
+"""What `dataclasses` knows its classes and their fields by, in the version of Python that runs."""
+
+
+def _fields(cls: type, kw_only: bool) -> dict[str, dataclasses.Field[Any]]:
+    """Those of a class by their names, of its bases first. `dataclasses` would search each annotation, which is a text,
+    for `ClassVar` and the like three times, which none of ours is."""
+    found: dict[str, dataclasses.Field[Any]] = {}
+    for each in cls.__mro__[:0:-1]:
+        found |= vars(each).get("__dataclass_fields__", {})
+    for name, type_ in cls.__annotations__.items():
+        default = vars(cls).get(name, dataclasses.MISSING)
+        declared: Any = default if isinstance(default, dataclasses.Field) else dataclasses.field(default=default)
+        declared.name, declared.type, declared._field_type = name, type_, _OF_FIELD
+        if declared.kw_only is dataclasses.MISSING:
+            declared.kw_only = kw_only
+        found[name] = declared
+    return found
+
+
+def _slotted(cls: type, members: dict[str, Any]) -> type:
+    """The class anew, with a slot for each field that has none in a base."""
+    taken = {name for each in cls.__mro__[1:] for name in vars(each).get("__slots__", ())}
+    members["__slots__"] = tuple(name for name in members["__dataclass_fields__"] if name not in taken)
+    members["__qualname__"] = cls.__qualname__
+    for name in ("__dict__", "__weakref__"):
+        members.pop(name, None)
+    return type(cls)(cls.__name__, cls.__bases__, members)
+
+
+def _extended(cls: type, members: dict[str, Any]) -> type:
+    """The class itself; the default of a field is its attribute."""
+    for name in cls.__annotations__:
+        default = members["__dataclass_fields__"][name].default
+        if default is not dataclasses.MISSING:
+            setattr(cls, name, default)
+        elif name in vars(cls):
+            delattr(cls, name)
+    for name, value in members.items():
+        setattr(cls, name, value)
+    return cls
+
+
+def _compared(fields: Iterable[dataclasses.Field[Any]], order: bool) -> dict[str, Any]:
     """How instances are compared, and their hash."""
-    names = [each.name for each in dataclasses.fields(cls) if each.compare]
+    names = [each.name for each in fields if each.compare]
     values = attrgetter(*names) if names else type
 
     def __eq__(self: Any, other: Any) -> bool:
@@ -102,6 +148,7 @@ def _filling(cls: type) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], bool
     defaults = {each.name: each.default for each in fields if each.default is not dataclasses.MISSING}
     makers = {each.name: each.default_factory for each in fields if each.default_factory is not dataclasses.MISSING}
     has_more = hasattr(cls, "__post_init__")
+    has_slots = not cls.__dictoffset__ or any(type(getattr(cls, name, None)) is _SLOT for name in setters)
 
     def fill(made: Any, given: tuple[Any, ...], named: dict[str, Any]) -> bool:
         values = dict(zip(names, given, strict=False)) | named
@@ -114,8 +161,11 @@ def _filling(cls: type) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], bool
             values = defaults | values
         if values.keys() != setters.keys():
             return False
-        for name, value in values.items():
-            setters[name](made, value)
+        if has_slots:
+            for name, value in values.items():
+                setters[name](made, value)
+        else:
+            made.__dict__.update(values)
         if has_more:
             made.__post_init__()
         return True
