@@ -69,6 +69,18 @@ def made(dataclass: Decorator) -> dict[str, Any]:
     class Mutable:
         first: int
 
+    @dataclass(slots=True)
+    class MutableSlots:
+        first: int
+        second: list[int] = dataclasses.field(default_factory=list)
+
+        def __post_init__(self) -> None:
+            self.second = [*self.second, self.first]
+
+    @dataclass(eq=False)
+    class MutableByIdentity:
+        first: int
+
     return {name: each for name, each in locals().items() if isinstance(each, type)}
 
 
@@ -91,6 +103,9 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("Ordered", (1, 2), {}),
     ("Ordered", (2, 1), {}),
     ("Mutable", (1,), {}),
+    ("Mutable", (), {}),
+    ("MutableSlots", (1, [2]), {}),
+    ("MutableByIdentity", (1,), {}),
     ("Named", (1,), {"fourth": 4}),
     ("Named", (1, "x", [], 4), {}),
 ]
@@ -164,6 +179,31 @@ class Kept:
 
     first: int
     second: tuple[int, ...] = ()
+
+
+def test_what_is_not_frozen_is_changed_and_has_no_hash_but_by_identity() -> None:
+    for name in ("Mutable", "MutableSlots"):
+        for classes in (QUICK, STANDARD):
+            value = classes[name](1)
+            value.first = 3
+            assert value.first == 3 and copy.copy(value) == copy.deepcopy(value) == value
+            with pytest.raises(TypeError):
+                hash(value)
+    assert len({QUICK["MutableByIdentity"](1), QUICK["MutableByIdentity"](1)}) == 2
+
+
+@pytest.mark.parametrize("name", list(STANDARD))
+def test_classes_are_alike(name: str) -> None:
+    """But for the two methods by which slots are pickled: ours are by another."""
+    without = {"__getstate__", "__setstate__", "__reduce__", "__doc__", "__init__", "__weakref__", "__dict__"}
+    one, other = (
+        {key: value for key, value in vars(classes[name]).items() if key not in without}
+        for classes in (QUICK, STANDARD)
+    )
+    assert one.pop("__annotations__") == other.pop("__annotations__", {})
+    assert one.keys() == other.keys() and one.get("__slots__") == other.get("__slots__")
+    for field, same in zip(*map(dataclasses.fields, (QUICK[name], STANDARD[name])), strict=True):
+        assert repr(field) == repr(same)
 
 
 def test_they_are_copied_and_pickled() -> None:

@@ -1,11 +1,11 @@
-"""Frozen dataclasses whose making costs the program little when it starts.
+"""Dataclasses whose making costs the program little when it starts, most of them frozen.
 
 `dataclasses.dataclass(frozen=True)` writes six methods of a class as text and compiles each when the module is
 imported: of the 260 classes that a command loads, that was half the time of all imports. `dataclass` here makes the
 same class, told by the same decorator and read by the same `fields`, `replace` and patterns; its `__init__` is compiled
 when the first instance is made, and its other methods are plain functions.
 
-Shorter by one thing: attributes beside the fields cannot be set in a subclass either.
+Shorter by one thing: attributes beside the fields of a frozen one cannot be set in a subclass either.
 """
 
 from __future__ import annotations
@@ -21,36 +21,44 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls=None, /, *, frozen=False, slots=False, eq=True, order=False, kw_only=False):
-        """As `dataclasses.dataclass`, which makes what is not frozen. Its fields are all given by `__init__`."""
-        if cls is not None or not frozen:
-            return dataclasses.dataclass(cls, slots=slots, eq=eq, order=order, kw_only=kw_only)
+        """As `dataclasses.dataclass`; fields are all given by `__init__`. It makes what is not frozen, too."""
 
         def made(cls: type) -> type:
             fields = _fields(cls, kw_only)
             own = {name: value for name, value in vars(cls).items() if name not in fields}
-            methods = {"__setattr__": _cannot_set, "__delattr__": _cannot_delete, "__repr__": _repr}
+            methods: dict[str, Any] = {"__repr__": _repr}
+            if frozen:
+                methods |= {"__setattr__": _cannot_set, "__delattr__": _cannot_delete, "__reduce__": _reduce}
             if eq:
-                methods |= _compared(fields.values(), order)
+                methods |= _compared(fields.values(), order) | ({} if frozen else {"__hash__": None})
             added = {name: method for name, method in methods.items() if own.get(name) is None}
-            added |= _OF_CLASS | {"__dataclass_fields__": fields, "__reduce__": _reduce, "__doc__": cls.__doc__ or cls.__name__}
+            added |= _OF_CLASS[frozen] | {"__dataclass_fields__": fields, "__doc__": cls.__doc__ or cls.__name__}
             if "__match_args__" not in own:
                 added["__match_args__"] = tuple(each.name for each in fields.values() if not each.kw_only)
             cls = _slotted(cls, own | added) if slots else _extended(cls, added)
             cls.__init__ = _init_of(cls)
             return cls
 
-        return made
+        return made if cls is None else made(cls)
 
 
-@dataclasses.dataclass(frozen=True, init=False, repr=False, eq=False)
-class _Example:
+@dataclasses.dataclass(init=False, repr=False, eq=False)
+class _Changed:
+    """As the standard library makes them."""
+
     field: object
 
 
-_OF_CLASS: dict[str, Any] = {
-    name: value for name, value in vars(_Example).items() if name in ("__dataclass_params__", "__replace__")
+@dataclasses.dataclass(frozen=True, init=False, repr=False, eq=False)
+class _Frozen:
+    """As the standard library makes them."""
+
+
+_OF_CLASS = {
+    each is _Frozen: {name: vars(each)[name] for name in ("__dataclass_params__", "__replace__") if name in vars(each)}
+    for each in (_Changed, _Frozen)
 }
-_OF_FIELD: Any = _Example.__dataclass_fields__["field"]._field_type  # type: ignore[attr-defined]
+_OF_FIELD: Any = _Changed.__dataclass_fields__["field"]._field_type  # type: ignore[attr-defined]
 """What `dataclasses` knows its classes and their fields by, in the version of Python that runs."""
 
 

@@ -7,6 +7,9 @@ none of them: compiling all was a twentieth of `ninefold check`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,6 +26,26 @@ class _Pattern:
         self._pattern, self._flags = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(re.compile(self._pattern, self._flags), name)
+        value = getattr(_compile(self._pattern, self._flags), name)
         setattr(self, name, value)  # where it is found at once, the next time
         return value
+
+
+_compile = re.compile
+
+
+@contextmanager
+def when_asked() -> Iterator[None]:
+    """Patterns of what this thread imports meanwhile are compiled when something is first asked of them, too. It is for
+    libraries that ask them by their methods alone."""
+    own = get_ident()
+
+    def compile(pattern: Any, flags: int = 0) -> Any:
+        is_own = get_ident() == own and not isinstance(pattern, re.Pattern)
+        return _Pattern(pattern, flags) if is_own else _compile(pattern, flags)
+
+    re.compile = compile
+    try:
+        yield
+    finally:
+        re.compile = _compile

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import yaml
-
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.syntax.codes import (
@@ -33,6 +31,7 @@ from ninefold.syntax.codes import (
     TAB,
 )
 from ninefold.syntax.excerpt import Blank, Mark, Mask, Problem, Space
+from ninefold.syntax.libraries import yaml
 from ninefold.syntax.nodes import Style
 from ninefold.syntax.scalars import quoted
 from ninefold.syntax.stretches import (

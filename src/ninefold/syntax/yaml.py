@@ -11,9 +11,6 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 from typing import TypeAlias
 
-import yaml
-from yaml import events
-
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Outcome
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -33,6 +30,7 @@ from ninefold.syntax.codes import (
     TOO_DEEP,
 )
 from ninefold.syntax.excerpt import Blank, Excerpt, Mark, Mask, Problem, Readable, Space, readable
+from ninefold.syntax.libraries import events, yaml
 from ninefold.syntax.mistakes import LastScalar, diagnose
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.syntax.scalars import STYLES, core_value, quoted, read_scalar
