@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import get_ident
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,20 +32,22 @@ class _Pattern:
 
 
 _compile = re.compile
+_MEANWHILE = ContextVar("_MEANWHILE", default=False)
+"""Whether this thread imports what `when_asked` is for."""
 
 
 @contextmanager
 def when_asked() -> Iterator[None]:
     """Patterns of what this thread imports meanwhile are compiled when something is first asked of them, too. It is for
     libraries that ask them by their methods alone."""
-    own = get_ident()
 
     def compile(pattern: Any, flags: int = 0) -> Any:
-        is_own = get_ident() == own and not isinstance(pattern, re.Pattern)
-        return _Pattern(pattern, flags) if is_own else _compile(pattern, flags)
+        is_meant = _MEANWHILE.get() and not isinstance(pattern, re.Pattern)
+        return _Pattern(pattern, flags) if is_meant else _compile(pattern, flags)
 
-    re.compile = compile
+    re.compile, before = compile, _MEANWHILE.set(True)
     try:
         yield
     finally:
+        _MEANWHILE.reset(before)
         re.compile = _compile
