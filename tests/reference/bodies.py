@@ -173,7 +173,7 @@ def given(
     for leaf in leaves:
         if endpoint.verb == "update" and not edits(endpoint) and isinstance(fields[leaf.field].type, Object | Anything):
             _merge(document, leaf, was)
-    unmade = [leaf for leaf in leaves if not _normalise(document, leaf, fields[leaf.field])]
+    unmade = [leaf for leaf in leaves if not normalise(document, leaf, fields[leaf.field])]
     broken = [Broken("body", leaf.pointer, "stored") for leaf in unmade]
     result = Given()
     type_ = endpoint.takes.whole
@@ -390,7 +390,7 @@ def _unknown(document: Any, leaves: tuple[BodyLeaf, ...], path: tuple[str, ...] 
     return found
 
 
-def _normalise(document: Any, leaf: BodyLeaf, field_: Field) -> bool:
+def normalise(document: Any, leaf: BodyLeaf, field_: Field) -> bool:
     """Before validation (part 2); whether it could be made. What is not of the field's type stays as it is, to be
     refused."""
     value = at(document, leaf.pointer)

@@ -12,7 +12,7 @@ from urllib.parse import unquote_to_bytes
 
 from tests.reference import writes
 from tests.reference.asking import Asking
-from tests.reference.bodies import Given
+from tests.reference.bodies import Given, normalise
 from tests.reference.expressions import at_hand, moment, same
 from tests.reference.failures import Broken, Failure
 from tests.reference.messages import Request
@@ -157,7 +157,10 @@ def given(document: Any, endpoint: Endpoint, resource: Resource, unknown: str) -
     if unknown == "refused":
         others = [name for name in document if name not in texts]
         found.failures += [Failure("invalid", fields=(Broken("body", (name,), "unknown"),)) for name in others]
-    found.values = {leaf.field: document[leaf.pointer[0]] for leaf in endpoint.takes.body or ()}
+    leaves = endpoint.takes.body or ()
+    unmade = [leaf.pointer for leaf in leaves if not normalise(document, leaf, resource.fields[leaf.field])]
+    found.failures += [Failure("invalid", fields=(Broken("body", place, "stored"),)) for place in unmade]
+    found.values = {leaf.field: document[leaf.pointer[0]] for leaf in leaves}
     return found
 
 

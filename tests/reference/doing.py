@@ -91,6 +91,7 @@ def _followed(
     asking.names["issued"] = issued = changed.issued
     if failed := effects.caused(asking, endpoint, row, was, verb=_signing(asking)):
         return row, failed
+    row = asking.rows.as_it_is(row)
     further = further_of(endpoint)
     for transition in further:
         following = _following(asking, endpoint, transition, row, changed)
@@ -103,6 +104,7 @@ def _followed(
         issued |= changed.issued
         if failed := effects.caused(asking, following.endpoint, row, was, last=transition is further[-1]):
             return row, failed
+        row = asking.rows.as_it_is(row)
     if endpoint.verb == "delete":
         return row, effects.broken_of_cleared(asking)
     if failed := [Failure("check", row.resource.name, each.code) for each in effects.broken_checks(asking, row)]:
@@ -158,6 +160,7 @@ def done_to_all(
     failed = [] if again is None else again[1]
     failed = failed or effects.caused_by_each(asking, [(one.endpoint, row, one.row) for one, row in done])
     failed = failed or (effects.broken_of_cleared(asking) if endpoint.verb == "delete" else [])
+    becomes = [after.as_it_is(row) for row in becomes]
     broken = [(row, rule) for row in becomes for rule in effects.broken_checks(asking, row)]
     if failed:
         response = answers.refused(asking, *failed)

@@ -96,7 +96,7 @@ def _effect(asking: Asking, effect: Effect, endpoint: Endpoint, this: Row, was: 
     done.sort(key=lambda each: each[2].key)
     if failed := caused_by_each(asking, [(work.endpoint, row, old) for old, work, row in done]):
         return failed
-    for _, _, row in done:
+    for row in (asking.rows.as_it_is(row) for _, _, row in done):
         if failed := [Failure("check", effect.resource, each.code) for each in broken_checks(asking, row)]:
             tells_of(asking, row)
             return failed

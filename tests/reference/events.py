@@ -47,7 +47,7 @@ class Happened:
         name = self.row.resource.name
         if self.is_gone:  # a deleted row is as it was, with what is worked out of others
             reading = replace(reading, rows=self.found)
-        self.row = reading.rows.find(name, self.row.key) or self.row
+        self.row = reading.rows.as_it_is(self.row)
         inside = reading.also(**self.names, **{name: at_hand(self.row)})
         for name, cause in self.of:
             if cause.when is None or inside.holds(cause.when):

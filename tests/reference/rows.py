@@ -73,6 +73,10 @@ class Rows:
     def find(self, resource: str, key: Any) -> Row | None:
         return next((row for row in self.of.get(resource, []) if row.key == key), None)
 
+    def as_it_is(self, row: Row) -> Row:
+        """The row as what followed from its write has left it; of one that fell with it, as it was."""
+        return self.find(row.resource.name, row.key) or row
+
     def number(self) -> int:
         """Of one more write."""
         self.writes += 1

@@ -1,0 +1,108 @@
+"""What follows from a write and comes back to its row: that is what all of it has made of it, wherever it is read."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any, Final
+
+import pytest
+from tests.agreement.test_found import KEYED, answers, contract, give
+from tests.agreement.test_found_lately import LOG, with_events
+from tests.agreement.writing import NONE
+from tests.reference.messages import Request
+
+BACK: Final[dict[str, dict[str, Any]]] = {
+    "update": {"does": "update user", "where": "user.level > 3", "sets": {"level": "user.level + 1"}},
+    "a transition": {"does": "retire user", "where": "user == this.owner"},
+}
+OPENS: Final = [{"does": "open item", "where": "item.owner == this && item.status == 'draft'"}]
+
+
+def said(back: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    number, given = {"type": "integer", "on create": "serial()"}, {"body": ["level"], "responses": {200: "user"}}
+    alone, patch = {"body": NONE, "responses": {200: "user"}}, {**given, "patch": "merge"}
+    endpoints: dict[str, Any] = {
+        "PUT /users/{id}": {"does": "put user", "body": ["level"], "responses": {"replaced": {200: "user"}}},
+        "PATCH /users/{id}": {"does": "update user", **patch},
+        "PATCH /users": {"does": "update all user", **patch, "responses": {200: "page.items"}},
+        "POST /users/{id}/retire": {"does": "retire user", **alone},
+        "POST /users/{id}/both": {"does": ["update user", "retire user"], **patch},
+    }
+    listed: dict[str, Any] = {
+        f"GET /{each}s": {"does": f"list {each}", "sort": ["id"], "responses": {200: "page.items"}}
+        for each in ("user", "item")
+    }
+    owner = {"references": "user", "inverse": "items", "on delete": "restrict"}
+    user = {"id": number, "level": {"type": "integer"}, "status": {"state": True}}
+    item = {"id": number, "owner": owner, "status": {"state": True}}
+    stated = contract(
+        {"user": {"fields": user, "required": ["level"], **more}, "item": {"fields": item}},
+        {**{name: {**each, "also": OPENS} for name, each in endpoints.items()}, **listed, **LOG},
+    )
+    opens, retires = {"from": "draft", "to": "live", "also": [back]}, {"from": "on", "to": "off"}
+    stated["states"] = {
+        "user": {"initial": "on", "states": ["on", "off"], "transitions": {"retire": retires}},
+        "item": {"initial": "draft", "states": ["draft", "live"], "transitions": {"open": opens}},
+    }
+    told = with_events(stated, "update user", "open item")
+    told["events"]["kinds"]["user.told"] = {"upon": ["update user", "retire user"], "payload": "user"}
+    return told
+
+
+@pytest.mark.parametrize("more", [{}, {"check": {"that": "user.level < 8"}}], ids=["free", "held"])
+@pytest.mark.parametrize("back", BACK)
+def test_a_row_is_what_comes_back_to_it(back: str, more: dict[str, Any]) -> None:
+    level = {"level": 7}
+    requests = [
+        give("PATCH", "/users/1", level),
+        give("PUT", "/users/2", level),
+        Request("POST", "/users/3/retire"),
+        give("POST", "/users/4/both", level),
+        give("PATCH", "/users", level),
+        *(Request("GET", f"/{each}") for each in ("users", "items", "events")),
+    ]
+    rows: list[tuple[str, Any]] = [("user", {"id": n, "level": n, "status": "on"}) for n in range(1, 6)]
+    rows += [("item", {"id": n, "owner": 1 + n % 5, "status": "draft"}) for n in range(1, 8)]
+    told = answers(said(BACK[back], more), rows, *requests)
+    assert told[0].status == (409 if more and back == "update" else 200)
+
+
+@pytest.mark.parametrize("by", ["sign in", "body", "Basic", "a scheme"])
+def test_who_is_known_by_what_is_normalised_is_looked_for_by_that(by: str) -> None:
+    """Also where a row is from before the field was normalised: nobody finds it by that name."""
+    trimmed = {"type": "string", "unique": True, "normalise": "value.trim()"}
+    session = {"type": "http", "scheme": "bearer", "issued to": "user", "lasts": "PT1H", "scopes": NONE, "realm": "R"}
+    desk = {"type": "http", "scheme": "basic", "realm": "D", "matches": "user.nick"}
+    names, told = {"client_id": "user.nick", "client_secret": "user.key"}, {200: {"token": "caller.credential"}}
+    stated = contract(
+        {"user": {"fields": {"id": {"type": "string"}, "nick": trimmed, "key": KEYED, "word": {**WORD}}}},
+        {
+            "POST /in": {"does": "sign in user", "body": ["nick", "word"], "issues": "session", "responses": told},
+            "POST /token": {"does": "sign in user", "grant": "client_credentials", "body": names, "issues": "session",
+                            "responses": told},
+            "GET /me": {"does": "compute", "responses": {200: {"who": "caller.user.id"}}},
+        },
+        schemes={"session": session, "desk": desk},
+        permissions={"GET /me": "desk", "all others": "anyone"},
+    )  # fmt: skip
+    rows = [("user", {"id": each, "nick": nick, "key": each, "word": each}) for each, nick in KNOWN.items()]
+    found = answers(stated, rows, *(asked(by, nick, each) for nick in ("ab", " ab ") for each in KNOWN))
+    assert [each.status for each in found] == [401, 200] * 2
+
+
+KNOWN: Final = {"before": " ab ", "after": "ab"}
+WORD: Final = {"type": ["string", "null"], "secret": "password"}
+
+
+def asked(by: str, nick: str, secret: str) -> Request:
+    basic = "Basic " + b64encode(f"{nick}:{secret}".encode()).decode()
+    grant = {"grant_type": "client_credentials"}
+    match by:
+        case "sign in":
+            return give("POST", "/in", {"nick": nick, "word": secret})
+        case "body":
+            return give("POST", "/token", {**grant, "client_id": nick, "client_secret": secret})
+        case "Basic":
+            return give("POST", "/token", grant, authorization=basic)
+        case _:
+            return Request("GET", "/me", {"authorization": basic})
