@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.parts import contract
 
-from ninefold.diagnostics.diagnostic import Severity
+from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
 
@@ -28,6 +28,29 @@ def test_what_was_meant_is_told(field: str, shown: str, said: str) -> None:
     loaded = compile_document("zones.md", text.encode())
     told = render([each for each in loaded.diagnostics if each.code.severity is Severity.ERROR], loaded.source)
     assert told.count("error[") == 1 and said in told, told
+
+
+@pytest.mark.parametrize("given", ["request.path.no", "true ? request.path.no : null", "item.of.KEY"])
+@pytest.mark.parametrize("key", ["id", "no"])
+def test_what_is_advised_where_a_row_is_needed_is_taken_there(given: str, key: str) -> None:
+    """A name of the path that is called as a primary key is none of a row."""
+
+    def errors(value: str) -> list[Diagnostic]:
+        text = contract(
+            f"owner: {{primary key: {key}, fields: {{{key}: {{type: integer, on create: serial()}}}}}}\n"
+            "item: {primary key: id, fields: {id: {type: integer}, of: {references: owner}}}",
+            f"PUT /items/{{id}}/{{no}}: {{does: update item, path: {{no: {{type: integer}}}}, body: none, "
+            f'sets: {{of: "{value}"}}, responses: {{200: item}}}}',
+        )
+        said = compile_document("items.md", text.encode()).diagnostics
+        return [each for each in said if each.code.severity is Severity.ERROR]
+
+    given = given.replace("KEY", key)
+    (told,) = errors(given)
+    (help,) = told.help
+    assert told.code.id == "NF0408" and help.startswith("a row itself stands here")
+    meant = help.split("`")[1]
+    assert not errors(given.removesuffix(meant) if "leave out" in help else meant.replace("…", f"({given})"))
 
 
 @pytest.mark.parametrize(

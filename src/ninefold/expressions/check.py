@@ -111,7 +111,7 @@ class _Checker(Operators, Functions):
                     codes.WRONG_TYPE,
                     f"the expression is {describe(typed.type)}, and {describe(expected)} is needed here",
                     ast,
-                    of_an_object(typed, expected) or self._conversion(ast, typed.type, expected),
+                    of_an_object(typed, expected) or self._conversion(ast, typed, expected),
                     f"this is {describe(typed.type)}",
                 )
                 return None

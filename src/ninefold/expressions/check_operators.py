@@ -12,11 +12,11 @@ from typing import Final
 
 from ninefold.diagnostics.diagnostic import Code
 from ninefold.expressions import codes
-from ninefold.expressions.ast import Ast, Binary, Conditional, Held, Invocation, Literal, Member, Name, Problem, Unary
+from ninefold.expressions.ast import Ast, Binary, Conditional, Held, Invocation, Literal, Name, Problem, Unary
 from ninefold.expressions.functions import Overload, resolve
 from ninefold.expressions.rows import as_value, is_reference, narrowed, same_row
 from ninefold.expressions.scope import INFERRED, Scope, describe, fits, join, stored_as
-from ninefold.expressions.tree import Call, Constant, Typed
+from ninefold.expressions.tree import Call, Constant, Select, Typed
 from ninefold.values import (
     Anything,
     Array,
@@ -149,7 +149,10 @@ class Parts(ABC):
     ) -> None:
         types = [operand.type for operand in operands]
         if len(types) == 2 and not help:
-            help = self._conversion(asts[1], types[1], types[0]) or self._conversion(asts[0], types[0], types[1])
+            one, other = operands
+            help = self._left_out(other, one.type) or self._left_out(one, other.type)
+            help = help or (self._row_beside(types) if operator in ("==", "!=") else ())
+            help = help or self._conversion(asts[1], other, one.type) or self._conversion(asts[0], one, other.type)
         if not help and any(isinstance(type_, Anything) for type_ in types):
             help = ("say of which type it is: `int(x)`, `double(x)`, `string(x)`, `bool(x)`",)
         self._problem(
@@ -169,13 +172,19 @@ class Parts(ABC):
             "not compared with a type",
         )
 
-    def _is_key(self, resource: str, name: str) -> bool:
-        shape = self.scope.model.get(resource)
-        return shape is not None and shape.primary_key == (name,)
+    def _left_out(self, part: Typed, wanted: Type) -> tuple[str, ...]:
+        """Where the primary key of a row is given, and the row itself is wanted."""
+        of = part.operand.type if isinstance(part, Select) else None
+        if not isinstance(part, Select) or not isinstance(wanted, Row) or not isinstance(of, Row):
+            return ()
+        shape = self.scope.model.get(wanted.resource)
+        if of.resource != wanted.resource or shape is None or shape.primary_key != (part.name,):
+            return ()
+        return (f"a row itself stands here: leave out `.{part.name}`",)
 
-    def _conversion(self, ast: Ast, given: Type, wanted: Type) -> tuple[str, ...]:
+    def _conversion(self, ast: Ast, part: Typed, wanted: Type) -> tuple[str, ...]:
         """How a part of one type would be written as another, if there is a way."""
-        literal = ast.value if isinstance(ast, Literal) else None
+        given, literal = part.type, ast.value if isinstance(ast, Literal) else None
         match given, wanted:
             case Integer(), Number():
                 return (
@@ -197,15 +206,22 @@ class Parts(ABC):
                 return ("`size(x) > 0` asks whether there are any",)
             case Boolean(), Row(resource=resource):
                 return (f"a row itself stands here, such as `caller.{resource}`, and no predicate that holds of it",)
-            case _, Row(resource=resource) if isinstance(ast, Member) and self._is_key(resource, ast.name):
-                return (f"a row itself stands here: leave out `.{ast.name}`",)
             case _, Row(resource=resource):
+                if left_out := self._left_out(part, wanted):
+                    return left_out
                 shape = self.scope.model.get(resource)
-                if shape is not None and len(shape.primary_key) == 1 and not isinstance(given, Row):
-                    return (
-                        f"compare the rows themselves, or the primary key on both sides: `.{shape.primary_key[0]}`",
-                    )
+                if shape is not None and shape.identifier_type is not None and fits(given, shape.identifier_type):
+                    found = f"all({resource}).filter(x, x.{shape.primary_key[0]} == …).first()"
+                    return (f"a row itself stands here: `{found}` is the one of a primary key",)
         return ()
+
+    def _row_beside(self, types: list[Type]) -> tuple[str, ...]:
+        """How a row is compared with something else that may say which row is meant."""
+        resources = [each.resource for each in types if isinstance(each, Row)]
+        shape = self.scope.model.get(resources[0]) if len(resources) == 1 else None
+        if shape is None or len(shape.primary_key) != 1:
+            return ()
+        return (f"compare the rows themselves, or the primary key on both sides: `.{shape.primary_key[0]}`",)
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -348,7 +364,7 @@ class Operators(Parts):
                 codes.WRONG_OPERANDS,
                 f"one side of `?:` is {describe(yes.type)}, the other {describe(no.type)}",
                 ast.no,
-                self._conversion(ast.no, no.type, yes.type),
+                self._conversion(ast.no, no, yes.type),
                 f"this is {describe(no.type)}",
             )
             return None
