@@ -322,17 +322,22 @@ def test_the_one_row_of_a_resource_is_told(place: Path | str) -> None:
         assert service.rows(LEFT) == [] and len(receiver.came) == 1
 
 
+def till_and_shop(service: Running, contract: str) -> tuple[dict[str, str], bool]:
+    ann, named = service.person("Ann"), "name: {type: string, maxLength: 20}" in contract
+    for name in ("till", "shop"):
+        known = {"name": name} if named else {}
+        given = {**known, "url": f"http://127.0.0.1:1/{name}", "key": KEY, "kinds": ["note.written"]}
+        assert service.http.post("/hooks", json=given, headers=ann).status_code == 201
+    service.note(ann, "tea")
+    return ann, named
+
+
 @pytest.mark.parametrize("contract", [CONTRACT_OF_ROWS, of_two_fields()], ids=["one field", "two fields"])
 def test_deliveries_end_with_rows_whose_table_was_made_anew(place: Path | str, contract: str) -> None:
     url = "    url: {type: string, maxLength: 200}"
     before = contract.replace(url, f"{url}\n    weight: {{type: integer}}", 1)
     with running(place, before) as service:
-        ann = service.person("Ann")
-        for name in ("till", "shop"):
-            named = {"name": name} if "name: {type: string, maxLength: 20}" in contract else {}
-            given = {**named, "url": "http://127.0.0.1:1/", "key": KEY, "kinds": ["note.written"]}
-            assert service.http.post("/hooks", json=given, headers=ann).status_code == 201
-        service.note(ann, "tea")
+        ann, named = till_and_shop(service, contract)
         [[ann_id]] = service.rows("SELECT id FROM person")
         assert len(service.rows('SELECT id FROM "$subscription"')) == 2
     with running(place, before.replace("weight: {type: integer}", "weight: {type: number}")) as service:
@@ -376,3 +381,20 @@ def test_an_upgrade_names_what_waits_for_rows_that_have_another_primary_key(
         assert main(["upgrade", str(contract), "--database", str(place), "--apply"]) == status
         assert status == 0 or "{lose: deliveries}" in capsys.readouterr().err
     assert service.rows('SELECT id FROM "$subscription"') == []
+
+
+@pytest.mark.parametrize("contract", [CONTRACT_OF_ROWS, of_two_fields()], ids=["one field", "two fields"])
+def test_what_goes_to_rows_that_an_upgrade_removes_ends_with_them_and_is_told(
+    place: Path | str, tmp_path: Path, contract: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    contract = in_two_versions(contract, "{rename: note.title, to: text}")
+    with running(place, contract) as service:
+        till_and_shop(service, contract)
+        [kept] = [id for (id,) in service.rows('SELECT id FROM "$subscription"') if "till" not in id and id != "1"]
+    document, decisions = tmp_path / "contract.md", tmp_path / "contract.upgrade.yaml"
+    document.write_text(contract)
+    decisions.write_text("changes:\n  - {remove rows: hook, where: \"old.url.endsWith('till')\"}")
+    assert main(["upgrade", str(document), "--database", str(place), "--apply"]) == 0
+    assert "deliveries: 1 still to be made, or given up" in capsys.readouterr().out
+    assert [id for (id, *_) in service.rows(LEFT)] == [kept]
+    assert service.rows('SELECT id FROM "$subscription" UNION SELECT id FROM "$subscribed in"') == [(kept,)]

@@ -149,3 +149,28 @@ def test_credentials_are_those_of_the_same_rows(tmp_path: Path, way: str, kind: 
     # They end with their row, as before.
     ended = 'SELECT count(*) FROM "$scopes account"'
     assert ran(database, "DELETE FROM account WHERE email = 'e8'", ended) == [(0,)]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.serves)])
+@pytest.mark.parametrize("key", ["id", "[id, email]"])
+def test_credentials_end_with_rows_that_are_removed(tmp_path: Path, key: str, kind: str) -> None:
+    database = str(tmp_path / "a.db") if kind == "sqlite" else server.database()
+    contract = loaded(CONTRACT.replace("primary key: id", f"primary key: {key}"))
+    assert opens(contract, database)
+    named = ", ".join(contract.plan.schema.tables[0].key) if contract.plan is not None else ""
+    for number in (7, 8):
+        digest = sha256(bytes([number])).hexdigest()
+        written = f"x'{digest}'" if kind == "sqlite" else f"'\\x{digest}'"
+        ran(
+            database,
+            f"""INSERT INTO account (id, email, "$revision") VALUES ({number}, 'e{number}', 'r')""",
+            f"""INSERT INTO "$credential account" ("$digest", "$scheme", {named})
+                SELECT {written}, 'key', {named} FROM account WHERE id = {number}""",
+            f"""INSERT INTO "$scopes account" VALUES ({written}, '["{number}"]')""",
+        )
+    plan = plan_of(contract, database)
+    decide_ = deciding(plan.schema, "{remove rows: account, where: old.id == 7}")
+    done = upgrade_database(database, plan, decide_, Audit(plan.stored, inf), True, None)
+    assert done.made and done.removed == (("account", 1),)
+    assert ran(database, 'SELECT id FROM "$credential account"') == [(8,)]
+    assert ran(database, 'SELECT "$scopes" FROM "$scopes account"') == [('["8"]',)]

@@ -312,6 +312,8 @@ def _lines(done: Rehearsed, falling: Sequence[Falling], again: _Again, applied: 
         yield f"{'lost':<12}{name}: {count:,} {_kept_of(name, count)}"
     for name, count in done.removed:
         yield f"{'lost':<12}{name}: {rows(count)}"
+    if done.undelivered:
+        yield f"{'lost':<12}deliveries: {done.undelivered:,} still to be made, or given up"
     for name, count in done.emptied:
         yield f"{'lost':<12}{name}: {count:,} values, in the place of which none is set"
     for name, count in done.aside:
@@ -364,6 +366,7 @@ def _json(done: Rehearsed, falling: Sequence[Falling]) -> dict[str, object]:
         "lost": dict(done.lost),
         "emptied": dict(done.emptied),
         "removed": dict(done.removed),
+        "undelivered": done.undelivered,
         "given": list(done.given),
         "due": [{"of": each.resource, "transition": each.transition, "count": each.count} for each in falling],
         "inherited": [{"how": each.how, "words": each.words} for each in done.inherited],

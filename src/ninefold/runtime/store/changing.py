@@ -224,8 +224,9 @@ class Rehearsed:
     """What an upgrade would do, or has done (`made`). `shape`: by what that of the database is known. `rows`: of each
     resource that is stored. `decided`: over so many things. `aside`: what is hidden then, `lost`: what ends, each with
     the number of its values or rows. `emptied`: fields of which what is set has no value for rows that had one, with
-    their number. `removed`: of each resource whose rows the document removes, how many. `given`: the fields of rows
-    that have what the contract gives to new ones, `inherited`: what part 9 decides."""
+    their number. `removed`: of each resource whose rows the document removes, how many. `undelivered`: how many
+    deliveries end with what the document decides. `given`: the fields of rows that have what the contract gives to new
+    ones, `inherited`: what part 9 decides."""
 
     database: str
     shape: str
@@ -235,6 +236,7 @@ class Rehearsed:
     lost: tuple[tuple[str, int], ...] = ()
     emptied: tuple[tuple[str, int], ...] = ()
     removed: tuple[tuple[str, int], ...] = ()
+    undelivered: int = 0
     given: tuple[str, ...] = ()
     inherited: tuple[Inherited, ...] = ()
     decided: int = 0
@@ -260,6 +262,7 @@ def upgraded(
     counts = tuple((table.name, _count(database, table.name)) for table in before.tables)
     known = replace(record.known(database.session), is_empty=not any(count for _, count in counts))
     outcome = decide(before, known)
+    waiting = _waiting(database, before)
     try:
         database.take(outcome.steps, wanted)
     except Failed as error:
@@ -275,6 +278,7 @@ def upgraded(
         decided=outcome.count,
         emptied=tuple(database.emptied.items()),
         removed=tuple(_removed(database, outcome.steps, counts)),
+        undelivered=waiting - _waiting(database, outcome.stored),
     )
     if not done.goes:
         return done, False
@@ -306,6 +310,11 @@ def _removed(database: Changing, taken: Sequence[Step], counts: Sequence[tuple[s
     for name, count in counts:
         if of & {name, names.get(name, name)}:
             yield name, count - _count(database, names.get(name, name))
+
+
+def _waiting(database: Changing, stored: Schema) -> int:
+    """How many deliveries there are that were not made yet, or were given up."""
+    return _count(database, "$delivery") if stored.subscriptions else 0
 
 
 # While nodes serve (`ninefold.upgrade.running`)

@@ -15,6 +15,7 @@ from typing import assert_never
 import apsw
 from msgspec import structs
 
+from ninefold.expressions.tree import Typed
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Schema, Table
 from ninefold.runtime.store import tables
@@ -89,8 +90,10 @@ def _statements(step: Step, wanted: Schema, connection: apsw.Connection, emptied
                 yield f"ALTER TABLE {table_of(old)} RENAME TO {table_of(new)}"
         case steps.RenameColumn(table=name, old=old, new=new, credentials=credentials):
             yield from (_rename(each, old, new) for each in (name, *((table_name(name),) if credentials else ())))
-        case steps.Fill() | steps.MapState() | steps.RemoveRows():
+        case steps.Fill() | steps.MapState():
             yield _decided(step, connection, emptied)
+        case steps.RemoveRows():
+            yield from _removed(step, connection)
         case steps.Reissue(table=name, column=column, password=password, required=required):
             nobodys = (_NO_PASSWORD if password else "randomblob(32)") if required else "NULL"
             yield f"UPDATE {identifier(name)} SET {identifier(column)} = {nobodys}"
@@ -179,24 +182,56 @@ def _form(connection: apsw.Connection, table: str, column: str) -> str:
 # Rows
 
 
-def _decided(
-    step: steps.Fill | steps.MapState | steps.RemoveRows, connection: apsw.Connection, emptied: Counter[str]
-) -> str:
+def _decided(step: steps.Fill | steps.MapState, connection: apsw.Connection, emptied: Counter[str]) -> str:
     table = identifier(step.table)
     match step:
         case steps.Fill(column=column, where=where, reads=reads):
             given = _called(connection, filled(step, emptied))
-            rows = "" if where is None else f" WHERE {_called(connection, worked(where, Boolean(), reads))}"
-            return f"UPDATE {table} SET {identifier(column)} = {given}{rows}"
+            return f"UPDATE {table} SET {identifier(column)} = {given}{_where(where, reads, connection)}"
         case steps.MapState(column=column, by=by, old=old, new=new, kept=kept):
             since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {_NOW}"
             changed = f"{identifier(column)} = {literal(new)}{since}"
             return f"UPDATE {table} SET {changed} WHERE {identifier(by)} = {literal(old)}"
-        case steps.RemoveRows(where=where, reads=reads):
-            rows = "" if where is None else f" WHERE {_called(connection, worked(where, Boolean(), reads))}"
-            return f"DELETE FROM {table}{rows}"
         case _:
             assert_never(step)
+
+
+def _where(where: Typed | None, reads: steps.Reads, connection: apsw.Connection) -> str:
+    return "" if where is None else f" WHERE {_called(connection, worked(where, Boolean(), reads))}"
+
+
+def _removed(step: steps.RemoveRows, connection: apsw.Connection) -> Iterator[str]:
+    """Rows, and what is kept beside them and ends with them. No foreign key does that meanwhile; a trigger does it to
+    receivers that several fields identify (`tables.endings`), and not to what refers to these."""
+    table = identifier(step.table)
+    yield f"CREATE TEMP TABLE {_GOING} AS SELECT rowid AS at FROM {table}{_where(step.where, step.reads, connection)}"
+    going = f"rowid IN (SELECT at FROM {_GOING})"
+    yield from _ended_beside(step.table, going, connection)
+    yield f"DELETE FROM {table} WHERE {going}"
+    yield f"DROP TABLE {_GOING}"
+    for own, columns, _ in _beside_rows("$subscription", connection):
+        yield f'DELETE FROM {identifier(own)} WHERE {columns} NOT IN (SELECT id FROM "$subscription")'
+
+
+def _ended_beside(table: str, going: str, connection: apsw.Connection) -> Iterator[str]:
+    for own, columns, to in _beside_rows(table, connection):
+        gone = f"({columns}) IN (SELECT {to} FROM {identifier(table)} WHERE {going})"
+        yield from _ended_beside(own, gone, connection)
+        yield f"DELETE FROM {identifier(own)} WHERE {gone}"
+
+
+def _beside_rows(table: str, connection: apsw.Connection) -> list[tuple[str, str, str]]:
+    """The tables of ninefold's own that refer to a table: by which columns, and to which of it."""
+    found = connection.execute(_BESIDE, (table,)).fetchall()
+    return [(str(own), str(columns), str(to)) for own, columns, to in found]
+
+
+_GOING = 'temp."$going"'
+_QUOTED = "group_concat('\"' || replace(key.\"{}\", '\"', '\"\"') || '\"', ', ')"
+_BESIDE = f"""
+    SELECT own.name, {_QUOTED.format("from")}, {_QUOTED.format("to")}
+    FROM sqlite_schema AS own JOIN pragma_foreign_key_list(own.name) AS key
+    WHERE own.type = 'table' AND own.name LIKE '$%' AND key."table" = ? GROUP BY own.name, key.id"""
 
 
 def _called(connection: apsw.Connection, expression: Worked) -> str:
