@@ -1,0 +1,53 @@
+"""The honesty law over PostgreSQL: its statements are others, and no fact takes part in them that was taken away."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.honesty.test_contracts import CASES, ELSEWHERE, KNOWN, STRIDE, is_complete, work
+from tests.postgresql.remembered import Remembered
+from tests.slices import TAKEN
+
+from ninefold.ablate import rehearsal
+from ninefold.ablate.ablate import Work, ablate
+from ninefold.ablate.facts import REMOVALS, written
+from ninefold.ablate.fixed import rehearse, scripts
+from ninefold.ablate.law import Found
+from ninefold.ablate.report import report, to_text
+from ninefold.pipeline import Loaded, compile_document, compile_tree
+from ninefold.syntax.nodes import Document
+
+
+def over_postgresql(loaded: Loaded) -> Loaded:
+    """A contract whose plan is the one for PostgreSQL."""
+    return replace(loaded, planned=cache(lambda: loaded.plan_for("postgresql")))
+
+
+def compiled(document: Document) -> Loaded:
+    return over_postgresql(compile_tree(document))
+
+
+def found(work: Work, share: int, of: int) -> list[Found]:
+    loaded = over_postgresql(compile_document(work.name, work.data))
+    whole = rehearse(loaded, scripts(work.files), work.operator)
+    facts = list(written(loaded.document))
+    return list(ablate(whole, facts[share % min(of, len(facts)) :: of], REMOVALS, compiled))
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize("part", TAKEN)
+@pytest.mark.parametrize("directory", CASES, ids=lambda path: path.name)
+def test_a_contract_does_nothing_that_it_does_not_state(
+    directory: Path, part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if directory.name in ELSEWHERE or not is_complete(directory):
+        return
+    monkeypatch.setattr(rehearsal, "Memory", Remembered)
+    came = found(work(directory), (part + len(directory.name)) % STRIDE, STRIDE)
+    assert came
+    told = report(compile_document(work(directory).name, work(directory).data).source, 0, came, ())
+    assert not [each for each in told.breaches if (directory.name, each.fact.address) not in KNOWN], to_text(told)
