@@ -40,6 +40,15 @@ _CANNOT_HAVE = "NF0771"
 _OF_A_PART = frozenset({"NF0326", "NF0512", GOES_NOWHERE, "NF0535", "NF0581", _CANNOT_HAVE})
 """What is said of a part of a declaration, by what else stands in it."""
 
+_OF_A_VERB = frozenset({"NF0506", "NF0522", "NF0590", "NF0608"})
+"""What is said of an endpoint by its verb, which may only be guessed."""
+
+_OF_VERBS = frozenset({"before", "issued", "page"})
+"""Names that some verbs give."""
+
+_NO_ENDPOINT = frozenset({UNDECLARED.id, "NF0701"})
+_NAMED = regex.compile(r"\{[^}]*\}")
+
 _OF_NO_TYPE = frozenset({"NF0411", "NF0541"})
 """What is said of a value of which no type is known."""
 
@@ -68,6 +77,8 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
         if each.of or each.code.severity is Severity.NOTE:
             return False
         if unread_in.may_be_why(each) or _is_not_there(each, skipped):
+            return True
+        if unread_in.goes_by_another_path(each):
             return True
         if any(machine.holds(each) for machine in machines) or _is_of_skipped(each, skipped):
             return True
@@ -172,6 +183,10 @@ class _Unread:
         self._of_causes = {one.name for each in causes for one in self._declared.around(each.span)[:1]}
         paths = {self._declared.around(each.span)[:1]: each for each in reversed(unread) if each.code.id == OF_THE_PATH}
         self._paths = frozenset(id(each) for each in paths.values())
+        moved = (self._declared.around(each.span)[:1] for each in unread if each.code.id == OF_THE_PATH)
+        self._moved = {_NAMED.sub("{}", one.name) for around in moved for one in around}
+        self._guessed = {one for each in unread if each.code is NOT_AN_ACTION
+                         for one in self._declared.around(each.span)[:1]}  # fmt: skip
         self._names = {one.name for each in unread for one in self._declared.around(each.span)}
         reading = [each for each in unread if each.code.id < _FIRST_OF_EXPRESSIONS and each.code is not UNDECLARED]
         self._misread = sorted(each.span.start for each in reading)
@@ -186,6 +201,11 @@ class _Unread:
         self._is_of_callers = _any_in(self._starts, document.part("authentication").facts.span)
         self._changed = set(_of_items(document.part("versioning").facts, self._starts))
         self._spans = {each.key.span: each.span for part in document.parts for each in every_entry(part.facts)}
+
+    def goes_by_another_path(self, each: Diagnostic) -> bool:
+        """Whether an endpoint is told not to be there that goes by a path in which a name is none."""
+        named = QUOTED.findall(each.message) if each.code.id in _NO_ENDPOINT else []
+        return bool(named) and _NAMED.sub("{}", named[0]) in self._moved
 
     def _follows_by_itself(self, each: Diagnostic) -> bool:
         """Whether it is an error of what is spelt right, wherever something else could not be read."""
@@ -203,6 +223,9 @@ class _Unread:
         around = self._declared.around(each.span)
         if each.code.id == OF_THE_PATH:
             return id(each) not in self._paths or any(_any_in(self._misread, one.span) for one in around[:1])
+        of_verb = each.code is NO_SUCH_NAME and not _OF_VERBS.isdisjoint(QUOTED.findall(each.message)[:1])
+        if (of_verb or each.code.id in _OF_A_VERB) and not self._guessed.isdisjoint(around[:1]):
+            return True
         if each.code.id in _OF_A_PART:
             if each.code.id == GOES_NOWHERE and (not QUOTED.search(each.message) or any(map(is_guess, each.help))):
                 return False

@@ -9,7 +9,7 @@ from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_FUNCTION, NO_SUCH_NAME
-from ninefold.language.codes import UNDECLARED, UNKNOWN_KEY
+from ninefold.language.codes import NOT_AN_ACTION, UNDECLARED, UNKNOWN_KEY
 from ninefold.syntax.nodes import Document, Mapping, every_entry
 
 OF_THE_PATH, GOES_NOWHERE = "NF0504", "NF0524"
@@ -17,6 +17,8 @@ _NEVER_IS, _SHOWS_NO = "NF0542", "NF0611"
 
 HAS_NO = frozenset({UNDECLARED.id, NO_SUCH_FIELD.id, OF_THE_PATH, "NF0510", "NF0511", GOES_NOWHERE})
 """What is said of a name that something does not have; its message names both."""
+
+_DOES_TO = regex.compile(r"`(.*?)(?: all)?` is nothing that .* does to `(.*)`")
 
 QUOTED = regex.compile(r"`([^`]*)`")
 
@@ -58,6 +60,9 @@ def _missing(each: Diagnostic, resources: frozenset[str]) -> tuple[object, ...] 
     names = QUOTED.findall(each.message) if each.code.id in HAS_NO else ()
     if len(names) == 2 and not resources.isdisjoint(names):
         return (frozenset(names),)
+    if each.code is NOT_AN_ACTION:  # whoever is told to take it, of one row or of all
+        did = _DOES_TO.fullmatch(each.message)
+        return None if did is None else (NOT_AN_ACTION.id, *did.groups())
     if each.code.id == _NEVER_IS:
         field, *value = QUOTED.findall(each.message)
         return (frozenset((field.partition(".")[0], *value)),)

@@ -1,0 +1,73 @@
+"""What is misspelt where it is declared is told once, however often it is used, whatever else it may have been."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+from tests.contracts import ROOT, compiled
+from tests.diagnostics.test_single_mistakes import complete, misspelt
+from tests.slices import LONG
+
+from ninefold.diagnostics.diagnostic import Severity
+from ninefold.language.verbs import VERBS
+from ninefold.pipeline import compile_document
+from ninefold.syntax.nodes import Mapping
+
+CALLED = [next(word for word in verb.also if word.isidentifier()) for verb in VERBS.values() if verb.also]
+"""What others call the verbs: a word for each."""
+
+SAMPLE = 4
+"""Mistakes of a kind that a run makes; the long run makes all."""
+
+
+def told(path: Path, text: str) -> list[str]:
+    """What is told of a text, and not of the contract itself."""
+    before = {each.message for each in compiled(path).diagnostics}
+    said = compile_document(path.name, text.encode()).diagnostics
+    return [
+        f"{each.code.id} {each.message}"
+        for each in said
+        if each.code.severity is not Severity.NOTE and each.message not in before
+    ]
+
+
+def transitions(path: Path) -> Iterator[tuple[str, str]]:
+    """Each transition that one resource alone has and an endpoint takes, called as others call a verb, and misspelt
+    where it is declared."""
+    document = compiled(path).document
+    machines = [each.value for each in document.part("states").facts.entries if isinstance(each.value, Mapping)]
+    keys = [each.key for machine in machines for each in machine.under("transitions")]
+    text = document.source.text
+    for key in keys:
+        used = rf"\b{key.text}(?= (?:all )?\w)"
+        alone = sum(each.text == key.text for each in keys) == 1 and isinstance(key.offsets, range)
+        if not alone or len(re.findall(rf"does: \[?{used}", text)) == 0:
+            continue
+        start = key.offsets[0]
+        for word in CALLED:
+            renamed = text[:start] + misspelt(word) + text[start + len(key.text) :]
+            yield f"{path.name}: {key.text} is {word}", re.sub(used, word, renamed)
+
+
+def names(path: Path) -> Iterator[tuple[str, str]]:
+    """Each name of a path, misspelt in the key of the endpoint."""
+    document = compiled(path).document
+    text = document.source.text
+    for entry in document.part("endpoints").facts.entries:
+        for found in re.finditer(r"\{(\w{2,})\}", entry.name) if isinstance(entry.key.offsets, range) else ():
+            start = entry.key.offsets[found.start(1)]
+            yield f"{path.name}: {entry.name}", text[:start] + misspelt(found[1]) + text[start + len(found[1]) :]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", [transitions, names])
+def test_what_is_misspelt_where_it_is_declared_is_told_once(kind: Callable[[Path], Iterator[tuple[str, str]]]) -> None:
+    of_all = [(path, *each) for path in {ROOT / "examples" / "orders.md", *complete()} for each in kind(path)]
+    taken = of_all if LONG else sorted(of_all, key=lambda each: crc32(each[1].encode()))[:SAMPLE]
+    found = [(title, told(path, text)) for path, title, text in taken]
+    assert any(said for _, said in found)  # a name of `put` that is no field may be a gap instead
+    assert not [(title, said) for title, said in found if len(said) > 1]
