@@ -98,8 +98,9 @@ class Work:
     def find(self, admission: Admission, page: Page) -> None:
         if self.endpoint.resource is None:
             return
+        of_row = {name.through: name for name in self.endpoint.names if name.through}
         for name in self.endpoint.names:
-            if name.through and not self.on_the_way:
+            if of_row.get(name.through) == name and not self.on_the_way:
                 self._find_parent(name)
         if self.endpoint.verb in ("create", "put", "put ensured") or self.on_the_way:
             return
@@ -274,15 +275,21 @@ class Work:
             self.parents[name.through[0]] = seen[0]
 
     def _belongs(self, row: Row, name: PathName) -> bool:
+        """Whether the names say it that are of the same row, or lead further from it: those before, and, where several
+        fields say which row it is, all."""
         assert self.values is not None
-        for earlier in self.endpoint.names[: self.endpoint.names.index(name)]:
-            if earlier.through[: len(name.through)] == name.through and len(earlier.through) > len(name.through):
-                at: Row | None = row
-                for reference in earlier.through[len(name.through) :]:
-                    target = None if at is None else at.resource.fields[reference].references
-                    at = None if at is None or target is None else self.reading.rows.find(target, at.fields[reference])
-                if at is None or not same(at.fields[earlier.field], self.values[earlier.text]):
-                    return False
+        names, depth = self.endpoint.names, len(name.through)
+        alone = row.resource.fields[name.field].unique or row.resource.primary_key == (name.field,)
+        for other in names:
+            is_behind = names.index(other) > names.index(name)
+            if other.through[:depth] != name.through or (alone and is_behind and other.through != name.through):
+                continue
+            at: Row | None = row
+            for reference in other.through[depth:]:
+                target = None if at is None else at.resource.fields[reference].references
+                at = None if at is None or target is None else self.reading.rows.find(target, at.fields[reference])
+            if at is None or not same(at.fields[other.field], self.values[other.text]):
+                return False
         return True
 
     # ── What stands in the way ────────────────────────────────────────────────────────────────────────────────

@@ -294,11 +294,12 @@ class Way:
 
 def ways(segments: tuple[Segment, ...], resources: Mapping[str, Resource]) -> tuple[Way, ...]:
     names = [each for each in segments if isinstance(each, PathName)]
-    return tuple(
-        Way(number, each.through, each.resource, resources[each.resource].primary_key[0])
+    found = {
+        each.through: Way(number, each.through, each.resource, resources[each.resource].primary_key[0])
         for number, each in enumerate(names)
         if each.through and resources[each.resource].primary_key
-    )
+    }
+    return tuple(found.values())
 
 
 def by_way(typed: Typed, listed: str, known: tuple[Way, ...]) -> Typed:

@@ -19,9 +19,9 @@ from ninefold.values import Type
 
 @dataclass(frozen=True)
 class PathName:
-    """A name in braces. `found` is the expression over the acted-on row that has to equal the value; `resource` is the
-    resource whose unique field it is, reached through `through` (the reference fields, left to right). `after`: what
-    stands behind its colon."""
+    """A name in braces. `found` is the expression over the acted-on row that has to equal the value; of `resource` it
+    says which row, alone or with others, reached through `through` (the reference fields, left to right). `after`:
+    what stands behind its colon."""
 
     text: str
     type: Type

@@ -193,6 +193,10 @@ class Resource:
         """The same, those before others of which no row may lack a value: of these, `where` has to ask for one."""
         return tuple(sorted(self.keys, key=lambda key: any(not self.fields[name].required for name in key)))
 
+    def is_known_by(self, name: str) -> bool:
+        """Whether a value of the field alone says which row."""
+        return self.fields[name].unique or self.primary_key == (name,)
+
     def is_state(self, name: str) -> bool:
         return self.machine is not None and self.machine.field == name
 

@@ -39,7 +39,7 @@ def check_path(
             complete = complete and value is not None
             segments += () if value is None else (value,)
             continue
-        found = None if resource is None else _name(segment, resource, resources, findings)
+        found = None if resource is None else _name(segment, endpoint, resource, resources, findings)
         if resource is None:
             findings.say(
                 PATH_NAME,
@@ -109,12 +109,34 @@ def _same_field(name: PathName, before: Sequence[Segment]) -> PathName | None:
     )
 
 
-def _name(
-    segment: routes.PathName, resource: Resource, resources: Mapping[str, Resource], findings: Findings
-) -> PathName | None:
+def _names(segment: routes.PathName, resource: Resource) -> tuple[str, ...]:
+    """The names that lead from the row of a resource: its own may stand before them."""
     names = segment.names
-    if names[0] == resource.name and len(names) > 1 and names[0] not in resource.fields:
-        names = names[1:]
+    return names[1:] if names[0] == resource.name and len(names) > 1 and names[0] not in resource.fields else names
+
+
+def _given(
+    endpoint: stated.Endpoint, resource: Resource, through: Sequence[str], findings: Findings
+) -> frozenset[str]:
+    """The fields of the row which references lead to that names in the path give, or lead through; of the row itself
+    also those that `where` holds equal to something."""
+    named = [_names(each, resource) for each in endpoint.segments if isinstance(each, routes.PathName)]
+    depth, where = len(through), value_of(endpoint.where)
+    given = {names[depth] for names in named if names[:depth] == tuple(through) and len(names) > depth}
+    if not through and where is not None:
+        same = findings.survey.graph.same(resource.name)
+        given |= {same.get(name, name) for name, _ in ast.held_equal(where.ast, resource.name)}
+    return frozenset(given)
+
+
+def _name(
+    segment: routes.PathName,
+    endpoint: stated.Endpoint,
+    resource: Resource,
+    resources: Mapping[str, Resource],
+    findings: Findings,
+) -> PathName | None:
+    names = _names(segment, resource)
     at: Resource = resource
     found: Typed = Variable(resource.name, Row(resource=resource.name))
     through: list[str] = []
@@ -131,7 +153,7 @@ def _name(
         found = Select(found, name, field.type, "field")
         through.append(name)
         at = resources[field.references]
-    last = _last(segment, names, at, resources, findings)
+    last = _last(segment, names, at, resources, _given(endpoint, resource, through, findings), findings)
     if last is None:
         return None
     type_ = last.type if last.references is None else resources[last.references].key.type
@@ -151,23 +173,27 @@ def _last(
     names: tuple[str, ...],
     at: Resource,
     resources: Mapping[str, Resource],
+    given: frozenset[str],
     findings: Findings,
 ) -> Field | None:
-    """The field that says which row of a resource is meant; None: it does not, which has been said."""
+    """The field that says which row of a resource is meant, alone or with others that are `given`; None: it does not,
+    which has been said."""
     name, keys = names[-1], _keys(at)
     by_one = f"the row is known by its `{keys[0]}`: write `{{{keys[0]}}}`" if len(keys) == len(names) == 1 else None
     last = at.fields.get(name)
     if last is not None and last.name in at.primary_key and not is_key(last):
         return None  # that it is no primary key has been said of the resource
     known = last is not None and last.computed is None and last.secret is None
-    if last is None or not known or last.name not in (*keys, *at.primary_key):
+    lists = [group for group in at.unique if name in group]
+    together = [*keys, *at.primary_key, *(each for group in lists if given.issuperset(group) for each in group)]
+    if last is None or not known or last.name not in together:
         findings.say(
             PATH_NAME,
             f"`{name}` is not a unique field of `{at.name}`",
             Label(segment.span, "does not say which row"),
             help=_by_a_reference(segment, last, resources)
             or did_you_mean(name, keys)
-            or (*_through_a_reference(name, at, resources), *_together(at, keys))
+            or (*_through_a_reference(name, at, resources), *_together(at, keys, lists, resources))
             or (() if by_one is None else (by_one,))
             or (
                 *((f"the unique fields of `{at.name}`: {', '.join(f'`{key}`' for key in keys)}",) if keys else ()),
@@ -187,7 +213,7 @@ def _last(
 
 def _keys(resource: Resource) -> list[str]:
     """The fields of which each alone says which row."""
-    return [each.name for each in resource.fields.values() if each.unique or resource.primary_key == (each.name,)]
+    return [name for name in resource.fields if resource.is_known_by(name)]
 
 
 def _leading(name: str, resource: Resource) -> tuple[str, ...]:
@@ -204,10 +230,19 @@ def _by_a_reference(segment: routes.PathName, last: Field | None, resources: Map
     return (_did_you_mean(".".join((*segment.names, keys[0])), segment.names[-1]),) if keys else ()
 
 
-def _together(resource: Resource, keys: Sequence[str]) -> tuple[str, ...]:
-    """The help where no field alone says which row."""
-    named = [f"`{{{each}}}`" for each in resource.primary_key]
-    return (f"the row is known by {' and '.join(named)} together",) if len(named) > 1 and not keys else ()
+def _together(
+    resource: Resource, keys: Sequence[str], lists: Sequence[Sequence[str]], resources: Mapping[str, Resource]
+) -> tuple[str, ...]:
+    """The help where no field alone says which row. `lists`: those of `unique` that have the field."""
+
+    def named(name: str) -> str:
+        target = resource.fields[name].references
+        ways = [] if target is None else _keys(resources[target])
+        return f"`{{{'.'.join((name, *ways[:1]))}}}`"
+
+    known = [*([] if keys else [resource.primary_key]), *lists]
+    groups = [" and ".join(map(named, group)) for group in known if len(group) > 1]
+    return tuple(f"the row is known by {group} together" for group in groups[:1])
 
 
 def _through_a_reference(name: str, resource: Resource, resources: Mapping[str, Resource]) -> tuple[str, ...]:

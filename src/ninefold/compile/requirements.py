@@ -17,7 +17,7 @@ from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.compile import inputs
 from ninefold.compile.perspective import CONTRACT, OPERATOR, Perspective
 from ninefold.compile.places import stated, traced
-from ninefold.compile.which_rows import WANTED, named_on_the_way, on_the_way
+from ninefold.compile.which_rows import WANTED, is_said_by_another, named_on_the_way, on_the_way
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Select, Typed, Variable, free_variables, walk
@@ -71,7 +71,7 @@ def parents(operation: Operation, perspective: Perspective) -> list[Requirement]
     and belong to those before it."""
     found = []
     for index, name in enumerate(operation.names):
-        if not name.through:
+        if not name.through or is_said_by_another(operation, index):
             continue
         alias, tests = named_on_the_way(operation, index, perspective)
         rows = f"EXISTS (SELECT 1 FROM {identifier(name.resource)} AS {identifier(alias)} WHERE "

@@ -97,24 +97,53 @@ def says_which(operation: Operation, rows: Mapping[str, str | Item], perspective
     once, and not for each row that refers to anything: that is how an index on the reference is of use."""
     if operation.several and operation.resource is not None:
         return [among(WANTED, perspective.checked.resources[operation.resource])]
-    found = []
+    resources = perspective.checked.resources
+    found, by_several = list[Fragment](), set[tuple[str, ...]]()
     for name in operation.names:
-        if len(name.through) == 1 and operation.resource is not None:
-            reference = column(operation.resource, name.through[0])
-            found.append("(" + reference + " = " + referred_to(name, perspective) + ")")
-        else:
+        own = name if operation.resource is None else named_first(name, operation, resources)
+        if len(own.through) != 1 or operation.resource is None:
             found.append(perspective.holds(equals(name.found, inputs.path_value(name.text, name.type)), rows))
+        elif own.through not in by_several:
+            reference = column(operation.resource, own.through[0])
+            found.append("(" + reference + " = " + referred_to(own, operation, perspective) + ")")
+            by_several |= set() if is_alone(own, resources) else {own.through}
     return [*found, *_further(operation, rows, perspective)]
 
 
-def referred_to(name: PathName, perspective: Perspective) -> Fragment:
-    """The primary key of the row that a name in the path stands for."""
-    target = perspective.checked.resources[name.resource]
+def is_alone(name: PathName, resources: Mapping[str, Resource]) -> bool:
+    """Whether a name in the path says by itself which row it is of, and not with others."""
+    return resources[name.resource].is_known_by(name.field)
+
+
+def named_first(name: PathName, operation: Operation, resources: Mapping[str, Resource]) -> PathName:
+    """The name in the path that stands for the row which one is a part of naming, with others: `{repo.name}` of
+    `{repo.owner.login}`. It itself, where it is none."""
+    behind = (each for each in operation.names if len(each.through) == 1 and each.through == name.through[:1])
+    return next((each for each in behind if not is_alone(each, resources)), name)
+
+
+def is_said_by_another(operation: Operation, index: int) -> bool:
+    """Whether one behind a name in the path is of the same row, and stands for both."""
+    return any(each.through == operation.names[index].through for each in operation.names[index + 1 :])
+
+
+def referred_to(name: PathName, operation: Operation, perspective: Perspective) -> Fragment:
+    """The primary key of the row that a name in the path stands for, alone or with others."""
+    resources = perspective.checked.resources
+    target = resources[name.resource]
     value = bind(inputs.path_value(name.text, name.type))
     if target.primary_key == (name.field,):
         return value
-    key, table, by = identifier(target.primary_key[0]), identifier(target.name), identifier(name.field)
-    return f"(SELECT {key} FROM {table} WHERE {by} = " + value + ")"
+    key, table = identifier(target.primary_key[0]), identifier(target.name)
+    tests = {name.field: value}
+    depth = len(name.through)
+    for each in () if is_alone(name, resources) else operation.names:
+        if each.through == name.through:
+            tests[each.field] = bind(inputs.path_value(each.text, each.type))
+        elif each.through[:depth] == name.through and len(each.through) == depth + 1:
+            tests[each.through[depth]] = referred_to(each, operation, perspective)
+    which = all_of([f"{identifier(field)} = " + wanted for field, wanted in tests.items()])
+    return f"(SELECT {key} FROM {table} WHERE " + which + ")"
 
 
 def named_on_the_way(operation: Operation, index: int, perspective: Perspective) -> tuple[str, list[Fragment]]:
@@ -123,10 +152,12 @@ def named_on_the_way(operation: Operation, index: int, perspective: Perspective)
     target = Variable(name.resource, Row(resource=name.resource))
     field = resources[name.resource].fields[name.field]
     wanted = [equals(Select(target, name.field, field.type, "field"), inputs.path_value(name.text, name.type))]
-    for earlier in operation.names[:index]:
-        if earlier.through[: len(name.through)] == name.through and len(earlier.through) > len(name.through):
-            rest = (*earlier.through[len(name.through) :], earlier.field)
-            wanted.append(equals(_chain(resources, name.resource, rest), inputs.path_value(earlier.text, earlier.type)))
+    depth, alone = len(name.through), is_alone(name, resources)
+    for number, other in enumerate(operation.names):
+        is_needed = number < index or not alone or other.through == name.through
+        if number != index and is_needed and other.through[:depth] == name.through:
+            rest = (*other.through[depth:], other.field)
+            wanted.append(equals(_chain(resources, name.resource, rest), inputs.path_value(other.text, other.type)))
     return alias, [perspective.holds(each, {name.resource: alias}) for each in wanted]
 
 

@@ -33,7 +33,7 @@ from ninefold.compile.requirements import (
 )
 from ninefold.compile.subscribers import subscription
 from ninefold.compile.upheld import Change, upheld
-from ninefold.compile.which_rows import WANTED, equals, referred_to
+from ninefold.compile.which_rows import WANTED, equals, named_first, referred_to
 from ninefold.expressions.reads import in_statement
 from ninefold.expressions.tree import Constant, Select, Typed, Variable, free_variables, rewrite
 from ninefold.plan.statement import Statement
@@ -127,7 +127,7 @@ def references_from_path(operation: Operation, perspective: Perspective) -> dict
     found = {}
     for name in operation.names:
         if len(name.through) == 1:
-            found[name.through[0]] = referred_to(name, perspective)
+            found[name.through[0]] = referred_to(name, operation, perspective)
     return found
 
 
@@ -138,7 +138,7 @@ def belonging(
     rows = {resource.name: resource.name}
     on_the_way = parents(operation, perspective)
     for named in operation.names:
-        if len(named.through) > 1:
+        if len(named_first(named, operation, perspective.checked.resources).through) > 1:
             belongs = perspective.holds(equals(named.found, inputs.path_value(named.text, named.type)), rows)
             parent = next(each for each in on_the_way if each.condition.subject == named.resource)
             yield Requirement(parent.condition, belongs, scope)
