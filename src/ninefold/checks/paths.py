@@ -115,9 +115,7 @@ def _names(segment: routes.PathName, resource: Resource) -> tuple[str, ...]:
     return names[1:] if names[0] == resource.name and len(names) > 1 and names[0] not in resource.fields else names
 
 
-def _given(
-    endpoint: stated.Endpoint, resource: Resource, through: Sequence[str], findings: Findings
-) -> frozenset[str]:
+def _given(endpoint: stated.Endpoint, resource: Resource, through: Sequence[str], findings: Findings) -> frozenset[str]:
     """The fields of the row which references lead to that names in the path give, or lead through; of the row itself
     also those that `where` holds equal to something."""
     named = [_names(each, resource) for each in endpoint.segments if isinstance(each, routes.PathName)]

@@ -37,8 +37,8 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class PathName:
-    """`{id}`, or `{article.slug}`: a unique field, alone or with others of the path, or a way through references to one.
-    `after`: the literal behind the colon of `{id}:retry`."""
+    """`{id}`, or `{article.slug}`: a field that says which row, alone or with others of the path, or a way through
+    references to one. `after`: the literal behind the colon of `{id}:retry`."""
 
     names: tuple[str, ...]
     span: Span
