@@ -10,6 +10,7 @@ from ninefold.checked.endpoints import Endpoint, Events, Stopped
 from ninefold.checked.lists import Way, ways
 from ninefold.checked.operations import Filter, Pages, PathName, PathValue, Sorts
 from ninefold.checked.resources import Effect, Guard, Resource
+from ninefold.checks.addressing import check_addressing, known_by, of_one_row
 from ninefold.checks.assignments import check_made_with
 from ninefold.checks.authentication import admissions, of_list
 from ninefold.checks.bodies import check_body, check_members, check_required
@@ -24,7 +25,7 @@ from ninefold.checks.lists import check_filters, check_pages, check_parameters, 
 from ninefold.checks.model import Vocabulary, request_type
 from ninefold.checks.operations import Chosen, Doing, Given, doing_of, one_after_another, operation_of
 from ninefold.checks.parameters import check_form, check_own_requests, check_sent
-from ninefold.checks.paths import check_addressing, check_path, known_by, of_one_row
+from ninefold.checks.paths import check_path
 from ninefold.checks.responses import check_responses
 from ninefold.checks.showing import Showing
 from ninefold.checks.sign_in import check_grant, check_sign_in
