@@ -9,7 +9,7 @@ from ninefold.expressions.functions import resolve
 from ninefold.expressions.scope import cel_name, describe
 from ninefold.expressions.sql_arrays import Arrays
 from ninefold.expressions.sql_relations import Bindings, Relation, Scalar, either, exists, unless
-from ninefold.expressions.tree import Call, Constant, MakeArray, Select, Typed
+from ninefold.expressions.tree import All, Call, Constant, MakeArray, Select, Typed, free_variables, walk
 from ninefold.sql.fragment import Fragment, bind, join
 from ninefold.values import Anything, Array, Boolean, Integer, Object, Text, Timestamp, Type
 
@@ -137,7 +137,13 @@ class Operators(Arrays):
         items = self._settled(self.relation(right, scope))
         item = self._of_binding(right, items.element)
         nullsafe = value.nullable or item.nullable
-        if _is_json(item.type) or _is_json(value.type):
+        is_json = _is_json(item.type) or _is_json(value.type)
+        exact = not (is_json or item.nullable or item.fails or items.failures) and (positive or not value.nullable)
+        if exact and _is_apart(right, scope):
+            # It is made once, whatever rows there are, and an index can serve it.
+            text = "(" + value.text + " IN (" + items.query(item.text) + "))"
+            return Scalar(text, call.type, fails=value.fails or value.nullable)
+        if is_json:
             nullsafe = True
             same = self.dialect.same_json(self.json(right, item).text, self.json(left, value).text)
         elif nullsafe:
@@ -243,3 +249,8 @@ def _is_json(type_: Type) -> bool:
             return not isinstance(items, Boolean | Integer | Text | Timestamp)
         case _:
             return False
+
+
+def _is_apart(typed: Typed, scope: Bindings) -> bool:
+    """Whether it reads no rows, nor what stands beside it in a macro."""
+    return free_variables(typed).isdisjoint(scope) and not any(isinstance(each, All) for each in walk(typed))
