@@ -188,7 +188,7 @@ def _last(
             Label(segment.span, "does not say which row"),
             help=_by_a_reference(segment, last, resources)
             or did_you_mean(name, keys)
-            or (*_through_a_reference(name, at, resources), *_together(at, keys, lists, resources))
+            or (*_through_a_reference(name, at, resources), *_together(segment, at, lists, resources))
             or (() if by_one is None else (by_one,))
             or (
                 *((f"the unique fields of `{at.name}`: {', '.join(f'`{key}`' for key in keys)}",) if keys else ()),
@@ -226,16 +226,16 @@ def _by_a_reference(segment: routes.PathName, last: Field | None, resources: Map
 
 
 def _together(
-    resource: Resource, keys: Sequence[str], lists: Sequence[Sequence[str]], resources: Mapping[str, Resource]
+    segment: routes.PathName, resource: Resource, lists: Sequence[Sequence[str]], resources: Mapping[str, Resource]
 ) -> tuple[str, ...]:
     """The help where no field alone says which row. `lists`: those of `unique` that have the field."""
 
     def named(name: str) -> str:
         target = resource.fields[name].references
         ways = [] if target is None else _keys(resources[target])
-        return f"`{{{'.'.join((name, *ways[:1]))}}}`"
+        return f"`{{{'.'.join((*segment.names[:-1], name, *ways[:1]))}}}`"
 
-    known = [*([] if keys else [resource.primary_key]), *lists]
+    known = [*([] if _keys(resource) else [resource.primary_key]), *lists]
     groups = [" and ".join(map(named, group)) for group in known if len(group) > 1]
     return tuple(f"the row is known by {group} together" for group in groups[:1])
 
