@@ -144,3 +144,16 @@ def test_no_name_is_told_that_cannot_be_written(change: str, help: str | None) -
     [told] = [each for each in loaded.diagnostics if each.code.severity is Severity.ERROR]
     assert " of 1" not in " ".join((told.message, *told.help))
     assert help is None or told.help == (help,)
+
+
+@pytest.mark.parametrize("said", ["string", "integer", '"null"', '["null"]', '[string, "null"]', "[string, integer]"])
+@pytest.mark.parametrize("key", ["string", "integer"])
+def test_the_type_of_a_reference_is_that_of_what_it_holds(key: str, said: str) -> None:
+    text = contract(
+        f"owner: {{primary key: id, fields: {{id: {{type: {key}}}}}}}\n"
+        f"item: {{primary key: id, fields: {{id: {{type: string}}, of: {{references: owner, type: {said}}}}}}}",
+        "GET /items: {does: list item, sort: [id], pages: none, responses: {200: page.items}}",
+    )
+    told = [each for each in compile_document("items.md", text.encode()).diagnostics if each.code.id == "NF0535"]
+    fits = said in (key, f'[{key}, "null"]')
+    assert [each.help for each in told] == ([] if fits else [(f'where it may have no value: `type: [{key}, "null"]`',)])

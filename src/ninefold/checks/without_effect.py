@@ -293,14 +293,23 @@ def _beside_a_reference(
         if entry.name not in schema.json or entry.name in NO_RULE:
             continue
         value = schema.json[entry.name]
-        if own is None or (entry.name == "type" and _kinds(value) <= _kinds(own.get("type", value))):
+        if own is None:
+            continue
+        if entry.name == "type" and (kinds := _kinds(value)) and kinds == _kinds(own.get("type", value)):
             continue
         if entry.name not in own or own[entry.name] != value:
             findings.say(
                 SAYS_NOTHING,
                 f"`{entry.name}` says nothing of `{resource.name}.{field.name}`",
                 Label(entry.key.span, f"a reference is the primary key of a `{target.text}`"),
+                help=_and_null(own) if entry.name == "type" else (),
             )
+
+
+def _and_null(own: Mapping[str, Any]) -> tuple[str, ...]:
+    """How it is said that a reference may have no value."""
+    kinds = [*_kinds(own.get("type", []))]
+    return (f'where it may have no value: `type: [{kinds[0]}, "null"]`',) if len(kinds) == 1 else ()
 
 
 def _identifier_schema(target: Resource, resources: Mapping[str, Resource]) -> Mapping[str, Any] | None:
