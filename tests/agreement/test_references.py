@@ -132,3 +132,52 @@ def test_a_row_is_known_by_a_reference_that_is_given_as_a_row_or_by_its_key(each
         assert [each.status for each in found] == [200] * 4
         told.append(found[-1].body)
     assert told[0] == told[1] == [["ann", text, 2] for text in ("xy" if each else "x")]
+
+
+@pytest.mark.parametrize("outcomes", [["created"], ["created", "replaced"], ["created", "unchanged"], ["replaced"]])
+@pytest.mark.parametrize("allowed", ["true", "rating.ticket.owner == caller.user"])
+@pytest.mark.parametrize("key", [["ticket"], ["ticket", "by"]])
+def test_what_the_path_of_a_put_refers_to_is_there_and_seen_as_what_a_body_refers_to(
+    outcomes: list[str], allowed: str, key: list[str]
+) -> None:
+    """A row that is there keeps its references, whoever sees what they refer to."""
+    number, ends = {"type": "integer"}, {"on delete": "cascade"}
+    path = "/".join(f"{{{each}}}" for each in key)
+    stated = contract(
+        {
+            "user": {"fields": {"id": number, "key": KEYED}},
+            "ticket": {"fields": {"id": number, "owner": {"references": "user", **ends}, "status": {"state": True}}},
+            "rating": {
+                "primary key": key[0] if len(key) == 1 else key,
+                "fields": {
+                    "ticket": {"references": "ticket", **ends},
+                    "by": {"references": "user", **ends, "on create": "caller.user"},
+                    "score": {"type": "integer", "maximum": 5},
+                },
+                "required": ["score"],
+            },
+        },
+        {
+            f"PUT /{path}": {
+                "does": "put rating",
+                "body": ["score"],
+                "responses": {each: {201 if each == "created" else 200: "rating"} for each in outcomes},
+            }
+        },
+        errors={"codes": {"no": {"status": 403, "for": "forbidden"}}, "precedence": ["forbidden", "not found"]},
+        schemes={"key": {"type": "http", "scheme": "bearer", "matches": "user.key"}},
+        rows={"user": "all", "rating": "all", "ticket": {"key": "ticket.owner == caller.user"}},
+        permissions={f"PUT /{path}": {"key": allowed}},
+    )
+    stated["authentication"]["unseen rows"] = "not found"
+    gone = {"initial": "open", "states": ["open", "shut"], "gone": ["shut"], "transitions": {}}
+    stated["states"] = {"user": NONE, "rating": NONE, "ticket": gone}
+    rows: list[tuple[str, Any]] = [("user", {"id": each, "key": f"k{each}"}) for each in (1, 2)]
+    tickets = [(1, 1, "open"), (2, 2, "open"), (3, 1, "shut"), (4, 2, "open"), (5, 1, "open")]
+    rows += [("ticket", {"id": each, "owner": owner, "status": status}) for each, owner, status in tickets]
+    rows += [("rating", {"ticket": each, "by": 1, "score": 4}) for each in (4, 5)]
+    targets = [f"/{each}" + "/1" * (len(key) - 1) for each in (1, 2, 3, 4, 5, 6, "x")]
+    asked = [give("PUT", each, {"score": score}, authorization="Bearer k1") for each in targets for score in (4, 6)]
+    told = answers(stated, rows, *asked)
+    made, seen_by_nobody = told[0].status, {told[2].status, told[4].status, told[10].status}
+    assert (made, seen_by_nobody) == ((201, {422}) if "created" in outcomes else (404, {404}))

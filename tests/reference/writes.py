@@ -395,6 +395,7 @@ class Work:
         failures = [each for name, each in change.unfit.items() if name not in change.looked_up] + change.failures
         unknown = change.unknown if failures or not change.is_valid else set()
         pointers = {leaf.field: leaf.pointer for leaf in self.endpoint.takes.body or ()}
+        named = {name.field: name.text for name in self.endpoint.names if not name.through}
         for each in self.resource.fields.values():
             if each.references is None or not each.stored or each.name in unknown or each.name in self.parents:
                 continue
@@ -404,10 +405,13 @@ class Work:
                 continue
             target = self.reading.rows.find(each.references, key)
             subject = f"{self.resource.name}.{each.name}"
-            if each.name in given.values:
+            if each.name in given.values or each.name in named:
                 if target is None or not self.is_seen(target) or target.is_gone:
-                    broken = Broken("body", pointers[each.name], "references")
-                    failures.append(Failure("invalid", subject, fields=(broken,)))
+                    failures.append(
+                        Failure("invalid", subject, fields=(Broken("body", pointers[each.name], "references"),))
+                        if each.name in given.values
+                        else invalid("path", named[each.name], "references")
+                    )
             elif target is None:
                 failures.append(Failure("conflict", subject))
         for group in self._groups() if are_kept else ():

@@ -203,15 +203,17 @@ def in_state(resource: Resource, origins: Sequence[Typed], field: str, place: Pl
 
 
 def reference_seen(
-    field: Field, value: Fragment, given: str, or_made: bool, resource: Resource, perspective: Perspective
+    field: Field, value: Fragment, at: Location, or_made: bool, resource: Resource, perspective: Perspective
 ) -> Requirement:
-    """A reference that the client gives (at the JSON Pointer `given`), of this `value`, points at a row that the client
-    sees. `or_made`: where it does not, the contract does."""
+    """A reference that the client gives, of this `value`, points at a row that the client sees. `or_made`: where it
+    does not, the contract does."""
     holds = _points_at_a_row(field, value, perspective, is_seen=True)
     if or_made:
         holds = bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + holds
-    subject, trace = f"{resource.name}.{field.name}", _of_rule(field, "references")
-    condition = Condition("invalid", subject=subject, location=_location(given), rule="references", trace=trace)
+    # A value of the path is told of as one that breaks its schema is: without its field.
+    subject = f"{resource.name}.{field.name}" if at.place == "body" else None
+    trace = _of_rule(field, "references")
+    condition = Condition("invalid", subject=subject, location=at, rule="references", trace=trace)
     constrained = _is_constrained(field, resource, perspective) and _seen(field, perspective) is None
     return Requirement(condition, "(" + holds + ")", Scope.VALUES, (field.name,), constrained=constrained)
 
@@ -260,7 +262,7 @@ def has_value(
     condition = Condition(
         "invalid",
         subject=f"{resource.name}.{field.name}",
-        location=None if given is None else _location(given),
+        location=None if given is None else in_body(given),
         rule=None if given is None else "required",
         trace=_of_rule(field, "required"),
     )
@@ -287,7 +289,12 @@ def _together(fields: Sequence[Field], resource: Resource, perspective: Perspect
     )
 
 
-def _location(pointer: str) -> Location:
+def in_path(name: str) -> Location:
+    """A value of the path, by its name there."""
+    return Location("path", "/" + name.replace("~", "~0").replace("/", "~1"), name)
+
+
+def in_body(pointer: str) -> Location:
     """A place in the body, called as the client calls it."""
     return Location("body", pointer, pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~"))
 
@@ -318,7 +325,7 @@ def unique(
     name = identifier(resource.name)
     holds = f"NOT EXISTS (SELECT 1 FROM {name} AS {identifier(alias)} WHERE " + all_of(tests) + ")"
     first = next((field for field in fields if field.name in pointers), fields[0])
-    locations = tuple(_location(pointers[each.name]) for each in fields if each.name in pointers)
+    locations = tuple(in_body(pointers[each.name]) for each in fields if each.name in pointers)
     condition = Condition(
         "conflict",
         subject=f"{resource.name}.{first.name}" if len(fields) == 1 else resource.name,

@@ -228,6 +228,11 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         for name, span in stored_of_path(endpoint, own):
             words = f"the `{name}` in the path is not as the rules of `{own}.{name}` say"
             yield Refusal("invalid", Step.PATH, fact=span, words=words, meanings=("values", "rows that may be there"))
+            field = survey.graph.fields.get(own, {}).get(name)
+            target = None if field is None else value_of(field.references)
+            if target is not None:
+                words = f"the `{name}` in the path refers to no `{target.text}` that the caller sees"
+                yield Refusal("invalid", Step.JUDGED, fact=span, words=words, meanings=("references",))
     delivery = value_of(survey.contract.events.delivery)
     if endpoint.streams and delivery is not None and isinstance(delivery.stream, Shown):
         words = f"the header `{RESUME}`, or the parameter `{RESUMED_BY}`, is no `id` of an event that this caller was "

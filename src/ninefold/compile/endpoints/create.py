@@ -25,6 +25,8 @@ from ninefold.compile.requirements import (
     Scope,
     guard,
     has_value,
+    in_body,
+    in_path,
     parents,
     permission,
     permission_by_way,
@@ -147,9 +149,10 @@ def belonging(
 def references(
     operation: Mutation, assigns: Sequence[Assign], resource: Resource, perspective: Perspective
 ) -> Iterator[Requirement]:
-    """What the new row refers to is there, and seen where the body gives it. Rows that the path names are required
-    already. The row as it would be has what the statement makes, and each of several rows has its own."""
+    """What the new row refers to is there, and seen where the request gives it. Rows that the path leads through are
+    required already. The row as it would be has what the statement makes, and each of several rows has its own."""
     given, by_name = pointers(operation), {each.field: each for each in assigns}
+    named = {each.field: each.text for each in operation.names if not each.through}
     for name, field in resource.fields.items():
         assign = by_name.get(name)
         if field.references is None or assign is None:
@@ -158,8 +161,10 @@ def references(
         value = column(resource.name, name) if in_row else bind(inputs.new_value(name, field.type))
         or_made = is_made(assign) and not (assign.given and operation.several)
         if assign.given:
-            yield reference_seen(field, value, given[name], or_made, resource, perspective)
-        if or_made:
+            yield reference_seen(field, value, in_body(given[name]), or_made, resource, perspective)
+        if name in named:
+            yield reference_seen(field, value, in_path(named[name]), False, resource, perspective)
+        elif or_made:
             yield reference_there(field, value, assign.given, resource, perspective)
 
 

@@ -232,8 +232,11 @@ def _requirements(
         taken = Condition("conflict", subject=resource.name, trace=traced(operation.place))
         required += _where(row, _Row.AS_IT_IS, [Requirement(taken, Fragment("FALSE"), Scope.EITHER)], resource)
     for each in references(operation, assigns, resource, perspective):
-        by_contract = each.condition.condition == "conflict"
-        required += _where(row, _Row.AS_IT_WOULD_BE, [each], resource) if by_contract else [each]
+        at = each.condition.location
+        if at is not None and at.place == "body":  # the row that is there is given it as well
+            required.append(each)
+        elif at is None or "created" in operation.outcomes:
+            required += _where(row, _Row.AS_IT_WOULD_BE, [each], resource)
     required += _where(row, _Row.AS_IT_WOULD_BE, values_there(resource, by_statement, given), resource)
     required += _where(row, _Row.AS_IT_WOULD_BE, _given_by_contract(assigns, resource), resource)
     required += permission(admission, resource, perspective, Scope.EITHER)

@@ -33,6 +33,7 @@ from ninefold.compile.requirements import (
     distinct_as_they_become,
     guard,
     has_value,
+    in_body,
     in_state,
     of_conditions,
     reference_seen,
@@ -187,7 +188,7 @@ def _references(
         is_given = assign is not None and assign.given
         or_made = value is not None or (assign is not None and is_made(assign))
         if is_given:
-            yield reference_seen(field, in_request, given[field.name], or_made, resource, perspective)
+            yield reference_seen(field, in_request, in_body(given[field.name]), or_made, resource, perspective)
         if or_made:
             yield reference_there(field, in_request if value is None else value, is_given, resource, perspective)
 
