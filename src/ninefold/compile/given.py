@@ -37,15 +37,16 @@ def operator_values(
 
 def _read_by(part: Any) -> Iterator[str]:
     """The names after `operator.` in all expressions of a part of a plan, its statements' among them."""
-    match part:
-        case Select(operand=Variable(name="operator"), name=name):
-            yield name
-        case msgspec.Struct():
-            for each in part.__struct_fields__:
-                yield from _read_by(getattr(part, each))
-        case tuple() | list():
-            for each in part:
-                yield from _read_by(each)
-        case dict():
-            for each in part.values():
-                yield from _read_by(each)
+    left = [part]
+    while left:
+        match left.pop():
+            case str() | int() | None:
+                pass  # nearly all that there is
+            case Select(operand=Variable(name="operator"), name=name):
+                yield name
+            case msgspec.Struct() as each:
+                left += map(each.__getattribute__, each.__struct_fields__)
+            case tuple() | list() as each:
+                left += each
+            case dict() as each:
+                left += each.values()
