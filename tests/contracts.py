@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +32,12 @@ def compiled(path: Path) -> Loaded:
     # It is kept until the process ends: Python need not look through it whenever it looks for garbage.
     gc.freeze()
     return loaded
+
+
+@lru_cache(32)
+def compiled_once(name: str, data: bytes, accept_proposals: bool = False) -> Loaded:
+    """The same of a document that a test has made, for those who ask of it again soon."""
+    return compile_document(name, data, accept_proposals)
 
 
 def contract_of(directory: Path) -> Path:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from tests.contracts import contract_of, operator_of
+from tests.contracts import compiled, contract_of, operator_of
 from tests.slices import some
 
 from ninefold.ablate.ablate import asked_of
@@ -21,7 +21,7 @@ from ninefold.diff.compare import diff
 from ninefold.diff.finding import Difference
 from ninefold.diff.meaning import felt, meaning
 from ninefold.language.key import Kind
-from ninefold.pipeline import Loaded, compile_document, compile_tree
+from ninefold.pipeline import Loaded, compile_tree
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, scalars
 
 
@@ -46,8 +46,7 @@ def whole(directory: Path) -> Whole:
     """With what the operator gives to the case: its requests are written for that, and for nobody who stands in."""
     contract = contract_of(directory)
     files = tuple((path.name, path.read_text(encoding="utf-8")) for path in sorted((directory / "http").glob("*.http")))
-    loaded = compile_document(contract.name, contract.read_bytes())
-    return rehearse(loaded, scripts(files), operator_of(directory), stands_in=False)
+    return rehearse(compiled(contract), scripts(files), operator_of(directory), stands_in=False)
 
 
 @dataclass(frozen=True)

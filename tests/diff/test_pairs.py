@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from tests.contracts import ROOT
+from tests.contracts import ROOT, compiled_once
 from tests.sarif import VALIDATOR
 from tests.slices import some
 
 from ninefold.diagnostics.sarif import Tool, to_sarif
 from ninefold.diff.compare import diff
 from ninefold.diff.report import results
-from ninefold.pipeline import Loaded, compile_document
+from ninefold.pipeline import Loaded
 
 TEXT = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8")
 PAIRS: list[dict[str, Any]] = msgspec.yaml.decode(Path(__file__).with_name("pairs.yaml").read_bytes())
@@ -33,9 +32,8 @@ def edited(text: str, edits: list[list[str]]) -> str:
     return text
 
 
-@lru_cache(4)  # most pairs change the same contract
 def loaded(name: str, text: str) -> Loaded:
-    found = compile_document(name, text.encode())
+    found = compiled_once(name, text.encode())
     assert found.plan is not None, found.diagnostics[0].message
     return found
 

@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.contracts import ROOT, SERVED, compiled, contract_of
+from tests.contracts import ROOT, SERVED, compiled, compiled_once, contract_of
 from tests.slices import LONG, some
 
 from ninefold.cli import main
 from ninefold.diff.older import again, proposal
 from ninefold.diff.sight import differing, sight
 from ninefold.language.fact import value_of
-from ninefold.pipeline import Loaded, compile_document
+from ninefold.pipeline import Loaded
 
 ORDERS = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8")
 PAIRS = ROOT / "tests" / "versions" / "pairs"
@@ -33,7 +33,7 @@ def test_the_changes_of_a_version_are_found_again(path: Path) -> None:
 
 
 def loaded(text: str) -> Loaded:
-    found = compile_document("contract.md", text.encode())
+    found = compiled_once("contract.md", text.encode())
     assert found.plan is not None, found.diagnostics
     return found
 
@@ -101,8 +101,8 @@ def test_an_ordinary_change_is_kept_as_far_as_part_9_can(why: str) -> None:
     assert [each.verdict for each in found.unkept] == unkept, found.unkept
 
 
-def test_it_is_told_as_yaml_and_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    old, new = tmp_path / "old.md", tmp_path / "new.md"
+def test_it_is_told_as_yaml_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = Path("old.md"), Path("new.md")
     old.write_text(ORDERS, encoding="utf-8")
     new.write_text(ORDERS.replace("wrong_state", "not_now").replace("from: [draft, placed]", "from: draft"), "utf-8")
     assert main(["diff", str(old), str(new), "--propose"]) == 1
@@ -126,7 +126,7 @@ def test_it_is_told_as_yaml_and_as_json(tmp_path: Path, capsys: pytest.CaptureFi
     ],
 )
 def test_who_may_call_an_endpoint_that_is_gone_is_proposed_as_a_line_of_part_5(
-    line: str, kept: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    line: str, kept: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stated = "  DELETE /orders/{id}:      key\n"
     endpoint = ORDERS[ORDERS.index("DELETE /orders/{id}:\n") :].partition("\nP")[0] + "\n"
@@ -135,17 +135,17 @@ def test_who_may_call_an_endpoint_that_is_gone_is_proposed_as_a_line_of_part_5(
         added = '      - {add: "DELETE /orders/{id}", was: {does: delete order, responses: {204: none}}}\n'
         new = new.replace("    changes:\n", f"    changes:\n{added}")
     for name, text in (("old.md", old), ("new.md", new)):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    main(["diff", str(tmp_path / "old.md"), str(tmp_path / "new.md"), "--propose"])
+        Path(name).write_text(text, encoding="utf-8")
+    main(["diff", "old.md", "new.md", "--propose"])
     page = capsys.readouterr().out
     assert '{add: "DELETE /orders/{id}", was: {does: delete order' in page
     assert told in page
-    assert (f"# for part 5 of {tmp_path / 'new.md'}\npermissions:\n" in page) == bool(told)
+    assert ("# for part 5 of new.md\npermissions:\n" in page) == bool(told)
 
 
-def written(older: str, newer: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+def written(older: str, newer: str, capsys: pytest.CaptureFixture[str]) -> str:
     """The newer document, once what is proposed is written into it."""
-    old, new = folder / "old.md", folder / "new.md"
+    old, new = Path("old.md"), Path("new.md")
     old.write_text(older, encoding="utf-8")
     new.write_text(newer, encoding="utf-8")
     main(["diff", str(old), str(new), "--propose", "--write"])
@@ -166,7 +166,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("layout", WRITTEN)
-def test_it_is_written_in_its_place(layout: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_is_written_in_its_place(layout: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The older version of the document that is written is the older document."""
     begin, end = ORDERS.index("versions:\n"), ORDERS.index("compatible:")
     stem = f"{ORDERS[:begin]}VERSIONS{ORDERS[end:]}".replace('default: "2026-06-01"', "DEFAULT")
@@ -174,7 +174,7 @@ def test_it_is_written_in_its_place(layout: str, tmp_path: Path, capsys: pytest.
     older = stem.replace("VERSIONS", 'versions: {"2026-06-01": {}}\n').replace("DEFAULT", 'default: "2026-06-01"')
     newer = stem.replace("VERSIONS", WRITTEN[layout]).replace("DEFAULT", 'default: "3"')
     newer = newer.replace("wrong_state", "not_now").replace("maxLength: 500", "maxLength: 600")
-    text = written(older, newer, tmp_path, capsys)
+    text = written(older, newer, capsys)
     assert ("# today" in text) == ("# today" in newer) and text[:begin] == newer[:begin]
     derived = loaded(text).of("2026-06-01")
     assert derived is not None
@@ -191,7 +191,7 @@ PART_9 = {
 
 
 @pytest.mark.parametrize("part", PART_9)
-def test_part_9_is_written_where_there_is_none(part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_part_9_is_written_where_there_is_none(part: str, capsys: pytest.CaptureFixture[str]) -> None:
     """How a request names its version is as the older contract says; where it does not, that is asked."""
     begin = ORDERS.index("## 9. Versioning")
     newer = f"{ORDERS[:begin]}{PART_9[part]}".replace("wrong_state", "not_now")
@@ -205,7 +205,7 @@ compatible: [add an endpoint]
 ```
 """
     for old_part, names in ((stated, "2026-06-01"), (PART_9["said to be none"], "1")):
-        text = written(ORDERS[:begin] + old_part, newer, tmp_path, capsys)
+        text = written(ORDERS[:begin] + old_part, newer, capsys)
         kept = newer if part == "absent" else newer[: newer.index("## 9")]
         assert text.startswith(kept) and ("Nobody has asked." in text) == (part == "left open")
         found = loaded(text)
@@ -213,8 +213,8 @@ compatible: [add an endpoint]
         assert {each.question.part for each in found.open_questions} == (set() if old_part == stated else {9})
 
 
-def test_what_has_no_place_is_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    old, new = tmp_path / "old.md", tmp_path / "new.md"
+def test_what_has_no_place_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = Path("old.md"), Path("new.md")
     old.write_text(ORDERS, encoding="utf-8")
     new.write_text(ORDERS.replace("wrong_state", "not_now"), encoding="utf-8")
     before = new.read_bytes()
