@@ -49,7 +49,8 @@ def assemble(text: str) -> str:
     return _STRETCH.sub(lambda found: f"{found[1]}\n{GENERATED[found['name']]()}\n\n{found[3]}", text)
 
 
-_OF_PARTS = [each for each in QUESTIONS if each not in {question_of(key) for key in vocabulary()}]
+_OF_KEYS = {question_of(key) for key in vocabulary()}
+_OF_PARTS = [each for each in QUESTIONS if each not in _OF_KEYS]
 """The others stand at their keys."""
 
 
