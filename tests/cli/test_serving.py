@@ -214,7 +214,7 @@ def test_a_database_of_another_contract_is_refused_with_all_differences(tmp_path
         .replace("body: [email, name]", "body: [email, name, town]")
     )
     said = refused(document=other)
-    assert "  - field `customer.town`, new, required, and 1 row has no value for it\n" in said
+    assert "  - 1 row has no value for field `customer.town` (new, required)\n" in said
     assert "ninefold upgrade" in said and "--database" in said
 
 

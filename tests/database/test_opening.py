@@ -231,7 +231,7 @@ def test_differences_are_told_and_nothing_is_changed(tmp_path: Path) -> None:
     customer = msgspec.structs.replace(CUSTOMER, columns=(*CUSTOMER.columns, Column("born", Timestamp(), True)))
     refusal = refused(path, Schema((customer, Table("tag", (Column("id", Text(), True),), ("id",)))))
     assert refusal.details == (
-        "field `customer.born`, new, required, and 1 row has no value for it",
+        "1 row has no value for field `customer.born` (new, required)",
         "resource `follow`, its rows stay, hidden",
     )
     assert refusal.help

@@ -7,6 +7,7 @@ rows are in.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import assert_never
 
@@ -158,3 +159,10 @@ def type_in_words(type_: Type) -> str:
             return "any JSON value"
         case _:
             assert_never(type_)
+
+
+def names_there(table: Table, types: Mapping[str, Type] | None = None) -> dict[str, str]:
+    """What columns, and what was set aside, are called in the database. `types`: of which the latter has to be."""
+    back = (each for each in table.aside if types is None or types.get(each.column.name) == each.column.type)
+    aside = {name: each.stored for each in back for name in (each.stored, each.column.name)}
+    return aside | {column.name: column.name for column in table.columns}

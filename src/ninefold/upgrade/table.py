@@ -9,7 +9,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Aside, Column, Index, Reference, Schema, Table
 from ninefold.upgrade import steps
 from ninefold.upgrade.change import By, Change, of_lacking
-from ninefold.upgrade.shape import ON_DELETE, reference_indexes, type_in_words
+from ninefold.upgrade.shape import ON_DELETE, names_there, reference_indexes, type_in_words
 from ninefold.upgrade.steps import Premise, Step, Value
 from ninefold.values import Array, Digest, Integer, Number, Text, Timestamp, Type
 
@@ -150,7 +150,7 @@ class Changed:
             write = (f"{{remove rows: {self.new.name}, where: …}}", *none)
             over = steps.AreNone(self.here, name)
             yield Change("automatic", self.about(name), words, (), there, "upgrade", write, over)
-        elif (was := _type(held, self.stored)) != (now := _type(holds, self.wanted)):
+        elif self._there(held.table) and (was := _type(held, self.stored)) != (now := _type(holds, self.wanted)):
             # Other than numbers there are none: what they refer to has no rows, or is asked.
             self.anew = True
             self.values.pop(name)
@@ -165,9 +165,11 @@ class Changed:
     def _refer(self, column: str, reference: Reference) -> Premise:
         """That what a column holds is there to be referred to."""
         target = self._there(reference.table)
-        if target is None:
+        tables = (each for each in (*self.stored.tables, *self.stored.aside) if each.name == reference.table)
+        key = next((names_there(each).get(reference.key) for each in tables), None)
+        if target is None or key is None:
             return steps.AreNone(self.here, column)
-        return steps.Refer(self.here, column, target, reference.key)
+        return steps.Refer(self.here, column, target, key)
 
     def _hidden(self, was: Column, new: Sequence[Column]) -> Change:
         aside = steps.set_aside(was, self.aside)
@@ -233,18 +235,19 @@ class Changed:
         self.anew = True
         hidden = {each.stored: each.column.name for each in self.old.aside}
         before = tuple(hidden.get(name, name) for name in self.old.key)
-        same = before == self.new.key
-        words = "has other values" if same else f"was {_all(before)} and is {_all(self.new.key)}"
-        unique = steps.Differ(self.here, self.new.key)
-        known = {column.name for column in self.old.columns}
+        words = f"was {_all(before)} and is {_all(self.new.key)}" if before != self.new.key else "has other values"
+        known = names_there(self.old, {column.name: column.type for column in self.new.columns})
+        unique = steps.Differ(self.here, tuple(known.get(name, name) for name in self.new.key))
         about = f"the primary key of `{self.new.name}`"
         if self.new.key and all(name in known for name in self.new.key):
-            have = (steps.HaveValue(self.here, name) for name in self.new.key)
-            rows = steps.AreNone(self.here)
-            hides = self._is_sensitive(self.new.key)
+            have = (steps.HaveValue(self.here, known[name]) for name in self.new.key)
+            rows, hides = steps.AreNone(self.here), self._is_sensitive(self.new.key)
             yield Change("automatic", about, words, (), (unique, *have), "upgrade", over=rows, hides=hides)
+        elif not self.new.key:
+            write = (f"{{remove rows: {self.new.name}, where: …}}",)
+            yield Change("automatic", about, words, (), (unique,), "upgrade", write, steps.AreNone(self.here))
         else:
-            # What a new column has to have in each row is asked of that; a key of none has one row at most.
+            # What a new column has to have in each row is asked of that.
             asked = {column.name for column in self.new.columns if column.required and column.name not in known}
             empty = () if asked.intersection(self.new.key) else (steps.AreNone(self.here),)
             yield Change("automatic", about, words, (), empty, "upgrade", over=steps.AreNone(self.here))

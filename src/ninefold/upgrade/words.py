@@ -39,9 +39,12 @@ def rows(count: int) -> str:
 def unmet(change: Change, premise: Premise, count: int, examples: str) -> str:
     """Why a change is not made without a decision: what the rows that are there are not."""
     about = change.about if not change.words else sentence(change)
+    what = f"{change.about} ({change.words})" if change.words else change.about
     match premise:
-        case steps.HaveValue():
-            return f"{about}, and {rows(count)} {_have(count)} no value for it"
+        case steps.HaveValue() | steps.AreNone(column=""):
+            return f"{rows(count)} {_have(count)} no value for {what}"
+        case steps.Differ(columns=()):
+            return f"{about}, and of {rows(count)} one can stay"
         case steps.Differ():
             return f"{about}, and {_values(count)} in several rows{_such_as(examples)}"
         case steps.Refer():
@@ -51,10 +54,8 @@ def unmet(change: Change, premise: Premise, count: int, examples: str) -> str:
         case steps.AreSecrets(passwords=passwords):
             kinds = ("tokens", "passwords") if passwords else ("passwords", "tokens")
             return f"{about} holds {kinds[0]} in {rows(count)}, and they cannot become {kinds[1]}"
-        case steps.AreNone(column=""):
-            return f"{about}, and {rows(count)} {_have(count)} no value for it"
         case steps.AreNone():
-            return f"{about}, and {rows(count)} {_have(count)} a value"
+            return f"{rows(count)} {_have(count)} a value of {what}"
         case steps.Convert():
             return f"{about}, and {_values(count)} not exact then{_such_as(examples)}"
         case _:
@@ -72,7 +73,7 @@ def answers(
                 for state in new.get(table, ()):
                     yield f"{{state: {table}.{each}, to: {state}, since: kept}}   # `{state}` is new: renamed?"
                 yield f"{{state: {table}.{each}, to: …, since: kept}}   # or since: now; to: {' or '.join(values)}"
-        case steps.Differ(table=table, columns=columns):
+        case steps.Differ(table=table, columns=columns) if columns:
             yield f"{{set: {table}.{columns[-1]}, is: …, where: …}}"
             yield f"{{remove rows: {table}, where: …}}"
         case steps.HaveValue(table=table, column=column) if not change.write:

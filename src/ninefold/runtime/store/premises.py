@@ -54,11 +54,12 @@ def _breaking(premise: Premise, database: Asking) -> Question:
     match premise:
         case steps.HaveValue(table=name, column=column):
             return f"SELECT {database.told_by(name)} FROM {table} WHERE {identifier(column)} IS NULL", ()
+        case steps.Differ(table=name, columns=()):
+            return f"SELECT {database.told_by(name)} FROM {table} WHERE (SELECT count(*) FROM {table}) > 1", ()
         case steps.Differ(columns=columns):
             names = [identifier(column) for column in columns]
-            known = " AND ".join(f"{name} IS NOT NULL" for name in names) or "TRUE"
-            first, groups = (names[0], f" GROUP BY {', '.join(names)}") if names else ("1", "")
-            return f"SELECT {first} FROM {table} WHERE {known}{groups} HAVING count(*) > 1", ()
+            known = " AND ".join(f"{name} IS NOT NULL" for name in names)
+            return f"SELECT {names[0]} FROM {table} WHERE {known} GROUP BY {', '.join(names)} HAVING count(*) > 1", ()
         case steps.Refer(column=column, target=target, key=key):
             own = f"{table}.{identifier(column)}"
             there = f"SELECT 1 FROM {identifier(target)} AS target WHERE target.{identifier(key)} = {own}"
