@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from ninefold.checked.contents import Content
 from ninefold.checked.endpoints import Cors, Endpoint, EventKind, Events, Requests, Stopped
 from ninefold.checked.operations import Read, fixed_path
-from ninefold.checked.resources import Field, Record, Resource
+from ninefold.checked.resources import Field, Guard, Record, Resource
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.scope import Model
@@ -310,6 +310,11 @@ class Checked:
                 if each.references is not None and each.stored:
                     found.setdefault(each.references, []).append((resource, each))
         return {target: tuple(references) for target, references in found.items()}
+
+    @cached_property
+    def invariants(self) -> tuple[tuple[Resource, Guard], ...]:
+        """Those of all resources, each with whose it is."""
+        return tuple((each, invariant) for each in self.resources.values() for invariant in each.invariants)
 
     @cached_property
     def by_fixed_path(self) -> Mapping[tuple[str | None, ...], tuple[Endpoint, ...]]:

@@ -59,16 +59,15 @@ def upheld(change: Change, operation: Operation, perspective: Perspective) -> tu
     """The invariants of other rows that a write may break."""
     found = []
     falling: tuple[_Falling, ...] = ()
-    if change.kind == "delete" and any(each.invariants for each in perspective.checked.resources.values()):
+    if change.kind == "delete" and perspective.checked.invariants:
         falling = tuple(_falling(change.resource, perspective.checked.resources))
     cleared = {each.resource.name for each in falling if each.cleared is not None}
-    for resource in perspective.checked.resources.values():
-        for invariant in resource.invariants:
-            # One that reads its own row alone is asked by the writes of that, but nothing else writes what is cleared.
-            if resource.name in cleared or reads_beyond(invariant.that, (resource.name,), perspective.checked.model):
-                affected = tuple(_affected(change, falling, resource, invariant, perspective))
-                if affected:
-                    found.append(_upheld(change, resource, invariant, affected, operation, perspective))
+    for resource, invariant in perspective.checked.invariants:
+        # One that reads its own row alone is asked by the writes of that, but nothing else writes what is cleared.
+        if resource.name in cleared or reads_beyond(invariant.that, (resource.name,), perspective.checked.model):
+            affected = tuple(_affected(change, falling, resource, invariant, perspective))
+            if affected:
+                found.append(_upheld(change, resource, invariant, affected, operation, perspective))
     return tuple(found)
 
 
