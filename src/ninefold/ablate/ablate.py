@@ -9,10 +9,12 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from hashlib import sha256
 from multiprocessing import get_context
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
+from msgspec import structs
 
 from ninefold.ablate.compare import Change
 from ninefold.ablate.facts import REMOVALS, Removal, Written, without, written
@@ -23,9 +25,10 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.pipeline import Loaded, compile_document, compile_tree
 from ninefold.plan.service import ServicePlan
 from ninefold.syntax.nodes import Document
+from ninefold.trace import identifier
 
-_SAID = frozenset(("gaps", "not_in_force", "places", "proposals"))
-"""What of a plan is words for people, and changes nothing that it does."""
+_APART = frozenset(("gaps", "not_in_force", "operator_operations", "proposals", "routes", "stored", "versions"))
+"""What of a plan is words for people, or what no request reaches, so that no response is another; or stands apart."""
 
 
 Compiler: TypeAlias = Callable[[Document], Loaded]
@@ -37,10 +40,18 @@ _CONDITIONS = ("if-match", "if-none-match")
 
 @dataclass(frozen=True, slots=True)
 class _Pieces:
-    """A plan, encoded piece by piece: by route, and all else."""
+    """A plan, encoded piece by piece: each route of each version (empty: that of the plan itself), and all else."""
 
-    routes: dict[str, bytes]
+    routes: dict[tuple[str, str], bytes]
     rest: bytes
+
+    @property
+    def digest(self) -> bytes:
+        return sha256(msgspec.msgpack.encode(([*self.routes.items()], self.rest))).digest()
+
+
+_Answers: TypeAlias = tuple[tuple[Change, ...], tuple[tuple[str, str], ...]]
+"""The requests that a plan answers in another way, and the rows that it states."""
 
 
 def ablate(
@@ -51,33 +62,54 @@ def ablate(
 ) -> Iterator[Found]:
     """What comes of each removal of each fact, or of some facts. `compiler`: what is judged."""
     pieces = _pieces(whole.plan)
+    known: dict[bytes, _Answers] = {}  # what two removals leave of a contract is often the same
     for fact in written(whole.loaded.document) if facts is None else facts:
         for removal in removals:
             try:
-                yield _removed(whole, pieces, fact, removal, compiler)
+                yield _removed(whole, pieces, known, fact, removal, compiler)
             except Exception as error:
                 yield failing(fact, removal, error)
 
 
-def _removed(whole: Whole, pieces: _Pieces, fact: Written, removal: Removal, compiler: Compiler) -> Found:
+def _removed(
+    whole: Whole,
+    pieces: _Pieces,
+    known: dict[bytes, _Answers],
+    fact: Written,
+    removal: Removal,
+    compiler: Compiler,
+) -> Found:
     loaded = compiler(without(whole.loaded.document, fact, removal))
     if loaded.plan is None:
         return judge(whole, fact, removal, loaded, (), None)
-    changes, opened = _asked_of(whole, pieces, loaded.plan)
+    left = _pieces(loaded.plan)
+    if left == pieces:
+        return judge(whole, fact, removal, loaded, (), None)
+    if left.digest not in known:
+        known[left.digest] = _asked_of(whole, pieces, loaded.plan, left)
+    changes, opened = known[left.digest]
+    changes = tuple(_named_anew(each, loaded.plan) for each in changes)
     opened_less = None if opened == whole.opened else set(opened) <= set(whole.opened)
     return judge(whole, fact, removal, loaded, changes, opened_less)
 
 
+def _named_anew(change: Change, plan: ServicePlan) -> Change:
+    """The same of a plan that differs in words alone, of which the identifiers of causes are."""
+    text, digest = change.new.trace, identifier.digest(plan)
+    own = identifier.write(digest, identifier.read(text, text.split(".")[1]))
+    return change if own == text else replace(change, new=replace(change.new, trace=own))
+
+
 def asked_of(whole: Whole, plan: ServicePlan) -> tuple[Change, ...]:
     """The fixed requests of a contract that another plan answers in another way."""
-    return _asked_of(whole, _pieces(whole.plan), plan)[0]
+    return _asked_of(whole, _pieces(whole.plan), plan, _pieces(plan))[0]
 
 
-def _asked_of(whole: Whole, pieces: _Pieces, plan: ServicePlan) -> tuple[tuple[Change, ...], tuple[Any, ...]]:
-    """The same, and the rows that the other one states."""
+def _asked_of(whole: Whole, pieces: _Pieces, plan: ServicePlan, left: _Pieces) -> _Answers:
+    """The same, and the rows that the other one states. `left`: its pieces."""
     rehearsal = whole.rehearsal(plan)
     opened = rehearsal.opened()
-    changes = tuple(changes_of(_concerned(whole.asked, pieces, _pieces(plan)), rehearsal))
+    changes = tuple(changes_of(_concerned(whole.asked, pieces, left), rehearsal))
     rehearsal.close()
     return changes, opened
 
@@ -123,8 +155,12 @@ def _tag(seen: Seen) -> str | None:
 
 
 def _pieces(plan: ServicePlan) -> _Pieces:
-    routes = {route.key: msgspec.msgpack.encode(route) for route in plan.routes}
-    rest = {name: getattr(plan, name) for name in plan.__struct_fields__ if name not in _SAID and name != "routes"}
+    older = () if plan.versions is None else plan.versions.versions
+    routes = {("", route.key): msgspec.msgpack.encode(route) for route in plan.routes}
+    routes |= {(each.name, route.key): msgspec.msgpack.encode(route) for each in older for route in each.routes}
+    rest = {name: getattr(plan, name) for name in plan.__struct_fields__ if name not in _APART}
+    bare = tuple(structs.replace(each, routes=()) for each in older)
+    rest["versions"] = None if plan.versions is None else structs.replace(plan.versions, versions=bare)
     return _Pieces(routes, msgspec.msgpack.encode(rest))
 
 
@@ -132,7 +168,7 @@ def _concerned(asked: tuple[Asked, ...], old: _Pieces, new: _Pieces) -> tuple[As
     """The requests that a difference between two plans can concern: what else happens to a request is in its route."""
     if old.rest != new.rest or old.routes.keys() != new.routes.keys():
         return asked
-    other = {key for key, route in old.routes.items() if route != new.routes[key]}
+    other = {key[1] for key, route in old.routes.items() if route != new.routes[key]}
     return tuple(each for each in asked if each.seen.endpoint in other)
 
 
