@@ -267,8 +267,9 @@ def unsound(pair: Pair, found: Difference) -> Iterator[str]:
         endpoints = {each.old.endpoint, each.new.endpoint}
         if endpoints == {None}:
             endpoints |= _beside(each.where, found)
-        if carried and (not endpoints & {*differs.endpoints} or each.old.status == each.new.status):
-            continue  # rows had to be carried into tables of another form, and are not quite the same
+        statuses = {each.old.status, each.new.status}
+        if carried and (not endpoints & {*differs.endpoints} or len(statuses) == 1 or 404 in statuses):
+            continue  # rows were carried into tables of another form: not quite the same, or left behind
         told = (one for one in found.findings if one.verdict != "words")
         about = [one for one in told if endpoints & {*one.endpoints} or one.everywhere or not one.endpoints]
         if not about:

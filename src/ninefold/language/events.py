@@ -95,7 +95,7 @@ class Webhooks:
         NOT_SENT, says_none=True)
     attempts: Fact[int] | None = asked(
         "attempts", shapes.Integer(1), "How many attempts are made, the first one included.", DELIVERY, NOT_SENT,
-        order="more")
+        order="more", promise="raise a limit")
     backoff: Fact[tuple[int, ...]] | None = asked(
         "backoff", shapes.ListOf(shapes.Duration()),
         "The wait before each further attempt; the last counts for all that come after it.", DELIVERY, NOT_SENT,
@@ -175,7 +175,8 @@ class Events:
         "kept", shapes.OneOf((shapes.Duration(), shapes.Word((ALWAYS,)))),
         "How long an event can be read, and a stream be resumed behind it; `all`: without an end.", KEPT, NOT_READ,
         when=if_asked(KEPT), read=kept, told="events are kept for", meanings=("streams", "the log of events"),
-        words=lambda found: "always" if found == ALWAYS else amounts.duration(found), order="more")
+        words=lambda found: "always" if found == ALWAYS else amounts.duration(found), order="more",
+        promise="raise a limit")
 
     @property
     def are_signed(self) -> bool:
