@@ -106,3 +106,30 @@ def asked(by: str, nick: str, secret: str) -> Request:
             return give("POST", "/token", grant, authorization=basic)
         case _:
             return Request("GET", "/me", {"authorization": basic})
+
+
+def test_an_effect_blames_what_sets_has_made_a_field_of() -> None:
+    path = {"n": {"type": "integer"}}
+    sets = {"owner": "all(user).filter(u, u.id == request.path.n).first()"}
+    note = {"does": "create note", "sets": {"text": "'to ' + this.owner.name"}}
+    owner = {"references": "user", "type": ["integer", "null"], "on delete": "set null"}
+    stated = contract(
+        {
+            "user": {"fields": {"id": {"type": "integer"}, "name": {"type": "string"}}},
+            "item": {"fields": {"id": {"type": "string"}, "owner": owner}},
+            "note": {"fields": {"id": {"type": "integer", "on create": "serial()"}, "text": {"type": "string"}}},
+        },
+        {
+            "POST /items/{id}/{n}": {
+                "does": "update item",
+                "path": path,
+                "body": NONE,
+                "sets": sets,
+                "also": [note],
+                "responses": {200: "item"},
+            }
+        },
+    )
+    rows: list[tuple[str, Any]] = [("user", {"id": 1, "name": "a"}), ("item", {"id": "x"})]
+    told = answers(stated, rows, Request("POST", "/items/x/1"), Request("POST", "/items/x/9"))
+    assert [each.status for each in told] == [200, 422]

@@ -109,11 +109,16 @@ def _given(asking: Asking, endpoint: Endpoint, is_new: bool) -> dict[str, tuple[
         document = json.loads(asking.request.body or b"null") if asking.edited is None else asking.edited.value
     except ValueError:
         document = None  # a form
-    return {
+    given = {
         leaf.field: ("body", leaf.pointer)
         for leaf in endpoint.takes.body or ()
         if is_new or bodies.at(document, leaf.pointer) is not bodies.ABSENT
     }
+    operation = endpoint.mutation
+    for name, made in () if operation is None else operation.sets:
+        places = list(dict.fromkeys(writes.of_request(made, given)))
+        given |= {name: places[0] if len(places) == 1 else ("body", ())} if places else {}
+    return given
 
 
 def _is_as_wanted(effect: Effect, work: writes.Work) -> bool:
