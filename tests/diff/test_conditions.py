@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Final
 
 import pytest
 from tests.agreement.conditions import Conditions, Kind, Made
+from tests.contracts import ROOT, compiled
 from tests.slices import LONG
 
 from ninefold.diff.conditions import Relation, relation
+from ninefold.diff.domains import Domains, domains_of, of_both
 from ninefold.diff.normal import Words
 from ninefold.diff.values import differ
 from ninefold.expressions.ast import Ast
+from ninefold.pipeline import Loaded, compile_document
 
 WORDS = Words({})
 TURNED: dict[Relation, Relation] = {"wider": "narrower", "narrower": "wider"}
 TYPES = ("integer", "number", "string", "boolean", "date-time", "choice", "strings", "integers", "size")
 MADE = Made("user", ["id"], {}, {each.replace("-", "_"): Kind(each, nullable=True) for each in TYPES}, [])
+
+
+def known_of(loaded: Loaded) -> Domains:
+    assert loaded.checked is not None
+    return domains_of(loaded.checked.resources)
 
 
 def read(text: str) -> Ast:
@@ -57,6 +66,52 @@ def read(text: str) -> Ast:
 def test_a_relation_is_proved(old: str, new: str, expected: Relation) -> None:
     assert relation(read(old), read(new)) == expected
     assert relation(read(new), read(old)) == TURNED.get(expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("order.status != 'draft'", "order.status in ['placed', 'paid', 'shipped', 'cancelled']", "same"),
+        ("order.status != 'draft'", "order.status == 'placed' || order.status == 'paid'", "narrower"),
+        ("order.status in ['draft', 'placed']", "!(order.status in ['paid', 'shipped', 'cancelled'])", "same"),
+        ("order.status != 'sold'", "true", "same"),
+        ("order.status == 'paid'", "order.note == 'paid'", "other"),
+        ("order.note != 'x'", "order.note in ['y', 'z']", "narrower"),
+        ("article.author == caller.user", "article.author == caller.user && order.status != 'sold'", "same"),
+    ],
+)
+def test_values_are_those_that_a_field_has(old: str, new: str, expected: Relation) -> None:
+    known = known_of(compiled(ROOT / "examples" / "orders.md"))
+    assert relation(read(old), read(new), known) == expected
+    assert relation(read(new), read(old), known) == TURNED.get(expected, expected)
+
+
+TICKET: Final = """
+purpose: Tickets.
+resources:
+  ticket:
+    primary key: id
+    fields:
+      id: {type: integer, on create: serial()}
+      kind: {type: string, enum: [KINDS]}
+    required: [kind]
+states: none
+endpoints: not shown
+authentication: not shown
+events: none
+errors: not shown
+limits: not shown
+versioning: none
+"""
+
+
+def test_a_value_of_either_contract_is_one() -> None:
+    old, new = (
+        known_of(compile_document("c.yaml", TICKET.replace("KINDS", each).encode())) for each in ("a, b", "a, b, c")
+    )
+    before, after = read("ticket.kind != 'a'"), read("ticket.kind == 'b'")
+    assert relation(before, after, of_both(old, old)) == "same"
+    assert relation(before, after, of_both(old, new)) == relation(before, after, of_both(new, old)) == "narrower"
 
 
 @pytest.mark.long

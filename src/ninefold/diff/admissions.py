@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.conditions import Relation, relation
+from ninefold.diff.domains import Domains
 from ninefold.diff.normal import Words
 from ninefold.expressions.ast import Ast, Literal
 from ninefold.language.authentication import ALL, ANYONE
@@ -49,7 +50,9 @@ def _never() -> Ast:
     return Literal(False, 0, 0)
 
 
-def cells(old: Mapping[str, tuple[Ast | None, str]], new: Mapping[str, tuple[Ast | None, str]]) -> Iterator[Cell]:
+def cells(
+    old: Mapping[str, tuple[Ast | None, str]], new: Mapping[str, tuple[Ast | None, str]], known: Domains
+) -> Iterator[Cell]:
     """What differs, caller by caller. Whom `anyone` admits, it admits with any credential."""
     for who in dict.fromkeys((*old, *new)):
         before, after = old.get(who, old.get(ANYONE)), new.get(who, new.get(ANYONE))
@@ -58,6 +61,6 @@ def cells(old: Mapping[str, tuple[Ast | None, str]], new: Mapping[str, tuple[Ast
         elif after is None and before is not None:
             yield Cell(who, "narrower", f"{who} is not admitted any more (was: {before[1]})")
         elif before is not None and after is not None:
-            found = relation(before[0], after[0])
+            found = relation(before[0], after[0], known)
             if found != "same":
                 yield Cell(who, found, f"{who}: {after[1]} (was: {before[1]})")

@@ -11,6 +11,7 @@ from functools import cache
 from itertools import pairwise, product
 from typing import Any, Final, Literal, TypeAlias
 
+from ninefold.diff.domains import Domains, nothing_known
 from ninefold.diff.normal import Normal, expression
 from ninefold.expressions.ast import Ast, Binary, Conditional, ListLiteral, Unary
 from ninefold.expressions.ast import Literal as Constant
@@ -38,8 +39,8 @@ _COMPARING: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 _MIRRORED: Final = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def relation(old: Ast | None, new: Ast | None) -> Relation:
-    """`None`: it always holds."""
+def relation(old: Ast | None, new: Ast | None, known: Domains = nothing_known) -> Relation:
+    """`None`: it always holds. `known`: which values something has that they read."""
     if old is None or new is None:
         return "same" if old is new else "narrower" if old is None else "wider"
     if expression(old) == expression(new):
@@ -47,7 +48,7 @@ def relation(old: Ast | None, new: Ast | None) -> Relation:
     reads = _Reads()
     reads.look(old)
     reads.look(new)
-    domains = {path: tuple(_domain(values)) for path, values in reads.values.items()}
+    domains = {path: known(path) or tuple(_domain(values)) for path, values in reads.values.items()}
     domains |= {path: (*domains[path], _NEITHER) for path in domains if path[0] == _BESIDE}
     domains |= dict.fromkeys(reads.opaque, (False, True, None))
     count = 1

@@ -11,6 +11,7 @@ from ninefold.diff.admissions import admitted, cells
 from ninefold.diff.alone import Alone, Both
 from ninefold.diff.audiences import besides, is_implied, of_older_name, of_records, of_rows, of_values, side_of_change
 from ninefold.diff.changes import Change
+from ninefold.diff.domains import domains_of, nothing_known, of_both
 from ninefold.diff.flows import Flows
 from ninefold.diff.meaning import meaning
 from ninefold.diff.normal import Words
@@ -56,6 +57,8 @@ class Judge:
     def __init__(self, both: Both, words: tuple[Words, Words], promise: Promise) -> None:
         self.both, self.words, self.promise = both, words, promise
         self.documents = both.old.document, both.new.document
+        sides = (both.old.checked, both.new.checked)
+        self.known = of_both(*(nothing_known if each is None else domains_of(each.resources) for each in sides))
 
     def effects(self, change: Change, alone: Alone) -> tuple[Effect, ...]:
         """All of them; none: nothing that the service does is another."""
@@ -226,7 +229,7 @@ class Judge:
             stood = line_of(key, self.documents[0]) if old is None else old.node
             stands = line_of(key, self.documents[1]) if new is None else new.node
             if stood is not None and stands is not None:
-                return direction(key, stood, stands, self.documents, self.words)
+                return direction(key, stood, stands, self.documents, self.words, self.known)
             return "other"
         match change.how:
             case "added":
@@ -241,7 +244,7 @@ class Judge:
                 return "unproved"
             case "changed":
                 assert old is not None and new is not None
-                return direction(key, old.node, new.node, self.documents, self.words)
+                return direction(key, old.node, new.node, self.documents, self.words, self.known)
 
     def _of_one(self, key: Key, node: Node, document: Document) -> Direction:
         """From where it is absent to where it is there."""
@@ -329,7 +332,7 @@ class Judge:
         before = admitted(stood, self.words[0], _schemes(self.both.old))
         after = admitted(stands, self.words[1], _schemes(self.both.new))
         ways: dict[str, Direction] = {"wider": "more", "narrower": "less", "other": "other", "unproved": "unproved"}
-        for cell in cells(before, after):
+        for cell in cells(before, after, self.known):
             yield from effects("guards", ways[cell.relation], self.promise, word, cell.said)
 
     # Where it is used.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ninefold.diff.conditions import relation
+from ninefold.diff.domains import Domains, nothing_known
 from ninefold.diff.normal import Words, expression, reads_expressions
 from ninefold.diff.verdicts import Direction
 from ninefold.expressions.ast import Ast, Binary, Conditional, Const, Literal, Member, Name, Unary, parts
@@ -25,9 +26,14 @@ _DIRECTIONS: dict[str, Direction] = {
 
 
 def direction(
-    key: Key, old: Node, new: Node, documents: tuple[Document, Document], words: tuple[Words, Words]
+    key: Key,
+    old: Node,
+    new: Node,
+    documents: tuple[Document, Document],
+    words: tuple[Words, Words],
+    known: Domains = nothing_known,
 ) -> Direction:
-    """From an old value to a new one, which are not the same."""
+    """From an old value to a new one, which are not the same. `known`: which values something has that they read."""
     match key.order:
         case "more" | "less":
             before, after = amount(key, old, documents[0]), amount(key, new, documents[1])
@@ -44,16 +50,15 @@ def direction(
         case "choice":
             return "unproved"
     if reads_expressions(key.shape) and isinstance(old, Scalar) and isinstance(new, Scalar):
-        return _of_expressions(key, words[0].read(old.text), words[1].read(new.text))
+        return _of_expressions(key, words[0].read(old.text), words[1].read(new.text), known)
     return "other"
 
 
-def _of_expressions(key: Key, old: Ast | None, new: Ast | None) -> Direction:
+def _of_expressions(key: Key, old: Ast | None, new: Ast | None, known: Domains) -> Direction:
     if old is None or new is None:
         return "unproved"
     if key.narrows:
-        found = relation(old, new)
-        return _DIRECTIONS[found]
+        return _DIRECTIONS[relation(old, new, known)]
     return "other" if differ(old, new) else "unproved"
 
 
