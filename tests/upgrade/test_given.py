@@ -74,5 +74,5 @@ def test_what_is_decided_goes_before_what_is_given(tmp_path: Path) -> None:
 )
 def test_what_the_contract_cannot_give_is_asked(tmp_path: Path, field: str) -> None:
     status, said, new = upgraded(tmp_path, after(field))
-    assert status == 1 and "question    field `note.new`, new, required" in said, said
+    assert status == 1 and "question    2 rows have no value for field `note.new` (new, required)" in said, said
     assert new == []
