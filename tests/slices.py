@@ -57,23 +57,36 @@ PARTS: Final = TAKEN if LONG else ()
 
 DEAR: Final = frozenset((_ROOT / "tests" / "dear.txt").read_text(encoding="utf-8").split())
 """The tests that cost a second of CPU or more, or three with all that they are tried with: `make test-costs` says which
-these are. They take turns, of which `make test` takes one, and `.ci/run` all."""
+these are. They take turns, of which `make test` takes one, and `.ci/run` all but two, which follow from the tree."""
 
 TURNS: Final = 8
-ALL_DEAR: Final = LONG or os.environ.get("NINEFOLD_DEAR", "all") == "all"
+LEFT_OUT: Final = 2
+
+
+def _turns() -> Sequence[int]:
+    """Those that are taken. Raises ValueError: NINEFOLD_DEAR is neither `all`, `most` nor `some`."""
+    asked = "all" if LONG else os.environ.get("NINEFOLD_DEAR", "all")
+    if asked == "some":
+        return (TAKEN[0] % TURNS,)
+    if asked not in ("all", "most"):
+        raise ValueError(f"NINEFOLD_DEAR={asked}: it is all, most or some")
+    first = 0 if asked == "all" else of_tree() + LEFT_OUT
+    return [(first + turn) % TURNS for turn in range(TURNS if asked == "all" else TURNS - LEFT_OUT)]
+
+
+TURNS_TAKEN: Final = _turns()
 
 
 def is_taken(test: str) -> bool:
     """Whether a test, by its place and name, is none of those that wait for another turn."""
-    return ALL_DEAR or test.partition("[")[0] not in DEAR or crc32(test.encode()) % TURNS == TAKEN[0] % TURNS
+    return test.partition("[")[0] not in DEAR or crc32(test.encode()) % TURNS in TURNS_TAKEN
 
 
 def told() -> str:
     """Which slices these are, and how to ask for the same again."""
-    if not ALL_DEAR:
-        return (
-            f"slice {TAKEN[0]} of {SLICES}, and of {len(DEAR)} dear tests one of {TURNS} (`DEAR=all` takes all of them)"
-        )
+    if len(TURNS_TAKEN) < TURNS:
+        turns = f"{len(TURNS_TAKEN)} of {TURNS} turns, from {TURNS_TAKEN[0]} on"
+        return f"slice {TAKEN[0]} of {SLICES}, and of {len(DEAR)} dear tests {turns} (`DEAR=all` takes all of them)"
     if len(TAKEN) == SLICES:
         return f"all {SLICES} slices"
     return f"slice {TAKEN[0]} of {SLICES} (`SLICE={TAKEN[0]}` takes the same again)"
