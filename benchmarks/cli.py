@@ -6,7 +6,8 @@ Checks REV out beside this one, in a temporary directory and with an environment
 both do the same: `check` the example, `check` a contract of 300 resources, `propose` to a sketch of 300, `explain` a
 code, and `serve` the example until its first answer has come. Each is done N times (9) by both in turn. Printed are the
 medians of the CPU seconds that the operating system accounts to the program, user and system together, and their ratio.
-`none` is a Python that does nothing, which no ratio can get below.
+`none` is a Python that does nothing, which no ratio can get below. What one of both cannot do, since it knows other
+words or other commands, is said in its line.
 
 Both run from bytecode, as an installed program does; with `--sources` neither finds nor keeps any (as with
 PYTHONDONTWRITEBYTECODE=1), and every module that is imported is compiled anew.
@@ -49,12 +50,16 @@ class Side:
         return subprocess.Popen(command, stdout=output, cwd=self.checkout, env=self.environment, text=True)
 
 
+class Cannot(Exception):
+    """What a commit does not do."""
+
+
 def ended(process: subprocess.Popen[str], wanted: int | None = 0) -> float:
     """The CPU seconds, user and system, of a process that ends by itself, or has been killed (`wanted` None)."""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if wanted is not None and process.returncode != wanted:
-        sys.exit(f"{process.args!r} ended with {process.returncode}")
+        raise Cannot(f"{process.args!r} ended with {process.returncode}")
     return usage.ru_utime + usage.ru_stime
 
 
@@ -77,7 +82,7 @@ def served(side: Side) -> float:
                     url = f"{line.split()[1]}/customers"
                     break
             else:
-                sys.exit("nothing is served")
+                raise Cannot("nothing is served")
             made = Request(url, CUSTOMER, {"Content-Type": "application/json", "Api-Version": "2026-06-01"})
             with urlopen(made, timeout=60) as answer:
                 assert answer.status == 201
@@ -132,8 +137,12 @@ def main() -> None:
         }
         print(f"{'CPU seconds, median':28} {asked.base[:12]:>12} {'now':>8} {'ratio':>6}")
         for name, task in tasks.items():
-            before, now = compared((sides[0], sides[1]), task, asked.rounds)
-            print(f"{name:28} {before:12.3f} {now:8.3f} {now / before:6.2f}", flush=True)
+            try:
+                before, now = compared((sides[0], sides[1]), task, asked.rounds)
+            except Cannot as error:
+                print(f"{name:28} {error}", flush=True)
+            else:
+                print(f"{name:28} {before:12.3f} {now:8.3f} {now / before:6.2f}", flush=True)
     finally:
         subprocess.run(["git", "worktree", "remove", "--force", folder / "base"], cwd=HERE, check=False)
         shutil.rmtree(folder, ignore_errors=True)
