@@ -21,7 +21,15 @@ from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.operations import List, PathName, Segment, SortKeys
 from ninefold.checked.resources import Field, Resource
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.tree import All, Call, Constant, Select, Typed, Variable, free_variables, rewrite, walk
+from ninefold.expressions.tree import (
+    Call,
+    Constant,
+    Select,
+    Typed,
+    Variable,
+    is_apart,
+    rewrite,
+)
 from ninefold.values import Boolean, Integer, Number, Row, Text, Timestamp
 
 Rules: TypeAlias = Mapping[str, Mapping[str, Typed | None]]
@@ -242,13 +250,13 @@ def _conjuncts(condition: Typed) -> Iterator[Typed]:
 
 def _said(condition: Typed, resource: Resource) -> Narrowed:
     """What a condition says that is no conjunction."""
-    if _is_apart(condition, resource):
+    if is_apart(condition, (resource.name,)):
         return ALL
     match condition:
         case Call(function="==" | "<" | "<=" | ">" | ">=" as operator, arguments=[left, right]):
             for one, other in ((left, right), (right, left)):
                 field = field_compared(one, resource)
-                if field is not None and _is_apart(other, resource):
+                if field is not None and is_apart(other, (resource.name,)):
                     return Narrowed(equal=(field,)) if operator == "==" else Narrowed(ranged=(field,))
     return Narrowed(more=True)
 
@@ -263,11 +271,6 @@ def field_compared(typed: Typed, resource: Resource) -> str | None:
             return field if found is not None and _is_ordered(found) else None
         case _:
             return None
-
-
-def _is_apart(typed: Typed, resource: Resource) -> bool:
-    """Whether an expression has one value for all rows."""
-    return resource.name not in free_variables(typed) and not any(isinstance(each, All) for each in walk(typed))
 
 
 # ── Rows that a path leads through ─────────────────────────────────────────────────────────────────────────

@@ -16,6 +16,7 @@ from ninefold.expressions.check import Places
 from ninefold.expressions.tree import Call, Constant, MakeArray, Select, Typed, walk
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import value_of
+from ninefold.language.json_schema import listed_values
 from ninefold.values import Boolean, Integer, Number, Row, Text
 
 _WHOLE: Final = (0, sys.maxsize)
@@ -55,9 +56,7 @@ def _values(field: Typed, survey: Survey, schemas: SharedSchemas) -> list[Any] |
         machine = survey.machine(resource.name)
         states = None if machine is None else value_of(machine.states)
         return None if states is None else [each.text for each in states]
-    schema = schema_of(stated, schemas)
-    listed = [schema["const"]] if "const" in schema else schema.get("enum")
-    return listed if isinstance(listed, list) else None
+    return listed_values(schema_of(stated, schemas))
 
 
 def _constants(typed: Typed) -> Iterator[tuple[Any, Typed]]:

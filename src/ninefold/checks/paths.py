@@ -119,8 +119,7 @@ def _given(endpoint: stated.Endpoint, resource: Resource, through: Sequence[str]
     depth, where = len(through), value_of(endpoint.where)
     given = {names[depth] for names in named if names[:depth] == tuple(through) and len(names) > depth}
     if not through and where is not None:
-        same = findings.survey.graph.same(resource.name)
-        given |= {same.get(name, name) for name, _ in ast.held_equal(where.ast, resource.name)}
+        given |= ast.held_members(where.ast, resource.name, findings.survey.graph.same(resource.name))
     return frozenset(given)
 
 

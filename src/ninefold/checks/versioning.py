@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ninefold.checked.endpoints import Cause, EventKind, OlderKind
 from ninefold.checked.service import Checked, OperatorValue, Version, Versions
@@ -21,6 +20,7 @@ from ninefold.expressions.tree import Call, Constant, Select, Typed
 from ninefold.language import versioning as stated
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Name, value_of
+from ninefold.language.json_schema import listed_values
 from ninefold.values import Object, Row, Text, Timestamp, Type
 
 
@@ -212,7 +212,7 @@ def _field(resource: str, name: str, names: Collection[str], default: Expression
     field = next((each for each in value_of(stated.fields) or () if each.name == name), None) if stated else None
     if field is None:
         return
-    admitted = _admitted(schema_of(field, findings.schemas))
+    admitted = listed_values(schema_of(field, findings.schemas))
     wrong = None if admitted is None else [each for each in admitted if each is not None and each not in names]
     if wrong == []:
         return
@@ -224,11 +224,3 @@ def _field(resource: str, name: str, names: Collection[str], default: Expression
         Label(field.span, "holds any text" if wrong is None else "holds these"),
         help=("write its schema as `enum: [" + ", ".join(f'"{each}"' for each in names) + "]`",),
     )
-
-
-def _admitted(schema: dict[str, Any]) -> list[Any] | None:
-    """The values that a schema admits, where it lists them."""
-    if "const" in schema:
-        return [schema["const"]]
-    listed = schema.get("enum")
-    return listed if isinstance(listed, list) else None

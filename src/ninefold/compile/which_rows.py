@@ -100,7 +100,7 @@ def says_which(operation: Operation, rows: Mapping[str, str | Item], perspective
     resources = perspective.checked.resources
     found, by_several = list[Fragment](), set[tuple[str, ...]]()
     for name in operation.names:
-        own = name if operation.resource is None else named_first(name, operation, resources)
+        own = named_first(name, operation, resources)
         if len(own.through) != 1 or operation.resource is None:
             found.append(perspective.holds(equals(name.found, inputs.path_value(name.text, name.type)), rows))
         elif own.through not in by_several:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from ninefold.checked.resources import Field, Resource
 from ninefold.diff.normal import Normal
+from ninefold.language.json_schema import listed_values
 from ninefold.values import Boolean
 
 Domain: TypeAlias = tuple[Any, ...]
@@ -39,34 +40,33 @@ def domains_of(resources: Mapping[str, Resource]) -> Domains:
                 return resources[name], False
             case ("member", ("name", "caller"), str(name)) if name in resources:
                 return resources[name], True
-            case ("member", before, str(name)):
-                row = led_to(before)
-                field = None if row is None else row[0].fields.get(name)
-                if row is not None and field is not None and field.references is not None:
-                    return resources[field.references], row[1] or field.type.nullable
+        found = read(path)
+        if found is None or found[1].references is None:
+            return None
+        return resources[found[1].references], found[2]
+
+    def read(path: Normal) -> tuple[Resource, Field, bool] | None:
+        """The field of a row that a path is, and whether it may have no value."""
+        match path:
+            case ("member", before, str(name)) if (row := led_to(before)) is not None and name in row[0].fields:
+                field = row[0].fields[name]
+                return row[0], field, row[1] or field.type.nullable
         return None
 
     def known(path: Normal) -> Domain | None:
-        match path:
-            case ("member", before, str(name)):
-                row = led_to(before)
-                field = None if row is None else row[0].fields.get(name)
-                values = None if row is None or field is None else _values(row[0], field)
-                if row is None or field is None or values is None:
-                    return None
-                return (*values, None) if row[1] or field.type.nullable else values
-        return None
+        found = read(path)
+        values = None if found is None else _values(found[0], found[1])
+        return values if values is None or found is None or not found[2] else (*values, None)
 
     return known
 
 
 def _values(resource: Resource, field: Field) -> Domain | None:
-    if resource.machine is not None and resource.machine.field == field.name:
+    if resource.machine is not None and resource.is_state(field.name):
         return resource.machine.states
     if isinstance(field.type, Boolean):
         return True, False
-    schema = field.schema
-    listed = [schema["const"]] if "const" in schema else schema.get("enum")
-    if isinstance(listed, list) and all(isinstance(each, str | int | float | None) for each in listed):
+    listed = listed_values(field.schema)
+    if listed is not None and all(isinstance(each, str | int | float | None) for each in listed):
         return tuple(each for each in listed if each is not None)
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ninefold.diff.conditions import relation
-from ninefold.diff.domains import Domains, nothing_known
+from ninefold.diff.domains import Domains
 from ninefold.diff.normal import Words, expression, reads_expressions
 from ninefold.diff.verdicts import Direction
 from ninefold.expressions.ast import Ast, Binary, Conditional, Const, Literal, Member, Name, Unary, parts
@@ -31,7 +31,7 @@ def direction(
     new: Node,
     documents: tuple[Document, Document],
     words: tuple[Words, Words],
-    known: Domains = nothing_known,
+    known: Domains,
 ) -> Direction:
     """From an old value to a new one, which are not the same. `known`: which values something has that they read."""
     match key.order:

@@ -229,6 +229,12 @@ def held_equal(condition: Ast, row: str) -> Iterator[tuple[str, Ast]]:
             pass
 
 
+def held_members(condition: Ast | None, row: str, same: Mapping[str, str]) -> set[str]:
+    """The members of a row that a condition holds equal to something, as `held_equal` says. `same`: what is held as a
+    member where it is (`room.id`: `room`)."""
+    return set() if condition is None else {same.get(name, name) for name, _ in held_equal(condition, row)}
+
+
 def named_by(
     condition: Ast | None,
     row: str,
@@ -237,9 +243,9 @@ def named_by(
     known: Collection[str] = (),
 ) -> tuple[str, ...] | None:
     """By what a condition says which one row is meant: `()`, it is said to be another one; else the first of these keys
-    of which all members are held equal to something, or are `known` already. None: it does not. `same`: what is held
-    as a member where it is (`room.id`: `room`)."""
-    held = set() if condition is None else {same.get(name, name) for name, _ in held_equal(condition, row)}
+    of which all members are held equal to something, or are `known` already. None: it does not. `same`: as of
+    `held_members`."""
+    held = held_members(condition, row, same)
     return () if "" in held else next((key for key in keys if key and held.union(known).issuperset(key)), None)
 
 

@@ -9,7 +9,7 @@ from ninefold.expressions.functions import resolve
 from ninefold.expressions.scope import cel_name, describe
 from ninefold.expressions.sql_arrays import Arrays
 from ninefold.expressions.sql_relations import Bindings, Relation, Scalar, either, exists, unless
-from ninefold.expressions.tree import All, Call, Constant, MakeArray, Select, Typed, free_variables, walk
+from ninefold.expressions.tree import Call, Constant, MakeArray, Select, Typed, is_apart
 from ninefold.sql.fragment import Fragment, bind, join
 from ninefold.values import Anything, Array, Boolean, Integer, Object, Text, Timestamp, Type
 
@@ -139,7 +139,7 @@ class Operators(Arrays):
         nullsafe = value.nullable or item.nullable
         is_json = _is_json(item.type) or _is_json(value.type)
         exact = not (is_json or item.nullable or item.fails or items.failures) and (positive or not value.nullable)
-        if exact and _is_apart(right, scope):
+        if exact and is_apart(right, scope):
             # It is made once, whatever rows there are, and an index can serve it.
             text = "(" + value.text + " IN (" + items.query(item.text) + "))"
             return Scalar(text, call.type, fails=value.fails or value.nullable)
@@ -249,8 +249,3 @@ def _is_json(type_: Type) -> bool:
             return not isinstance(items, Boolean | Integer | Text | Timestamp)
         case _:
             return False
-
-
-def _is_apart(typed: Typed, scope: Bindings) -> bool:
-    """Whether it reads no rows, nor what stands beside it in a macro."""
-    return free_variables(typed).isdisjoint(scope) and not any(isinstance(each, All) for each in walk(typed))

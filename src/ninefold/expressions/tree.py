@@ -142,6 +142,12 @@ def free_variables(typed: Typed) -> set[str]:
             return set()
 
 
+def is_apart(typed: Typed, rows: Collection[str]) -> bool:
+    """Whether an expression has one value whatever `rows` are, which are its roots: it reads none of them, nor any
+    others."""
+    return free_variables(typed).isdisjoint(rows) and not any(isinstance(each, All) for each in walk(typed))
+
+
 def rewrite(typed: Typed, change: Callable[[Typed], Typed | None]) -> Typed:
     """The expression with `change` applied from outside in: what it gives instead of a node stays as it is,
     and where it gives None the node's own parts are rewritten."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from ninefold.language.key import Key, Order, asked_when, restricts, tells
 from ninefold.language.shapes import (
@@ -166,3 +168,9 @@ VALUES = ("enum", "const", "examples")
 
 KEYWORDS = frozenset(["type", "$ref", *(row[0] for row in (*_RESTRICTING, *_TELLING))])
 """The names of all keywords that a schema may use."""
+
+
+def listed_values(schema: Mapping[str, Any]) -> list[Any] | None:
+    """The values that a schema admits, where it lists them."""
+    listed = [schema["const"]] if "const" in schema else schema.get("enum")
+    return listed if isinstance(listed, list) else None
