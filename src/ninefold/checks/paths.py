@@ -106,16 +106,11 @@ def _same_field(name: PathName, before: Sequence[Segment]) -> PathName | None:
     )
 
 
-def _names(segment: routes.PathName, resource: Resource) -> tuple[str, ...]:
-    """The names that lead from the row of a resource: its own may stand before them."""
-    names = segment.names
-    return names[1:] if names[0] == resource.name and len(names) > 1 and names[0] not in resource.fields else names
-
-
 def _given(endpoint: stated.Endpoint, resource: Resource, through: Sequence[str], findings: Findings) -> frozenset[str]:
     """The fields of the row which references lead to that names in the path give, or lead through; of the row itself
     also those that `where` holds equal to something."""
-    named = [_names(each, resource) for each in endpoint.segments if isinstance(each, routes.PathName)]
+    own = resource.name, resource.fields
+    named = [each.led(*own) for each in endpoint.segments if isinstance(each, routes.PathName)]
     depth, where = len(through), value_of(endpoint.where)
     given = {names[depth] for names in named if names[:depth] == tuple(through) and len(names) > depth}
     if not through and where is not None:
@@ -130,7 +125,7 @@ def _name(
     resources: Mapping[str, Resource],
     findings: Findings,
 ) -> PathName | None:
-    names = _names(segment, resource)
+    names = segment.led(resource.name, resource.fields)
     at: Resource = resource
     found: Typed = Variable(resource.name, Row(resource=resource.name))
     through: list[str] = []

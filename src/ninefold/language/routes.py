@@ -44,6 +44,11 @@ class PathName:
     span: Span
     after: str = ""
 
+    def led(self, resource: str | None, fields: Collection[str]) -> tuple[str, ...]:
+        """The names that lead from the row of a resource, which has these fields: its own may stand before them."""
+        is_first = len(self.names) > 1 and self.names[0] == resource and resource not in fields
+        return self.names[1:] if is_first else self.names
+
 
 @dataclass(frozen=True, slots=True)
 class PathValue:

@@ -102,9 +102,7 @@ def path(g: Grounds, endpoint: Endpoint) -> list[Item]:
 
 def _path_name(g: Grounds, endpoint: Endpoint, segment: PathName, first: str | None) -> Item:
     written = f"`{{{'.'.join(segment.names)}}}`"
-    names = list(segment.names)
-    if first is not None and len(names) > 1 and names[0] == first and names[0] not in g.fields(first):
-        names = names[1:]
+    names = segment.led(first, g.fields(first))
     at, through = first, [first or ""]
     for name in names[:-1]:
         reference = g.fields(at).get(name)
