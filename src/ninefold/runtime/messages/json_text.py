@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from ninefold.json_numbers import beyond, decoded, huge
+from ninefold.json_numbers import beyond, decoded_by_parts, huge
 
 DEEPEST = 128
 """How deep arrays and objects may be nested; what is deeper is `malformed`."""
@@ -16,7 +16,7 @@ DEEPEST = 128
 def parse(data: bytes) -> Any:
     """JSON (RFC 8259) in UTF-8, of bounded depth; of members given twice the last counts. Raises ValueError."""
     try:
-        document = decoded(data)
+        document = decoded_by_parts(data, DEEPEST)
     except msgspec.ValidationError:
         # The one thing that is JSON and that it does not take: a number beyond a double.
         document = _with_huge_numbers(data)
