@@ -248,7 +248,7 @@ def _ends(asked: Asked) -> bool:
 async def _at_doors(
     rehearsal: Rehearsal, asked: Sequence[Asked], moments: Sequence[Moment], waits: bool
 ) -> tuple[int, int, int]:
-    rows = (_RowsElsewhere if waits else _Rows)(rehearsal.database)
+    rows = (_RowsElsewhere if waits else _Rows)(rehearsal)
     sides = alone, among = _Side(rehearsal, rows, keeps=False), _Side(rehearsal, rows, keeps=True)
     try:
         with _leaving_no_circles():
@@ -302,8 +302,12 @@ class _Rows:
     together = False
     at = 0
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
+    def __init__(self, rehearsal: Rehearsal) -> None:
+        self._rehearsal = rehearsal
+
+    @property
+    def _memory(self) -> Memory:
+        return self._rehearsal.database
 
     def select(self, text: str, binds: Sequence[Stored]) -> list[Row] | Future[list[Row]]:
         return self._memory.select(text, binds)

@@ -40,7 +40,8 @@ _CONDITIONS = ("if-match", "if-none-match")
 
 @dataclass(frozen=True, slots=True)
 class _Pieces:
-    """A plan, encoded piece by piece: each route of each version (empty: that of the plan itself), and all else."""
+    """A plan, encoded piece by piece: each route of each version (empty: that of the plan itself) with what counts its
+    requests and what it is called in the version above, and all else."""
 
     routes: dict[tuple[str, str], bytes]
     rest: bytes
@@ -88,14 +89,15 @@ def _removed(
     if left.digest not in known:
         known[left.digest] = _asked_of(whole, pieces, loaded.plan, left)
     changes, opened = known[left.digest]
-    changes = tuple(_named_anew(each, loaded.plan) for each in changes)
+    digest = identifier.digest(loaded.plan) if changes else ""
+    changes = tuple(_named_anew(each, digest) for each in changes)
     opened_less = None if opened == whole.opened else set(opened) <= set(whole.opened)
     return judge(whole, fact, removal, loaded, changes, opened_less)
 
 
-def _named_anew(change: Change, plan: ServicePlan) -> Change:
+def _named_anew(change: Change, digest: str) -> Change:
     """The same of a plan that differs in words alone, of which the identifiers of causes are."""
-    text, digest = change.new.trace, identifier.digest(plan)
+    text = change.new.trace
     own = identifier.write(digest, identifier.read(text, text.split(".")[1]))
     return change if own == text else replace(change, new=replace(change.new, trace=own))
 
@@ -156,10 +158,18 @@ def _tag(seen: Seen) -> str | None:
 
 def _pieces(plan: ServicePlan) -> _Pieces:
     older = () if plan.versions is None else plan.versions.versions
-    routes = {("", route.key): msgspec.msgpack.encode(route) for route in plan.routes}
-    routes |= {(each.name, route.key): msgspec.msgpack.encode(route) for each in older for route in each.routes}
+    encode, rates = msgspec.msgpack.encode, plan.limits.rates
+    routes = {
+        ("", route.key): encode((route, [rate.name for rate in rates if route.key in rate.endpoints]))
+        for route in plan.routes
+    } | {
+        (each.name, route.key): encode((route, each.counted.get(route.key), each.above.get(route.key)))
+        for each in older
+        for route in each.routes
+    }
     rest = {name: getattr(plan, name) for name in plan.__struct_fields__ if name not in _APART}
-    bare = tuple(structs.replace(each, routes=()) for each in older)
+    rest["limits"] = structs.replace(plan.limits, rates=[structs.replace(rate, endpoints=()) for rate in rates])
+    bare = tuple(structs.replace(each, routes=(), counted={}, above={}) for each in older)
     rest["versions"] = None if plan.versions is None else structs.replace(plan.versions, versions=bare)
     return _Pieces(routes, msgspec.msgpack.encode(rest))
 

@@ -144,16 +144,26 @@ class Rehearsal:
         self.plan = plan
         self._fetch = fetch
         self._sources = _Sources()
-        self.database = Memory(plan.schema)
+        self._memory = Memory(plan.schema)
         self._shape = encode_shape(plan.schema)
         self.sources = sources = Sources(self._sources.clock, self._sources.random_bytes, self._sources.elapsed)
-        self.service = ready(plan, self.database.key("cursors"), given, sources)
+        self.service = ready(plan, self._memory.key("cursors"), given, sources)
         self._rates = {rate.name: rate for rate in self.service.rates}
         self._tracer = Tracer(plan)
         self._given = given
         self._carried: dict[int, State] = {}
+        self._due: Moment | None = None
+        self._before: tuple[int, frozenset[tuple[str, str]]] | None = None
         self._there: tuple[int, int] | None = None
         self._known: tuple[int, frozenset[tuple[str, str]]] | None = None
+
+    @property
+    def database(self) -> Memory:
+        """As it is at the moment that was put last: it is put back when somebody looks, as most refusals do not."""
+        if self._due is not None:
+            moment, self._due = self._due, None
+            self._put_back(moment)
+        return self._memory
 
     def opened(self) -> tuple[tuple[str, str], ...]:
         """The rows that are there before any request: those that the contract states."""
@@ -179,20 +189,24 @@ class Rehearsal:
 
     def put(self, moment: Moment) -> None:
         """Be as it was at a moment of this service, or of another one of much the same contract."""
-        state = id(moment.state)
-        if self._there != (state, self.database.changes):
-            if moment.schema is not self.plan.schema and encode_shape(moment.schema) != self._shape:
-                if state not in self._carried:
-                    self.database.carry(moment.state, moment.schema)
-                    self._carried[state] = self.database.state()
-                else:
-                    self.database.restore(self._carried[state])
-            else:
-                self.database.restore(moment.state)
-            self._there = (state, self.database.changes)
+        self._due = moment
         self.at(moment)
         if self.service.timers is not None:
             self.service.timers.wake()
+
+    def _put_back(self, moment: Moment) -> None:
+        state, memory = id(moment.state), self._memory
+        if self._there == (state, memory.changes):
+            return
+        if moment.schema is not self.plan.schema and encode_shape(moment.schema) != self._shape:
+            if state not in self._carried:
+                memory.carry(moment.state, moment.schema)
+                self._carried[state] = memory.state()
+            else:
+                memory.restore(self._carried[state])
+        else:
+            memory.restore(moment.state)
+        self._there = (state, memory.changes)
 
     def at(self, moment: Moment) -> None:
         """The same time, the same bytes by chance, and the same counts: the next request comes then."""
@@ -209,7 +223,7 @@ class Rehearsal:
         self._sources.at(moment.number, moment.passed)
         if self.service.timers is not None:
             self.service.timers.wake()
-        before, changes = self._rows(), self.database.changes
+        self._before = None
         first = self._begun(told) if told.happening == "in progress" else None
         headers = dict(told.headers)
         x = arrived(self.service, Request(told.method, told.path, told.query, headers, ADDRESS, notes=notes))
@@ -224,7 +238,9 @@ class Rehearsal:
         head, content = (response.head, self._stream(response)) if isinstance(response, Follow) else (response, None)
         traced = self._tracer.traced(x, head)
         assert isinstance(traced, Response)
-        after = before if self.database.changes == changes else self._rows()
+        before = after = frozenset[tuple[str, str]]()
+        if self._before is not None and self._before[0] != self.database.changes:
+            before, after = self._before[1], self._rows()
         return Seen(
             status=head.status,
             headers=tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in head.headers),
@@ -267,6 +283,8 @@ class Rehearsal:
             case Recall(read=read, make=make):
                 return make(self.database.select(*read()))
             case Transact(function) | Sweep(function, _):
+                if self._before is None:
+                    self._before = self.database.changes, self._rows()
                 return self.database.transact(function)
             case ReadBody(limit):
                 return told.body if len(told.body) <= limit else TooLarge.TOO_LARGE
