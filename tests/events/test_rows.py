@@ -73,6 +73,8 @@ DELETE /hooks/{id}: {does: delete hook, responses: {204: none}}
     .replace("payload: note}", "payload: {id: note.id, title: note.title, owner: note.owner.id}}")
 )  # fmt: skip
 
+NUMBERED = "id: {type: integer, on create: serial()}"
+
 KEY = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 
@@ -347,12 +349,14 @@ def test_deliveries_end_with_rows_whose_table_was_made_anew(place: Path | str, c
         assert {each for (each, *_) in service.rows(LEFT)} <= {"2", f'["{ann_id}","shop"]'}
 
 
-def test_what_goes_to_a_row_follows_its_primary_key(place: Path | str) -> None:
+@pytest.mark.parametrize("of", ["{type: integer, on create: serial()}", '{type: number, on create: "0.1 + 0.2"}'])
+def test_what_goes_to_a_row_follows_its_primary_key(place: Path | str, of: str) -> None:
     """Which an upgrade may change: with all that was written of the row."""
-    contract = in_two_versions(CONTRACT_OF_ROWS, "{rename: note.title, to: text}")
+    contract = in_two_versions(CONTRACT_OF_ROWS.replace(NUMBERED, f"id: {of}"), "{rename: note.title, to: text}")
     with running(place, contract) as service:
         ann = service.person("Ann")
-        hook(service, ann, "http://127.0.0.1:1/", "note.written")
+        given = {"url": "http://127.0.0.1:1/", "key": KEY, "kinds": ["note.written"]}
+        assert service.http.post("/hooks", json=given, headers=ann).status_code == 201
         service.note(ann, "tea")
         until(lambda: service.rows(LEFT)[0][2] == 3, lambda: service.rows(LEFT))
     if isinstance(place, str):
@@ -361,7 +365,9 @@ def test_what_goes_to_a_row_follows_its_primary_key(place: Path | str) -> None:
         with closing(apsw.Connection(str(place))) as database:
             database.execute("PRAGMA foreign_keys = ON; UPDATE hook SET id = 9")
     kept = 'SELECT subscription FROM "$delivery" UNION ALL SELECT id FROM "$subscribed in"'
-    assert service.rows(f'{kept} UNION ALL SELECT id FROM "$subscription"') == [("9",)] * 3
+    assert (
+        service.rows(f'{kept} UNION ALL SELECT id FROM "$subscription"') == [("9" if "integer" in of else "9.0",)] * 3
+    )
 
 
 def test_an_upgrade_names_what_waits_for_rows_that_have_another_primary_key(
@@ -372,9 +378,8 @@ def test_an_upgrade_names_what_waits_for_rows_that_have_another_primary_key(
         hook(service, ann, "http://127.0.0.1:1/", "note.written")
         service.note(ann, "tea")
     contract, decisions = tmp_path / "contract.md", tmp_path / "contract.upgrade.yaml"
-    numbered = "id: {type: integer, on create: serial()}\n    owner"
-    assert numbered in CONTRACT_OF_ROWS
-    contract.write_text(CONTRACT_OF_ROWS.replace(numbered, "id: {type: string, on create: uuid()}\n    owner"))
+    assert NUMBERED in CONTRACT_OF_ROWS
+    contract.write_text(CONTRACT_OF_ROWS.replace(NUMBERED, "id: {type: string, on create: uuid()}"))
     lines = ["changes:", "  - {set: hook.id, is: \"'h' + string(old.id)\"}"]
     for told, status in ((lines, 2), ([*lines, "  - {lose: deliveries}"], 0)):
         decisions.write_text("\n".join(told))

@@ -96,7 +96,7 @@ def _event(kind: EventKind, cause: Cause, resource: Resource, found: list[Fragme
     columns = Columns(everything, rows)
     # The log's own columns come first; no expression of a payload is equal to theirs.
     for title, fragment in (
-        ("$identifier", _identifier_of(resource, perspective.dialect)),
+        ("$identifier", _identifier_of(resource, perspective)),
         ("$seen", _snapshot(resource, perspective.checked, perspective.dialect)),
     ):
         columns.add_own(title, fragment)
@@ -174,8 +174,9 @@ def _statement(text: Fragment, columns: Sequence[ResultColumn]) -> Statement:
     return Statement((_piece(text),), tuple(columns))
 
 
-def _identifier_of(resource: Resource, dialect: Dialect) -> Fragment:
-    return dialect.array_of([column(resource.name, key) for key in resource.primary_key])
+def _identifier_of(resource: Resource, perspective: Perspective) -> Fragment:
+    types = [perspective.stored(resource.fields[key].type) for key in resource.primary_key]
+    return perspective.dialect.array_of([column(resource.name, key) for key in resource.primary_key], types)
 
 
 def _snapshot(resource: Resource, checked: Checked, dialect: Dialect) -> Fragment:

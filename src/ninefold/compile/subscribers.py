@@ -16,7 +16,7 @@ from ninefold.plan.events import Headers, Subscribers, Tell
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Subscription
 from ninefold.sql.dialect import Dialect
-from ninefold.sql.events import key_of
+from ninefold.sql.events import Key, fields_of, is_called, is_not_kept, key_of
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Text
 
@@ -48,18 +48,17 @@ def planned(checked: Checked, dialect: Dialect, unversioned: str | None) -> Subs
     there = Perspective(checked, ANYONE, dialect).there(resource.name, resource.name)
     rows = {resource.name: resource.name}
     name = identifier(resource.name)
-    key = key_of(resource.primary_key, name, dialect.array_of)
+    key = _key(resource, perspective)
     of_row = " FROM " + Fragment(f"{name} AS {name}")
-    kept = of_row + ' JOIN "$subscription" AS kept ON kept.id = ' + key + " WHERE "
+    kept = of_row + ' JOIN "$subscription" AS kept ON ' + is_called(Fragment("kept.id"), key, name, dialect) + " WHERE "
     able = [Fragment("kept.disabled IS NULL"), *([] if there is None else ["(" + there + ")"])]
     keep = (
         'INSERT INTO "$subscription" (id, who, caller) SELECT '
-        + key
+        + key_of(key, name, dialect)
         + ", '', '{}'"
         + of_row
-        + ' WHERE NOT EXISTS (SELECT 1 FROM "$subscription" AS known WHERE known.id = '
-        + key
-        + ")"
+        + " WHERE "
+        + is_not_kept(key, name, dialect)
     )
     one = "(" + bind(inputs.LOG_SUBSCRIPTION) + " IS NULL OR kept.id = " + bind(inputs.LOG_SUBSCRIPTION) + ")"
     wanted = [*able, one, "(" + perspective.holds(to.where, rows) + ")"]
@@ -114,11 +113,13 @@ def headers(checked: Checked, dialect: Dialect) -> Headers | None:
 
 def _is_the_one(resource: Resource, perspective: Perspective) -> Iterator[Fragment]:
     """That a row is the one whose primary key is bound. Field by field, which an index serves."""
-    one, dialect = bind(inputs.LOG_SUBSCRIPTION), perspective.dialect
-    for number, field in enumerate(resource.primary_key):
-        type_ = perspective.stored(resource.fields[field].type)
-        value = dialect.of_text(one, type_) if len(resource.primary_key) == 1 else dialect.item_of(one, number, type_)
-        yield column(resource.name, field) + " = " + value
+    key = _key(resource, perspective)
+    for (name, _), value in zip(key, fields_of(bind(inputs.LOG_SUBSCRIPTION), key, perspective.dialect), strict=True):
+        yield column(resource.name, name) + " = " + value
+
+
+def _key(resource: Resource, perspective: Perspective) -> Key:
+    return [(name, perspective.stored(resource.fields[name].type)) for name in resource.primary_key]
 
 
 def _statement(text: Fragment, columns: Sequence[ResultColumn] = ()) -> Statement:

@@ -113,8 +113,11 @@ class Dialect(Protocol):
         """The aggregate that makes an array of rows, each an array of its cells in the forms that they are stored in.
         A cell that is such an array itself is of the type `ROWS`."""
 
-    def array_of(self, cells: Sequence[Fragment]) -> Fragment:
-        """A JSON array of columns."""
+    def text_of(self, column: Fragment, type_: Type) -> Fragment:
+        """A column as text: of truth values 1 and 0. Of a number each database has its own, which says it exactly."""
+
+    def array_of(self, cells: Sequence[Fragment], types: Sequence[Type]) -> Fragment:
+        """A JSON array of columns, which says truth values and numbers as `text_of` does."""
 
     def object_of(self, cells: Sequence[tuple[str, Fragment]]) -> Fragment:
         """A JSON object of columns under their names."""

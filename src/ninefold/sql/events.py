@@ -30,10 +30,12 @@ They are part of how a database of ours is laid out (`ninefold.upgrade.shape`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
-from ninefold.sql.fragment import Fragment, identifier
+from ninefold.sql.dialect import Dialect
+from ninefold.sql.fragment import Fragment, all_of, identifier, join
+from ninefold.values import Number, Type
 
 WIDEST = 4
 """Fields of an identifier for which an index can say which events are about a row."""
@@ -102,14 +104,49 @@ DROP_DELIVERIES = tuple(
 _TO_OWN = ' REFERENCES "subscription" (id) ON DELETE CASCADE'
 
 
-ArrayOf: TypeAlias = Callable[[Sequence[Fragment]], Fragment]
+Key: TypeAlias = Sequence[tuple[str, Type]]
+"""The columns that identify a row, and the types that these are stored as."""
 
 
-def key_of(key: Sequence[str], row: str, array_of: ArrayOf) -> Fragment:
+def key_of(key: Key, row: str, dialect: Dialect) -> Fragment:
     """What a row of the contract's own is called in `$subscription`: its identifier as text, or, of several fields or
-    none, as a JSON array. `row`: what the columns are of; `array_of`: as of a dialect."""
-    columns = [Fragment(f"{row}.{identifier(each)}") for each in key]
-    return "CAST(" + columns[0] + " AS TEXT)" if len(key) == 1 else array_of(columns)
+    none, as a JSON array. `row`: what the columns are of."""
+    columns, types = _columns(key, row), [type_ for _, type_ in key]
+    return dialect.text_of(columns[0], types[0]) if len(key) == 1 else dialect.array_of(columns, types)
+
+
+def fields_of(called: Fragment, key: Key, dialect: Dialect) -> list[Fragment]:
+    """The values of the columns of a row that is called so."""
+    if len(key) == 1:
+        return [dialect.of_text(called, key[0][1])]
+    return [dialect.item_of(called, number, type_) for number, (_, type_) in enumerate(key)]
+
+
+def is_called(called: Fragment, key: Key, row: str, dialect: Dialect) -> Fragment:
+    """Whether a row is called so. A number has several texts: each database writes its own, and `move` takes them
+    along. It is compared as a number."""
+    if not has_numbers(key):
+        return called + " = " + key_of(key, row, dialect)
+    same = zip(_columns(key, row), fields_of(called, key, dialect), strict=True)
+    return all_of([column + " = " + value for column, value in same])
+
+
+def is_not_kept(key: Key, row: str, dialect: Dialect) -> Fragment:
+    """Whether `$subscription` has no row of that name yet."""
+    known = Fragment("known.id")
+    if not has_numbers(key):
+        kept = 'NOT EXISTS (SELECT 1 FROM "$subscription" AS known WHERE '
+        return kept + is_called(known, key, row, dialect) + ")"
+    columns, fields = (join(", ", each) for each in (_columns(key, row), fields_of(known, key, dialect)))
+    return "(" + columns + ") NOT IN (SELECT " + fields + ' FROM "$subscription" AS known)'
+
+
+def has_numbers(key: Key) -> bool:
+    return any(isinstance(type_, Number) for _, type_ in key)
+
+
+def _columns(key: Key, row: str) -> list[Fragment]:
+    return [Fragment(f"{row}.{identifier(each)}") for each, _ in key]
 
 
 CREATE_VERSIONS = (
@@ -170,6 +207,11 @@ which caller."""
 
 SUBSCRIBE_IN_VERSION = 'INSERT INTO "$subscribed in" (id, version) VALUES (CAST(? AS TEXT), ?)'
 """Keeps in which version it was made. Binds: what it is called, the version."""
+
+SUBSCRIBE_NUMBER, SUBSCRIBE_NUMBER_IN_VERSION = (
+    each.replace("?", "CAST(? AS DOUBLE PRECISION)", 1) for each in (SUBSCRIBE, SUBSCRIBE_IN_VERSION)
+)
+"""The same of a row that a number identifies, which is bound."""
 
 
 # ── Following ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -290,8 +290,17 @@ class PostgreSQL:
         row = "array_to_json(ARRAY[" + join(", ", map(_cell, cells, types)) + "]::json[])"
         return _array(row, order)
 
-    def array_of(self, cells: Sequence[Fragment]) -> Fragment:
-        return "array_to_json(ARRAY[" + join(", ", ("to_json(" + cell + ")" for cell in cells)) + "]::json[])::text"
+    def text_of(self, column: Fragment, type_: Type) -> Fragment:
+        match type_:
+            case Boolean():
+                column = column + "::integer"
+            case Number():
+                column = '"$json"(' + column + ")"
+        return "CAST(" + column + " AS TEXT)"
+
+    def array_of(self, cells: Sequence[Fragment], types: Sequence[Type]) -> Fragment:
+        made = (_in_array(cell, type_) for cell, type_ in zip(cells, types, strict=True))
+        return "array_to_json(ARRAY[" + join(", ", made) + "]::json[])::text"
 
     def object_of(self, cells: Sequence[tuple[str, Fragment]]) -> Fragment:
         return "json_build_object(" + join(", ", (f"'{name}', " + cell for name, cell in cells)) + ")::text"
@@ -361,6 +370,11 @@ def _cell(cell: Fragment, type_: Type) -> Fragment:
             return "(" + cell + ")::json"
         case _:
             return "to_json(" + cell + ")"
+
+
+def _in_array(cell: Fragment, type_: Type) -> Fragment:
+    """A truth value is written as SQLite keeps it."""
+    return _cell(cell + "::integer" if isinstance(type_, Boolean) else cell, type_)
 
 
 def _array(item: Fragment, order: tuple[Fragment, ...]) -> Fragment:

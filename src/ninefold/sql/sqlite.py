@@ -258,14 +258,17 @@ class SQLite:
         ordered = " ORDER BY " + join(", ", order) if order else Fragment("")
         return "json_group_array(json_array(" + join(", ", map(_cell, cells, types)) + ")" + ordered + ")"
 
-    def array_of(self, cells: Sequence[Fragment]) -> Fragment:
+    def text_of(self, column: Fragment, type_: Type) -> Fragment:
+        return "CAST(" + column + " AS TEXT)"
+
+    def array_of(self, cells: Sequence[Fragment], types: Sequence[Type]) -> Fragment:
         return "json_array(" + join(", ", cells) + ")"
 
     def object_of(self, cells: Sequence[tuple[str, Fragment]]) -> Fragment:
         return "json_object(" + join(", ", (f"'{name}', " + cell for name, cell in cells)) + ")"
 
     def of_text(self, text: Fragment, type_: Type) -> Fragment:
-        return text  # which a column of numbers takes for one
+        return "CAST(" + text + " AS REAL)" if isinstance(type_, Number) else text  # a column of integers takes it so
 
     def item_of(self, array: Fragment, position: int, type_: Type) -> Fragment:
         return "json_extract(" + array + f", '$[{position}]')"

@@ -91,6 +91,16 @@ def identifier_type(resource: str, schema: Schema) -> Type:
     raise ValueError(f"the primary key of {resource} refers to itself")
 
 
+def receivers_key(schema: Schema) -> list[tuple[str, Type]]:
+    """The columns that identify the rows that events go to (`Schema.subscribers`), and what these are stored as."""
+    resource, *names = schema.subscribers or ("",)
+    types = {column.name: column.type for each in schema.tables if each.name == resource for column in each.columns}
+    found = [(name, types[name]) for name in names]
+    return [
+        (name, identifier_type(type_.resource, schema) if isinstance(type_, Row) else type_) for name, type_ in found
+    ]
+
+
 def reference_indexes(table: Table) -> tuple[Index, ...]:
     """One for each reference that no key or index begins with: to delete a row, the database looks for those that refer
     to it, and without an index it reads the whole table."""

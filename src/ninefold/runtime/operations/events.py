@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -58,7 +59,7 @@ class Event:
 
     def write(self, session: Session, env: Env, row: Row, sources: Sources) -> None:
         """Write it in the transaction of its cause, with a delivery to each subscription that wants its kind."""
-        identifier, seen = row[0], row[1]
+        identifier, seen = in_one_form(str(row[0])), row[1]
         payload = _encode(self._show(row, (), env)).decode()
         id, now = new_uuid(Chance(sources.random_bytes)), env["now"]
         [(position,)] = session.run(WRITE, [id, self._kind, self._resource, identifier, seen, now, payload])
@@ -71,10 +72,10 @@ class Event:
         if self._tell is not None:
             names = {"": self._kind} if self._names is None else self._names
             for version, kind in names.items():
-                logged = Logged(id, kind, str(identifier), now, payloads.get(version) or payload)
+                logged = Logged(id, kind, identifier, now, payloads.get(version) or payload)
                 self._tell.write(session, env, Position(int(str(position)), self._resource, version, now), logged)
         elif self._delivered:
-            due = [position, lane(self._resource, str(identifier)), now]
+            due = [position, lane(self._resource, identifier), now]
             if self._called is not None:
                 session.run(FAN_OUT_VERSIONS, [*due, self._called, self._unversioned])
             else:
@@ -157,6 +158,13 @@ class _InVersion:
         return None if self._show is None else _encode(self._show(row, (), env)).decode()
 
 
+def in_one_form(identifier: str) -> str:
+    """The primary key of a row, a JSON array, its numbers as Python writes them: each database has texts of its own for
+    these, and what tells of one row has one order in all of them."""
+    values = decoded(identifier)
+    return json.dumps(values, separators=(",", ":")) if any(type(each) is float for each in values) else identifier
+
+
 def lane(resource: str, identifier: str) -> str:
     """What events of one row have in common. `primary key`: a JSON array."""
     return f"{resource} {identifier}"
@@ -173,11 +181,16 @@ def subscribe(
     """Keep who subscribed and in which version, in the transaction that makes the subscription; not by which
     credential. `key`: the primary key of its row."""
     kept = {name: value for name, value in caller.items() if name != "credential"}
-    called = key[0] if len(key) == 1 else _encode(key).decode()
-    called = str(called) if isinstance(called, int) else called
-    session.run(sql.SUBSCRIBE, [called, who, _encode(kept).decode()])
+    values = [int(each) if isinstance(each, bool) else each for each in key]
+    called: Stored = values[0] if len(values) == 1 else _encode(values).decode()
+    keep, in_version = sql.SUBSCRIBE, sql.SUBSCRIBE_IN_VERSION
+    if isinstance(called, float):
+        keep, in_version = sql.SUBSCRIBE_NUMBER, sql.SUBSCRIBE_NUMBER_IN_VERSION
+    elif isinstance(called, int):
+        called = str(called)
+    session.run(keep, [called, who, _encode(kept).decode()])
     if version is not None:
-        session.run(sql.SUBSCRIBE_IN_VERSION, [called, version])
+        session.run(in_version, [called, version])
 
 
 @dataclass(frozen=True, slots=True)

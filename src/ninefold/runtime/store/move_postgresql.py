@@ -29,7 +29,7 @@ from ninefold.runtime.store.postgresql_opening import (
     notes_of,
     prepared,
 )
-from ninefold.runtime.store.postgresql_tables import create_references, create_tables, not_there_yet
+from ninefold.runtime.store.postgresql_tables import create_references, create_tables, too_long
 from ninefold.runtime.store.protocol import Row
 from ninefold.sql.fragment import identifier
 from ninefold.sql.postgresql import fitted
@@ -149,7 +149,7 @@ class Target(Side):
 def target(url: str, plan: ServicePlan, key: bytes) -> Iterator[Target]:
     """`key`: the secret of the database that is moved, by which a move that was begun is known again. Raises
     NotMoved."""
-    if lacking := tuple(not_there_yet(plan.schema)):
+    if lacking := tuple(too_long(plan.schema)):
         raise NotMoved("the contract cannot be served from PostgreSQL yet", lacking)
     with _connected(url) as (link, loop, name):
         side = Target(link, loop, name, plan)

@@ -47,7 +47,7 @@ _IS_VALID: Final = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regcla
 def expand(url: str, plan: ServicePlan, decide: Decide, before: Before) -> Over:
     """Add what a plan needs, and give rows their values: nodes of both contracts may serve the database then. `plan`:
     one for PostgreSQL. Raises NotUpgraded."""
-    if lacking := tuple(tables.not_there_yet(plan.schema)):
+    if lacking := tuple(tables.too_long(plan.schema)):
         raise NotUpgraded("the contract cannot be served from PostgreSQL yet", lacking)
     with beside(url) as side:
         noted = side.found.between

@@ -30,7 +30,7 @@ from ninefold.runtime.store.postgresql_replica import Replica
 from ninefold.runtime.store.postgresql_servers import Servers, why
 from ninefold.runtime.store.postgresql_serving import OPTIONS, SERVES, Alike, may_serve, number_of, served
 from ninefold.runtime.store.postgresql_steps import Changing
-from ninefold.runtime.store.postgresql_tables import OWN_FORM, create_schema, not_there_yet, short
+from ninefold.runtime.store.postgresql_tables import OWN_FORM, create_schema, short, too_long
 from ninefold.runtime.store.postgresql_writer import HeldElsewhere, Writer
 from ninefold.runtime.store.protocol import Begin, Judge, NotBegun, Opened, Refused
 from ninefold.sql.fragment import identifier
@@ -96,7 +96,7 @@ def open_postgresql(
     that is read from. `pooled`: a pooler stands before PostgreSQL, and no session is ours."""
     servers = Servers(url, pooled=pooled)
     name = servers.name
-    if lacking := tuple(not_there_yet(plan.schema)):
+    if lacking := tuple(too_long(plan.schema)):
         return Refused(
             "the contract cannot be served from PostgreSQL yet",
             lacking,

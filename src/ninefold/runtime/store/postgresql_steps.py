@@ -88,7 +88,7 @@ class Changing:
     def refer(self, wanted: Schema) -> None:
         for statement in tables.endings(wanted):
             self._ask(statement)
-        all_are_told(self.ask, wanted, POSTGRESQL.array_of)
+        all_are_told(self.ask, wanted, POSTGRESQL)
         _bind(wanted, self._ask)
 
     def broken(self, premise: Premise) -> Broken | None:

@@ -25,14 +25,15 @@ from ninefold.sql.events import (
     CREATE_VERSIONS,
     create_broker,
     create_deliveries_to_rows,
+    is_called,
     key_of,
 )
-from ninefold.sql.fragment import identifier, literal
+from ninefold.sql.fragment import Fragment, identifier, literal
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.sql.plpgsql import FUNCTIONS
 from ninefold.sql.postgresql import POSTGRESQL, stored_form
 from ninefold.sql.postgresql_events import last_of_log
-from ninefold.upgrade.shape import ON_DELETE, identifier_type, reference_indexes
+from ninefold.upgrade.shape import ON_DELETE, identifier_type, receivers_key, reference_indexes
 from ninefold.upgrade.steps import Support
 from ninefold.values import Digest, Integer, Row, Text, Timestamp, Type
 
@@ -47,21 +48,13 @@ _TEXT, _TIME, _NUMBER, _BYTES = (stored_form(each()) for each in (Text, Timestam
 ENDS: Final = identifier("$subscriber ends")
 """A function and a trigger."""
 
-_CALLED_ALIKE: Final = frozenset({_TEXT, _NUMBER})
-"""The forms of which SQLite and PostgreSQL make the same text."""
 
-
-def not_there_yet(schema: Schema) -> Iterator[str]:
-    """What of a schema cannot be kept in PostgreSQL yet, in words."""
+def too_long(schema: Schema) -> Iterator[str]:
+    """The names of a schema that PostgreSQL would cut off, in words."""
     for table in schema.tables:
         for name in (table.name, *(column.name for column in table.columns)):
             if len(name.encode()) > LONGEST_NAME:
                 yield f"`{name}` is longer than the {LONGEST_NAME} bytes that a name may have in PostgreSQL"
-    receiver, *key = schema.subscribers or ("",)
-    columns = next((each.columns for each in schema.tables if each.name == receiver), ())
-    for column in columns:
-        if column.name in key and _form(column.type, schema) not in _CALLED_ALIKE:
-            yield f"`{column.name}` identifies rows of `{receiver}` that events go to, and is no text or integer"
 
 
 def create_schema(schema: Schema) -> tuple[str, ...]:
@@ -126,13 +119,14 @@ def endings(schema: Schema) -> tuple[str, ...]:
     one would do, a trigger does. It goes with its table, and is made as often as may be."""
     if schema.subscribers is None:
         return ()
-    table, *key = schema.subscribers
-    old, new = (key_of(key, row, POSTGRESQL.array_of).text for row in ("OLD", "NEW"))
+    key = receivers_key(schema)
+    old, new = (key_of(key, row, POSTGRESQL).text for row in ("OLD", "NEW"))
+    is_old = is_called(Fragment("id"), key, "OLD", POSTGRESQL).text
     return (
         f"CREATE OR REPLACE FUNCTION {ENDS}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF TG_OP = 'DELETE' THEN"
-        f' DELETE FROM "$subscription" WHERE id = {old}; ELSE'
-        f' UPDATE "$subscription" SET id = {new} WHERE id = {old} AND id <> {new}; END IF; RETURN NULL; END $$',
-        f"CREATE OR REPLACE TRIGGER {ENDS} AFTER DELETE OR UPDATE ON {identifier(table)} FOR EACH ROW"
+        f' DELETE FROM "$subscription" WHERE {is_old}; ELSIF {old} <> {new} THEN'
+        f' UPDATE "$subscription" SET id = {new} WHERE {is_old}; END IF; RETURN NULL; END $$',
+        f"CREATE OR REPLACE TRIGGER {ENDS} AFTER DELETE OR UPDATE ON {identifier(schema.subscribers[0])} FOR EACH ROW"
         f" EXECUTE FUNCTION {ENDS}()",
     )
 

@@ -23,7 +23,7 @@ from ninefold.runtime.store.postgresql_opening import (
 )
 from ninefold.runtime.store.postgresql_serving import SERVES
 from ninefold.runtime.store.postgresql_steps import Changing
-from ninefold.runtime.store.postgresql_tables import not_there_yet
+from ninefold.runtime.store.postgresql_tables import too_long
 from ninefold.runtime.store.protocol import Judge
 from ninefold.values import LONGEST_SUM
 
@@ -32,7 +32,7 @@ _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
 def upgrade(url: str, plan: ServicePlan, decide: Decide, judge: Judge, apply: bool) -> Rehearsed:
     """`plan`: one for PostgreSQL. `apply`: keep it. Raises NotUpgraded, and the database is then as it was."""
-    if lacking := tuple(not_there_yet(plan.schema)):
+    if lacking := tuple(too_long(plan.schema)):
         raise NotUpgraded("the contract cannot be served from PostgreSQL yet", lacking)
     with _begun(url) as (link, loop, name, found):
         ask = asking(link, loop)

@@ -6,13 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, assert_never
 
+from ninefold.json_numbers import decoded
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store.changing import NAMED, Broken, NotUpgraded
 from ninefold.runtime.store.protocol import Row
-from ninefold.sql.events import ArrayOf, key_of
+from ninefold.sql.dialect import Dialect
+from ninefold.sql.events import Key, has_numbers, key_of
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade import steps
 from ninefold.upgrade.changes import LOSE_DELIVERIES
+from ninefold.upgrade.shape import receivers_key
 from ninefold.upgrade.steps import Premise
 from ninefold.values import Type
 
@@ -82,17 +85,32 @@ def _breaking(premise: Premise, database: Asking) -> Question:
             assert_never(premise)
 
 
-def all_are_told(ask: Callable[[str], Sequence[Row]], wanted: Schema, array_of: ArrayOf) -> None:
+def all_are_told(ask: Callable[[str], Sequence[Row]], wanted: Schema, dialect: Dialect) -> None:
     """Where events go to rows of the contract's own, what was written of each is known by its primary key. Raises
     NotUpgraded where there is no such row any more: what waits would be lost, and nobody has said so."""
     if wanted.subscribers is None:
         return
-    table, *key = wanted.subscribers
-    called = key_of(key, identifier(table), array_of).text
-    [(count,)] = ask(f'SELECT count(*) FROM "$subscription" WHERE id NOT IN (SELECT {called} FROM {identifier(table)})')
+    table, key = wanted.subscribers[0], receivers_key(wanted)
+    name = identifier(table)
+    if has_numbers(key):
+        # What waits may be of another key altogether, of which no database makes a number.
+        there = set(ask(f"SELECT {', '.join(identifier(each) for each, _ in key)} FROM {name}"))
+        count = sum(_read(str(id), key) not in there for (id,) in ask('SELECT id FROM "$subscription"'))
+    else:
+        called = key_of(key, name, dialect).text
+        [(found,)] = ask(f'SELECT count(*) FROM "$subscription" WHERE id NOT IN (SELECT {called} FROM {name})')
+        count = int(str(found))
     if count:
         raise NotUpgraded(
             f"events would go to rows of `{table}` that are not there",
-            [f"of {int(str(count))}, which are gone or have another primary key now, it is known what to deliver"],
+            [f"of {count}, which are gone or have another primary key now, it is known what to deliver"],
             [f"what waits for them goes, too: {LOSE_DELIVERIES}"],
         )
+
+
+def _read(called: str, key: Key) -> Row | None:
+    """The values by which a row is called so; None: by other ones."""
+    try:
+        return (float(called),) if len(key) == 1 else tuple(decoded(called))
+    except (TypeError, ValueError):
+        return None

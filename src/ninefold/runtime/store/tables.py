@@ -22,12 +22,14 @@ from ninefold.sql.events import (
     CREATE_VERSIONS,
     create_broker,
     create_deliveries_to_rows,
+    has_numbers,
+    is_called,
     key_of,
 )
-from ninefold.sql.fragment import identifier
+from ninefold.sql.fragment import Fragment, identifier
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.sql.sqlite import SQLITE
-from ninefold.upgrade.shape import ON_DELETE, identifier_type, reference_indexes
+from ninefold.upgrade.shape import ON_DELETE, identifier_type, receivers_key, reference_indexes
 from ninefold.values import (
     Anything,
     Array,
@@ -71,21 +73,31 @@ def deliveries(schema: Schema) -> tuple[str, ...]:
         return CREATE_DELIVERIES
     table, *key = schema.subscribers
     refers = f" REFERENCES {identifier(table)} ({names(tuple(key))}) ON UPDATE CASCADE ON DELETE CASCADE"
-    return (*create_deliveries_to_rows(refers if len(key) == 1 else ""), *endings(schema))
+    return (*create_deliveries_to_rows("" if _by_trigger(schema) else refers), *endings(schema))
 
 
 def endings(schema: Schema) -> tuple[str, ...]:
-    """Of rows that several fields identify, `$subscription` holds these as one value, which no foreign key leads to:
-    what one would do when such a row is deleted, a trigger does. It goes with its table, and is made as often as may
-    be. An identifier does not change."""
-    if schema.subscribers is None or len(schema.subscribers) == 2:
+    """What a foreign key to the rows that events go to would do, where none leads there: triggers, which go with their
+    table, and are made as often as may be."""
+    if schema.subscribers is None or not _by_trigger(schema):
         return ()
-    table, *key = schema.subscribers
+    table, key = schema.subscribers[0], receivers_key(schema)
+    old, new = (key_of(key, row, SQLITE).text for row in ("OLD", "NEW"))
+    is_old = f"WHERE {is_called(Fragment('id'), key, 'OLD', SQLITE).text}; END"
+    begin, on = "CREATE TRIGGER IF NOT EXISTS ", f" ON {identifier(table)}"
     return (
-        f"CREATE TRIGGER IF NOT EXISTS {identifier(f'$subscription of {table} ends')} AFTER DELETE ON"
-        f' {identifier(table)} BEGIN DELETE FROM "$subscription" WHERE id ='
-        f" {key_of(key, 'OLD', SQLITE.array_of).text}; END",
+        f"{begin}{identifier(f'$subscription of {table} ends')} AFTER DELETE{on}"
+        f' BEGIN DELETE FROM "$subscription" {is_old}',
+        f"{begin}{identifier(f'$subscription of {table} follows')} AFTER UPDATE{on} WHEN {old} <> {new}"
+        f' BEGIN UPDATE "$subscription" SET id = {new} {is_old}',
     )
+
+
+def _by_trigger(schema: Schema) -> bool:
+    """Several fields are one value in `$subscription`, and a number has several texts there: no foreign key leads from
+    these to a row."""
+    key = receivers_key(schema)
+    return len(key) != 1 or has_numbers(key)
 
 
 def create_credentials(resource: str, schema: Schema) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ class Changing:
     def refer(self, wanted: Schema) -> None:
         for statement in endings(wanted):
             self.ask(statement)
-        all_are_told(self.ask, wanted, SQLITE.array_of)
+        all_are_told(self.ask, wanted, SQLITE)
         if not self._unguarded:
             return
         found = self.ask(_DANGLING)
