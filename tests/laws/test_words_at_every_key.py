@@ -11,6 +11,8 @@ and what comes of it is one of these:
 | `{}`, `[]`  | where it does, but for templates and schemas:  | an open question, refused, or as without the key   |
 
 Nothing is taken for something else in silence. `make test` tries an eighth of all rows.
+
+Where nothing at all is written, that is told, and each of these words that is advised instead is taken there.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from tests.slices import some
 
 from ninefold.ablate.facts import row_of_entry, row_of_item
 from ninefold.checks.codes import NEEDS_WHAT_IS_NONE
-from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
 from ninefold.diagnostics.source import Span
 from ninefold.language import shapes
 from ninefold.language.json_schema import KEYWORDS
@@ -36,6 +38,7 @@ from ninefold.language.key import Key, Kind
 from ninefold.language.table import keys_under, vocabulary
 from ninefold.pipeline import Loaded, compile_tree
 from ninefold.plan.places import Place as PlanPlace
+from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
 
 ROOT: Final = Path(__file__).parents[2]
@@ -244,6 +247,65 @@ def test_what_is_no_value_is_taken_for_nothing_else() -> None:
                 name = place.contract.parent.name
                 wrong.append(f"{place.part} {place.key.path}: {written} (in {name}, at {place.route}): {why}")
     assert not wrong, "\n".join(wrong)
+
+
+@cache
+def _entries() -> dict[tuple[int, str], tuple[Path, int, tuple[int, ...], str]]:
+    """Where something is written: for each row of the table, those of names too, the first such place."""
+    found: dict[tuple[int, str], tuple[Path, int, tuple[int, ...], str]] = {}
+
+    def walk(path: Path, part: int, at: str, holder: Key | None, route: tuple[int, ...], node: Node) -> None:
+        for index, each in enumerate(() if isinstance(node, Scalar) else _inside(node)):
+            if isinstance(each, Entry):
+                key, _ = row_of_entry(part, at, each, holder)
+                found.setdefault((part, key.path), (path, part, route, each.name))
+                walk(path, part, key.path, key, (*route, index), each.value)
+            elif holder is not None:
+                key = row_of_item(part, holder)
+                walk(path, part, key.path, key, (*route, index), each)
+
+    for path, loaded in _contracts().items():
+        for part in loaded.document.parts:
+            walk(path, part.number, "", None, (), part.facts)
+    return found
+
+
+def _inside(node: Mapping | Sequence) -> tuple[Entry | Node, ...]:
+    return node.entries if isinstance(node, Mapping) else node.items
+
+
+def _said_there(place: tuple[Path, int, tuple[int, ...], str], written: Callable[[Span], Node]) -> list[Diagnostic]:
+    """What the reader says of the very value that is written there."""
+    path, number, route, name = place
+    document = _contracts()[path].document
+    part = document.parts[number - 1]
+    at: list[Span] = []
+
+    def here(span: Span) -> Node:
+        at.append(span)
+        return written(span)
+
+    facts = _put(part.facts, route, name, here)
+    assert isinstance(facts, Mapping)
+    parts = [replace(each, facts=facts) if each is part else each for each in document.parts]
+    said = resolve(replace(document, parts=tuple(parts))).diagnostics
+    return [each for each in said if each.span == at[0] and each.code.severity is Severity.ERROR]
+
+
+@pytest.mark.long
+def test_what_is_advised_where_nothing_is_written_is_taken_there() -> None:
+    nothing = lambda span: Scalar(span, "", None, Style.PLAIN, (span.start,))  # noqa: E731
+    advised, wrong = set(), []
+    for (part, path), place in some(list(_entries().items()), 9):
+        helps = [help for each in _said_there(place, nothing) for help in each.help]
+        if not helps:
+            wrong.append(f"{part} {path}: nothing is advised")
+        for written in (each for each in WRITTEN if any(f"`{each}`" in help for help in helps)):
+            advised.add(written)
+            told = _said_there(place, WRITTEN[written])
+            wrong += [f"{part} {path}: {written} is advised, and {each.code.id}: {each.message}" for each in told]
+    assert not wrong, "\n".join(wrong)
+    assert advised >= {"none", "not shown"}
 
 
 UNTRIED: Final = frozenset({"cases.CASE.also.EFFECT"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final, TypeAlias
 
 from ninefold.diagnostics.diagnostic import Label
@@ -308,7 +307,7 @@ def declared_schemes(r: Reading) -> tuple[str, ...]:
 
 def _when(r: Reading, entry: Entry) -> Fact[Condition]:
     """Which rows, or when; `false`: no row, and never."""
-    if r.is_no_answer(replace(_ROWS_OF_CALLER, path=entry.name), entry.value):
+    if r.is_no_answer(_ROWS_OF_CALLER, entry.value, entry.name):
         return Gap(entry.value.span)
     return r.fact(entry.value, Slot(entry.name, _CONDITION), condition, entry.proposed, none="false")
 

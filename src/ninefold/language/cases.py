@@ -119,11 +119,12 @@ def _cases(r: Reading, node: Node, read: Read) -> _Cases | None:
             r.unknown(entry.key, "cases", (), (f"write `{ALL_OTHERS}`",))
     if not isinstance(node, MappingNode):
         return None
-    if not level.named:
+    said = level.declared(lambda entry: (entry, read(r, entry)))
+    if not said:
         help = ("write `cases: {by: request.body.kind, card: {body: […]}, …}`",)
         r.say(NOT_IN_FORM, "`cases` has no case", Label(node.span), help=help)
     by = level.fact(BY.name, expression)
-    return _Cases(by, tuple((entry, read(r, entry)) for entry in level.named))
+    return _Cases(by, said)
 
 
 def _holding_nowhere(r: Reading, level: Level, said: tuple[tuple[Entry, Mapping[str, Any]], ...]) -> None:

@@ -87,10 +87,11 @@ def own_codes(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, Name], ..
     entries = r.entries(node, slot)
     if entries is None or not isinstance(node, Mapping):
         return None
-    for entry in node.entries:
-        r.is_no_answer(CODE, entry.value)
+    refused = [entry for entry in node.entries if r.is_no_answer(CODE, entry.value, entry.name)]
     found = []
     for entry in entries:
+        if entry in refused:
+            continue
         condition = condition_name(r, entry.key, "errors")
         code = leaves.name(r, entry.value, Slot(entry.name, shapes.Name("an error code")))
         if condition is not None and code is not None:

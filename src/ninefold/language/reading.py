@@ -118,7 +118,7 @@ class Reading:
                 WRONG_SHAPE,
                 f"nothing is written for {quoted(slot.called)}",
                 Label(node.span),
-                help=(f"write {describe(slot.shape)}; or `none` or `not shown`",),
+                help=(f"write {describe(slot.shape)}{', be it `{}`' * (slot.shape == Members())}; or `not shown`",),
             )
         else:
             message = f"{quoted(slot.called)} is {found}, not {describe(slot.shape)}"
@@ -161,15 +161,23 @@ class Reading:
             return False
         return not (isinstance(node, Scalar) and node.says("none"))
 
-    def is_no_answer(self, key: Key | None, value: Node) -> bool:
-        """Says of `none` that it is no answer to what a question asks for, unless the table says that it is."""
-        if key is None or key.admits_none or not (isinstance(value, Scalar) and value.says("none")):
+    def is_no_answer(self, key: Key | None, value: Node, called: str = "") -> bool:
+        """Says of a value that it is no answer: of nothing at all, and of `none` where a question asks for the key, or
+        another line holds in its place, unless the table says that it is one. `called`: what the key is written as,
+        where it stands for any name."""
+        if key is None or not isinstance(value, Scalar):
             return False
-        label, help = "it is asked for, and this is no answer", f"write {describe(key.shape)}; or `not shown`"
+        is_nothing = described(value) == NOTHING
+        if not is_nothing and (key.admits_none or not value.says("none")):
+            return False
+        code, said, label = NO_ANSWER, "{} is `none`", "it is asked for, and this is no answer"
+        help = f"write {describe(key.shape)}; or {'`none` or ' if key.admits_none else ''}`not shown`"
         if key.line is not None and not key.is_asked:
             label = "not to be told from what holds where it is left out"
             help = f"leave it out, and `{key.line[1]}` of part {key.line[0]} holds"
-        self.say(NO_ANSWER, f"{quoted(key.name)} is `none`", Label(value.span, label), help=(help,))
+        if is_nothing:
+            code, said, label = WRONG_SHAPE, "nothing is written for {}", ""
+        self.say(code, said.format(quoted(called or key.name)), Label(value.span, label), help=(help,))
         return True
 
     def leaves_open(self, place: Span) -> None:

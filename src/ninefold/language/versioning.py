@@ -160,6 +160,8 @@ def as_it_was(level: Level) -> Was | None:
     if entry is None or (isinstance(entry.value, Mapping) and not entry.value.entries):
         return None
     key = of(level) or entry.key
+    if key.says("not shown"):
+        return None
     named = Entry(key, entry.value, entry.proposed)
 
     def read(r: Reading, node: Node, slot: Slot) -> Any:
