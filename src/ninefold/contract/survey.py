@@ -274,6 +274,10 @@ class Survey:
             for action in actions(endpoint)
         )
 
+    def led(self, resource: str | None, name: PathName) -> tuple[str, ...]:
+        """The names by which a name in a path leads from the row of a resource."""
+        return name.led(resource, self.graph.fields.get(resource or "", {}))
+
     def _payloads(self) -> Iterator[tuple[Template, dict[str, str]]]:
         for kind in value_of(self.contract.events.kinds) or ():
             if (payload := value_of(kind.payload)) is not None:
@@ -294,7 +298,7 @@ class Survey:
             if isinstance(segment, PathName):
                 walk.now = "its path"
                 at = first
-                for name in segment.names:
+                for name in self.led(first, segment):
                     at = walk.step(at, name) if at is not None else None
         for resource, name in self.body_fields(endpoint):
             walk.now = f"the body gives `{name}`"

@@ -114,7 +114,7 @@ def changed_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Change]:
             inserts,
             {each.name: each.value for each in stated},
             frozenset(body),
-            from_path(endpoint, own.name) if inserts else frozenset(),
+            from_path(survey, endpoint, own.name) if inserts else frozenset(),
             known_by(survey, endpoint, own.name) if kind_of(action.verb).may_make else (),
             several=action.all,
             after=number,
@@ -160,10 +160,16 @@ def _is_fixed(survey: Survey, own: Resource, name: str) -> bool:
     return is_serial or (found is not None and isinstance(found.immutable, Shown))
 
 
-def from_path(endpoint: Endpoint, resource: str) -> frozenset[str]:
+def _leading(survey: Survey, endpoint: Endpoint, resource: str) -> Iterator[tuple[tuple[str, ...], Span]]:
+    """What each name in the path leads through, from the row of a resource."""
+    for each in endpoint.segments:
+        if isinstance(each, PathName):
+            yield survey.led(resource, each), each.span
+
+
+def from_path(survey: Survey, endpoint: Endpoint, resource: str) -> frozenset[str]:
     """The references of a new row that the path sets."""
-    named = (each.names for each in endpoint.segments if isinstance(each, PathName))
-    return frozenset(names[0] for names in named if len(names) > 1 and names[0] != resource)
+    return frozenset(names[0] for names, _ in _leading(survey, endpoint, resource) if len(names) > 1)
 
 
 @dataclass(frozen=True)
@@ -255,7 +261,7 @@ def known_by(survey: Survey, endpoint: Endpoint, resource: str) -> tuple[str, ..
     if own is None or is_said:
         return ()
     fields = survey.graph.fields.get(resource, {})
-    in_path = named_in_path(endpoint, resource)
+    in_path = named_in_path(survey, endpoint, resource)
     at_hand = in_path | _given(survey, endpoint, resource) | {n for n, each in fields.items() if _is_the_same(each)}
     whole = [group for group in own.keys if at_hand.issuperset(group)]
     return min(whole, key=lambda group: in_path.isdisjoint(group), default=())
@@ -265,25 +271,18 @@ def compared(survey: Survey, endpoint: Endpoint, resource: str) -> Set[str]:
     """The fields whose values a row that is there may have otherwise than `put` gives them."""
     fields = survey.graph.fields.get(resource, {})
     secret = {name for name, each in fields.items() if value_of(each.secret) is not None}
-    known = {*known_by(survey, endpoint, resource), *named_in_path(endpoint, resource)}
+    known = {*known_by(survey, endpoint, resource), *named_in_path(survey, endpoint, resource)}
     return _given(survey, endpoint, resource) - known - secret
 
 
-def named_in_path(endpoint: Endpoint, resource: str) -> set[str]:
+def named_in_path(survey: Survey, endpoint: Endpoint, resource: str) -> set[str]:
     """The fields of the row itself that names in the path give, or go through."""
-    names = [each.names for each in endpoint.segments if isinstance(each, PathName)]
-    return {each[1] if each[0] == resource and len(each) > 1 else each[0] for each in names}
+    return {names[0] for names, _ in _leading(survey, endpoint, resource)}
 
 
-def stored_of_path(endpoint: Endpoint, resource: str) -> tuple[tuple[str, Span], ...]:
+def stored_of_path(survey: Survey, endpoint: Endpoint, resource: str) -> tuple[tuple[str, Span], ...]:
     """The fields of the row itself that names in the path give, and where: their values would be stored."""
-    found = []
-    for each in endpoint.segments:
-        if isinstance(each, PathName):
-            names = each.names[1:] if each.names[0] == resource and len(each.names) > 1 else each.names
-            if len(names) == 1:
-                found.append((names[0], each.span))
-    return tuple(found)
+    return tuple((names[0], span) for names, span in _leading(survey, endpoint, resource) if len(names) == 1)
 
 
 def _given(survey: Survey, endpoint: Endpoint, resource: str) -> set[str]:

@@ -89,9 +89,7 @@ def own_codes(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, Name], ..
         return None
     refused = [entry for entry in node.entries if r.is_no_answer(CODE, entry.value, entry.name)]
     found = []
-    for entry in entries:
-        if entry in refused:
-            continue
+    for entry in (each for each in entries if each not in refused):
         condition = condition_name(r, entry.key, "errors")
         code = leaves.name(r, entry.value, Slot(entry.name, shapes.Name("an error code")))
         if condition is not None and code is not None:

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.language.shapes import Shape
+from ninefold.language.shapes import Shape, describe
 
 
 class Kind(Enum):
@@ -89,6 +89,13 @@ class Key:
         """Whether `none` may stand for its value: what is asked for needs an answer, and where another line holds in
         its place, nobody could tell whether that line is meant."""
         return self.says_none or not (self.is_asked or self.kind is Kind.FALLS_BACK)
+
+    @property
+    def advice(self) -> str:
+        """What may be written, where something is that cannot be."""
+        if not self.admits_none and not self.is_asked and self.line is not None:
+            return f"leave it out, and `{self.line[1]}` of part {self.line[0]} holds"
+        return f"write {describe(self.shape)}; or {'`none` or ' if self.admits_none else ''}`not shown`"
 
     @property
     def narrows(self) -> bool:

@@ -114,12 +114,8 @@ class Reading:
             return  # no YAML has such a text without quotes: it is a mistake that has been told
         found = described(node)
         if found == NOTHING:
-            self.say(
-                WRONG_SHAPE,
-                f"nothing is written for {quoted(slot.called)}",
-                Label(node.span),
-                help=(f"write {describe(slot.shape)}{', be it `{}`' * (slot.shape == Members())}; or `not shown`",),
-            )
+            help = (f"write {describe(slot.shape)}{', be it `{}`' * (slot.shape == Members())}; or `not shown`",)
+            self.say(WRONG_SHAPE, f"nothing is written for {quoted(slot.called)}", Label(node.span), help=help)
         else:
             message = f"{quoted(slot.called)} is {found}, not {describe(slot.shape)}"
             self.say(WRONG_SHAPE, message, Label(node.span), help=tuple(help) or meant(node, slot.shape))
@@ -162,22 +158,17 @@ class Reading:
         return not (isinstance(node, Scalar) and node.says("none"))
 
     def is_no_answer(self, key: Key | None, value: Node, called: str = "") -> bool:
-        """Says of a value that it is no answer: of nothing at all, and of `none` where a question asks for the key, or
-        another line holds in its place, unless the table says that it is one. `called`: what the key is written as,
-        where it stands for any name."""
-        if key is None or not isinstance(value, Scalar):
+        """Says of a value that it is no answer: of nothing at all, and of `none` unless the table says that it is one.
+        `called`: what the key is written as, where it stands for any name."""
+        is_none = isinstance(value, Scalar) and value.says("none")
+        if key is None or not (described(value) == NOTHING or (is_none and not key.admits_none)):
             return False
-        is_nothing = described(value) == NOTHING
-        if not is_nothing and (key.admits_none or not value.says("none")):
-            return False
-        code, said, label = NO_ANSWER, "{} is `none`", "it is asked for, and this is no answer"
-        help = f"write {describe(key.shape)}; or {'`none` or ' if key.admits_none else ''}`not shown`"
-        if key.line is not None and not key.is_asked:
-            label = "not to be told from what holds where it is left out"
-            help = f"leave it out, and `{key.line[1]}` of part {key.line[0]} holds"
-        if is_nothing:
-            code, said, label = WRONG_SHAPE, "nothing is written for {}", ""
-        self.say(code, said.format(quoted(called or key.name)), Label(value.span, label), help=(help,))
+        named, help = quoted(called or key.name), (key.advice,)
+        if is_none:
+            label = "it is asked for, and this is no answer" if key.is_asked else "not to be told from leaving it out"
+            self.say(NO_ANSWER, f"{named} is `none`", Label(value.span, label), help=help)
+        else:
+            self.say(WRONG_SHAPE, f"nothing is written for {named}", Label(value.span), help=help)
         return True
 
     def leaves_open(self, place: Span) -> None:

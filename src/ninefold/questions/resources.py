@@ -8,11 +8,11 @@ from typing import Any
 
 from ninefold.contract.shared_types import own_members
 from ninefold.contract.survey import Survey, actions
+from ninefold.contract.writes import named_in_path
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, is_open, value_of
 from ninefold.language.json_schema import HOLDING, TYPING
 from ninefold.language.resources import FIELDS, ON_DELETE, PRIMARY_KEY, READABLE, TYPE, Field, Resource, SharedType
-from ninefold.language.routes import PathName
 from ninefold.language.schemas import Schema
 from ninefold.language.verbs import kind_of
 from ninefold.questions.question import (
@@ -168,8 +168,7 @@ def _gives(survey: Survey, endpoint: Endpoint, resource: str, field: Field) -> b
         return True
     if is_open(endpoint.body) and endpoint.method not in ("GET", "HEAD", "DELETE"):
         return True  # its body is a question of part 4
-    named = (segment.names for segment in endpoint.segments if isinstance(segment, PathName))
-    paths = {names[1] if names[0] == resource and len(names) > 1 else names[0] for names in named}
+    paths = named_in_path(survey, endpoint, resource)
     set_here = {assignment.name for assignment in value_of(endpoint.sets) or ()}
     return (resource, field.name) in survey.body_fields(endpoint) or field.name in paths or field.name in set_here
 

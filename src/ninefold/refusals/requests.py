@@ -225,7 +225,7 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             yield Refusal("invalid", Step.PARAMETERS, named, None, (), each.span, words, meanings)
     own = acted_on(endpoint)
     if own is not None and "created" in endpoint.outcomes:
-        for name, span in stored_of_path(endpoint, own):
+        for name, span in stored_of_path(survey, endpoint, own):
             words = f"the `{name}` in the path is not as the rules of `{own}.{name}` say"
             yield Refusal("invalid", Step.PATH, fact=span, words=words, meanings=("values", "rows that may be there"))
             field = survey.graph.fields.get(own, {}).get(name)

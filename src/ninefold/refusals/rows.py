@@ -164,7 +164,7 @@ def _sought(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, Span]]:
 def through(survey: Survey, first: str | None, segment: PathName) -> Iterator[str]:
     """The resources through whose rows a name in a path leads on its way."""
     at = first
-    for name in segment.led(first, survey.graph.fields.get(first or "", {}))[:-1]:
+    for name in survey.led(first, segment)[:-1]:
         field = survey.graph.fields.get(at or "", {}).get(name)
         target = None if field is None else value_of(field.references)
         if target is None:

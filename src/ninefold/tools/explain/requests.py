@@ -102,7 +102,7 @@ def path(g: Grounds, endpoint: Endpoint) -> list[Item]:
 
 def _path_name(g: Grounds, endpoint: Endpoint, segment: PathName, first: str | None) -> Item:
     written = f"`{{{'.'.join(segment.names)}}}`"
-    names = segment.led(first, g.fields(first))
+    names = g.survey.led(first, segment)
     at, through = first, [first or ""]
     for name in names[:-1]:
         reference = g.fields(at).get(name)

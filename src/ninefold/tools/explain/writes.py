@@ -81,7 +81,8 @@ def values(g: Grounds, endpoint: Endpoint) -> list[Item]:
 
 def _made(g: Grounds, endpoint: Endpoint, own: Resource) -> Iterator[Item]:
     named = {each.field for each in given(g.survey, endpoint)}
-    paths, of_path = from_path(endpoint, own.name), {name for name, _ in stored_of_path(endpoint, own.name)}
+    paths = from_path(g.survey, endpoint, own.name)
+    of_path = {name for name, _ in stored_of_path(g.survey, endpoint, own.name)}
     for name, field in g.fields(own.name).items():
         if name in paths:
             yield g.item(f"`{name}` is the row that the path names", endpoint.span, meanings=("paths",))

@@ -133,7 +133,7 @@ def _path(survey: Survey, own: Resource, endpoint: Endpoint) -> str | None:
         match segment:
             case Literal(text=literal):
                 text += f"/{literal}"
-            case PathName(names=names) if (value := _value(survey, own, names)) is not None:
+            case PathName() if (value := _value(survey, own, survey.led(own.name, segment))) is not None:
                 parts += [f"'{text}/'", value]
                 text = f":{segment.after}" if segment.after else ""
             case _:
