@@ -22,6 +22,15 @@ TURNED: dict[Relation, Relation] = {"wider": "narrower", "narrower": "wider"}
 TYPES = ("integer", "number", "string", "boolean", "date-time", "choice", "strings", "integers", "size")
 MADE = Made("user", ["id"], {}, {each.replace("-", "_"): Kind(each, nullable=True) for each in TYPES}, [])
 
+AMONG: Final[dict[str, dict[str, Relation]]] = {
+    "==": {"!=": "other", "<": "other", "<=": "wider", ">": "other", ">=": "wider"},
+    "!=": {"<": "narrower", "<=": "other", ">": "narrower", ">=": "other"},
+    "<": {"<=": "wider", ">": "other", ">=": "other"},
+    "<=": {">": "other", ">=": "other"},
+    ">": {">=": "wider"},
+}
+"""Of each two comparisons of a field with what a request gives, what the second one is."""
+
 
 def known_of(loaded: Loaded) -> Domains:
     assert loaded.checked is not None
@@ -59,8 +68,29 @@ def read(text: str) -> Ast:
         ("a < b", "b > a", "same"),
         ("a != b", "a < b", "narrower"),
         ("!(a < b)", "a >= b", "same"),
-        ("a < b", "a > b", "unproved"),
+        ("a < b", "a > b", "other"),
+        ("a < b", "a > b && b < c", "unproved"),  # what both compare is not there but once
+        ("a < b.c", "a > b.c", "other"),
+        ("f(a) < a", "f(a) > a", "unproved"),
+        ("a == b", "a != b", "other"),
         ("a == b", "a <= b", "unproved"),  # of two that have no value, neither is more
+        # `value` is what a request gives: it is there
+        *[
+            (f"a {one} value", f"a {other} value", said)
+            for one, others in AMONG.items()
+            for other, said in others.items()
+        ],
+        ("a < 'x'", "a <= 'x'", "wider"),
+        ("a < 'x'", "a < 'y'", "wider"),
+        ("a > 'x' && a < 'y'", "a == 'xx'", "narrower"),
+        ("a > 'x'", "a == 'xx'", "narrower"),
+        ("a < '2026-01-01T00:00:00Z'", "a < '2026-01-01T00:00:00.5Z'", "unproved"),
+        ("a.startsWith(value)", "a.contains(value)", "wider"),
+        ("a.startsWith(value)", "a.endsWith(value)", "other"),
+        ("a.contains(value)", "a == value", "narrower"),
+        ("a.startsWith(value)", "a >= value", "wider"),
+        ("a.startsWith(value)", "value.startsWith(a)", "other"),
+        ("a.contains(value)", "!a.contains(value)", "other"),
     ],
 )
 def test_a_relation_is_proved(old: str, new: str, expected: Relation) -> None:

@@ -199,7 +199,16 @@ def of_older_name(change: Change, alone: Alone, found: Iterable[Effect], promise
             yield from effects(side, "other", promise, said="an older version has another name for it")
 
 
-def besides(change: Change, alone: Alone, both: Both, promise: Promise) -> Iterator[Effect]:
+def _is_always_given(change: Change, both: Both) -> bool:
+    """Whether no list goes without what the parameter of a change does."""
+    return any(
+        each.name == change.names[2] and (each.is_required or each.default is not None)
+        for one in value_of(both.old.contract.endpoints.endpoints) or () if one.key == change.names[0]
+        for each in value_of(one.query) or ()
+    )  # fmt: skip
+
+
+def besides(change: Change, way: Direction, alone: Alone, both: Both, promise: Promise) -> Iterator[Effect]:
     """What only the key itself tells."""
     old, new = (None if each is None else each.node for each in (change.old, change.new))
     match change.part, change.key.path:
@@ -219,6 +228,8 @@ def besides(change: Change, alone: Alone, both: Both, promise: Promise) -> Itera
                 yield Effect("owners", "opens", None, "credentials go on that ended")
         case 4, "ENDPOINT.etag" if new is None and change.names[0].partition(" ")[0] not in ("GET", "HEAD"):
             yield Effect("senders", "breaking", None, "`If-Match` names no tag that there is, and is refused")
+        case 4, "ENDPOINT.query.PARAMETER.where" if way in ("more", "other") and _is_always_given(change, both):
+            yield Effect("owners", "opens", change.key.promise, "no request goes without it, and more rows come")
         case 4, path if path.startswith("functions.FUNCTION"):
             yield from _of_function(change, path)
         case 2, path if path.startswith("RESOURCE.primary key") and change.how != "added":

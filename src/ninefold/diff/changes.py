@@ -15,13 +15,17 @@ from ninefold.language.expressions import constant_in
 from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, Kind
 from ninefold.language.shapes import JSON
-from ninefold.language.table import WITHIN
-from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence
+from ninefold.language.table import WITHIN, key_at
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
 
 How: TypeAlias = Literal["added", "removed", "changed", "renamed", "reordered"]
 
 OTHER_EDGE: Final = {one: other for *pair, _ in EDGES for one, other in (pair, pair[::-1])}
 """What has the one in the place of the other has another edge, and not one more and one less."""
+
+_FILTER: Final = "ENDPOINT.query.PARAMETER"
+_NARROWS: Final = "where"
+"""What may be written as an expression alone, and the key that has it as its value."""
 
 Route: TypeAlias = tuple[int, ...]
 """Positions that lead from a part's mapping to a place in it."""
@@ -156,6 +160,9 @@ class _Walk:
             if self.before(old, key) != self.after(new, key):
                 yield self._changed(here, key, places)
             return
+        if key.path == _FILTER and (isinstance(old, Scalar) or isinstance(new, Scalar)):
+            yield from self.filters(here, key, places)
+            return
         match old, new:
             case Mapping(), Mapping() if self._spells_out(old, new, key):
                 yield self._changed(here, key, places)
@@ -179,6 +186,18 @@ class _Walk:
                 yield from self.lists(around, key, _items(old), _items(new), places)
             case _:
                 yield self._changed(here, key, places)
+
+    def filters(self, here: _Here, key: Key, places: tuple[Place, Place]) -> Iterator[Change]:
+        """Of a parameter that is written as what it narrows to, or was."""
+        old, new = places
+        if isinstance(old.node, Scalar) and isinstance(new.node, Scalar):
+            yield self._changed(here, key_at(here.part, f"{key.path}.{_NARROWS}"), places)
+            return
+        around = replace(here, fixed=True)
+        entries = (
+            each.node.entries if isinstance(each.node, Mapping) else (_narrowing(each.node),) for each in (old, new)
+        )
+        yield from self.mappings(around, *entries)
 
     def _spells_out(self, old: Mapping, new: Mapping, key: Key) -> bool:
         """Whether one of the two refers to a schema and the other one says it: what is another then, both say whole."""
@@ -232,6 +251,12 @@ class _Walk:
         for number, (index, item) in enumerate(rest):
             if number not in mapped:
                 yield here.change(row, _said(item, index), "added", None, Place((*here.routes[1], index), item))
+
+
+def _narrowing(node: Node) -> Entry:
+    """An expression under its key, at its own place."""
+    offsets = range(node.span.start, node.span.start + len(_NARROWS) + 1)
+    return Entry(Scalar(node.span, _NARROWS, _NARROWS, Style.PLAIN, offsets), node)
 
 
 def _says(entry: Entry, here: _Here) -> bool:

@@ -6,14 +6,16 @@ is found to be neither may still be, and is not said to be proved where it reads
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import pairwise, product
 from typing import Any, Final, Literal, TypeAlias
 
-from ninefold.diff.domains import Domains, nothing_known
+from ninefold.diff.beside import OF_THE_OTHER, TEXTS, Beside, stand
+from ninefold.diff.domains import NOTHING_KNOWN, Domains
 from ninefold.diff.normal import Normal, expression
-from ninefold.expressions.ast import Ast, Binary, Conditional, ListLiteral, Unary
+from ninefold.expressions.ast import Ast, Binary, Conditional, Invocation, ListLiteral, Unary
 from ninefold.expressions.ast import Literal as Constant
 
 Relation: TypeAlias = Literal["same", "wider", "narrower", "other", "unproved"]
@@ -23,10 +25,10 @@ MOST_CASES: Final = 20_000
 _OTHER: Final = "any other value"
 
 _BESIDE: Final = "beside"
-"""What the path of two values begins with that are compared: which of them is more, as a number beside 0."""
+"""What the path of two values begins with that are compared: how the first one stands to the second one."""
 
-_NEITHER: Final = "neither has a value"
-"""Of two values: then they are equal, and neither is more. None: they are not equal, and have no order."""
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]")
+"""What a text begins with that may be a moment: one moment has several texts, whose order is none of moments."""
 
 _COMPARING: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "==": lambda a, b: bool(a == b),
@@ -36,10 +38,10 @@ _COMPARING: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     ">": lambda a, b: bool(a > b),
     ">=": lambda a, b: bool(a >= b),
 }
-_MIRRORED: Final = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_MIRRORED: Final = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<=", **OF_THE_OTHER}
 
 
-def relation(old: Ast | None, new: Ast | None, known: Domains = nothing_known) -> Relation:
+def relation(old: Ast | None, new: Ast | None, known: Domains = NOTHING_KNOWN) -> Relation:
     """`None`: it always holds. `known`: which values something has that they read."""
     if old is None or new is None:
         return "same" if old is new else "narrower" if old is None else "wider"
@@ -48,23 +50,57 @@ def relation(old: Ast | None, new: Ast | None, known: Domains = nothing_known) -
     reads = _Reads()
     reads.look(old)
     reads.look(new)
-    domains = {path: known(path) or tuple(_domain(values)) for path, values in reads.values.items()}
-    domains |= {path: (*domains[path], _NEITHER) for path in domains if path[0] == _BESIDE}
+    domains = {path: tuple(_values(path, values, known)) for path, values in reads.values.items()}
     domains |= dict.fromkeys(reads.opaque, (False, True, None))
     count = 1
     for values in domains.values():
         count *= len(values)
         if count > MOST_CASES:
             return "unproved"
-    lost, got = False, False
+    found: set[tuple[bool, bool]] = set()
+    """Whether something holds no more, or did not, and whether every two values that are compared have an order."""
     names = tuple(domains)
     for values in product(*domains.values()):
         given = dict(zip(names, values, strict=True))
         before, after = _holds(old, given) is True, _holds(new, given) is True
-        lost, got = lost or (before and not after), got or (after and not before)
-        if lost and got:
-            return "unproved" if reads.opaque or any(each[0] == _BESIDE for each in domains) else "other"
-    return "narrower" if lost else "wider" if got else "same"
+        if before is not after:
+            found.add((before, not any(isinstance(each, Beside) and each.order is None for each in values)))
+    ways = {is_lost for is_lost, _ in found}
+    if len(ways) < 2:
+        return "same" if not ways else "narrower" if True in ways else "wider"
+    if not any(path[0] == _BESIDE for path in reads.values) and not reads.opaque:
+        return "other"
+    return (
+        "other" if {(True, True), (False, True)} <= found and not reads.opaque and _are_apart(domains) else "unproved"
+    )
+
+
+def _are_apart(domains: Mapping[Normal, Any]) -> bool:
+    """Whether what is read is there but once: then each of its values comes with each of the others."""
+    read = [each for path in domains for each in (path[1:] if path[0] == _BESIDE else (path,))]
+    leaves = [leaf for each in read for leaf in {*_leaves(each)}]
+    return len(leaves) == len({*leaves})
+
+
+def _leaves(path: Normal) -> Iterator[Normal]:
+    """The names that something is made of, each as far as it leads."""
+    if path[:1] in (("name",), ("member",)) and all(isinstance(each, str) or each[:1] != ("call",) for each in path):
+        yield path
+        return
+    for each in path:
+        if isinstance(each, tuple):
+            yield from _leaves(each)
+
+
+def _values(path: Normal, values: set[tuple[str, Any]], known: Domains) -> Iterator[Any]:
+    """Those of something that a condition compares, as far as conditions tell them apart."""
+    if path[0] == _BESIDE:
+        told = {name for _, name in values if name not in _COMPARING}
+        yield from stand(*(known.is_there(each) for each in path[1:]), texts=bool(told))
+        return
+    few = known.values(path)
+    is_there = known.is_there(path)
+    yield from (each for each in (few or _domain(values)) if each is not None or not is_there)
 
 
 class _Reads:
@@ -107,28 +143,38 @@ def _compared(ast: Ast) -> tuple[Normal, tuple[Any, ...], str] | None:
         case Binary(operator, Constant(value), right) if operator in _COMPARING and not isinstance(right, Constant):
             return _ordered(expression(right), value, _MIRRORED[operator])
         case Binary(operator, left, right) if operator in _COMPARING:
-            one, other = expression(left), expression(right)
-            if repr(one) > repr(other):
-                one, other, operator = other, one, _MIRRORED[operator]
-            return (_BESIDE, one, other), (0,), operator
+            return _beside(expression(left), expression(right), operator)
+        case Invocation(function=function, target=target, arguments=(argument,)) if target and function in TEXTS:
+            return _beside(expression(target), expression(argument), function)
         case _:
             return None
 
 
+def _beside(one: Normal, other: Normal, operator: str) -> tuple[Normal, tuple[Any, ...], str]:
+    if repr(one) > repr(other):
+        one, other, operator = other, one, _MIRRORED[operator]
+    return (_BESIDE, one, other), (operator,), operator
+
+
 def _ordered(path: Normal, value: Any, operator: str) -> tuple[Normal, tuple[Any, ...], str] | None:
-    """Texts are told apart, and not put in order."""
-    if operator not in ("==", "!=") and (isinstance(value, bool) or not isinstance(value, int | float)):
-        return None
+    if operator not in ("==", "!="):
+        if isinstance(value, str) and not _MOMENT.match(value):
+            return path, (value,), operator
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
     return path, (value,), operator
 
 
 def _domain(values: set[tuple[str, Any]]) -> Iterator[Any]:
     """Values of each kind that the constants tell apart."""
     numbers = sorted({value for _, value in values if isinstance(value, int | float) and not isinstance(value, bool)})
+    texts = sorted({value for _, value in values if isinstance(value, str)})
     yield from dict.fromkeys(value for _, value in values if isinstance(value, bool | str))
     yield from numbers
     yield from ((one + other) / 2 for one, other in pairwise(numbers))
     yield from (numbers[0] - 1, numbers[-1] + 1) if numbers else (_OTHER,)
+    # By code points: before the first one, and next behind each.
+    yield from (each for each in ("", *(f"{text}\0" for text in texts)) if texts and each not in texts)
     yield None
 
 
@@ -163,13 +209,13 @@ def _holds(ast: Ast, given: Mapping[Normal, Any]) -> bool | None:
     value = given[path]
     if operator == "in":
         return any(_same(value, each) for each in constants)
+    if isinstance(value, Beside):
+        return value.holds(operator)
     if operator in ("==", "!="):
-        return (value == _NEITHER if path[0] == _BESIDE and isinstance(value, str) else _same(value, constants[0])) is (
-            operator == "=="
-        )
-    if value is None or (path[0] == _BESIDE and value == _NEITHER):
+        return _same(value, constants[0]) is (operator == "==")
+    if value is None or isinstance(value, bool) or isinstance(value, str) is not isinstance(constants[0], str):
         return None
-    return isinstance(value, int | float) and not isinstance(value, bool) and _COMPARING[operator](value, constants[0])
+    return _COMPARING[operator](value, constants[0])
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ninefold.checked.resources import Field, Resource
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.normal import Normal
 from ninefold.language.json_schema import listed_values
 from ninefold.values import Boolean
 
 Domain: TypeAlias = tuple[Any, ...]
-Domains: TypeAlias = Callable[[Normal], Domain | None]
-"""From what an expression reads to all values that it can have, `None` where it may have none. None: they are not
-known, or not few."""
 
 
-def nothing_known(path: Normal) -> None:
-    """Of nothing it is known which values it has."""
+@dataclass(frozen=True, slots=True)
+class Domains:
+    """Of what an expression reads. `values`: all that it can have, `None` where it may have none; None: they are not
+    known, or not few. `is_there`: it always has a value."""
+
+    values: Callable[[Normal], Domain | None]
+    is_there: Callable[[Normal], bool]
+
+
+def _is_there(path: Normal) -> bool:
+    """Whatever is read: a constant, and the value that a request gives to a filter."""
+    return path == _GIVEN or (path[0] == "literal" and path[1] != "NoneType")
+
+
+_GIVEN: Final = ("name", "value")
+
+NOTHING_KNOWN: Final = Domains(lambda _: None, _is_there)
 
 
 def of_both(old: Domains, new: Domains) -> Domains:
     """The values of either contract: a row of one may be asked of in the other."""
 
     def known(path: Normal) -> Domain | None:
-        before, after = old(path), new(path)
+        before, after = old.values(path), new.values(path)
         return None if before is None or after is None else tuple(dict.fromkeys((*before, *after)))
 
-    return known
+    return Domains(known, lambda path: old.is_there(path) and new.is_there(path))
 
 
 def domains_of(resources: Mapping[str, Resource]) -> Domains:
@@ -58,7 +71,11 @@ def domains_of(resources: Mapping[str, Resource]) -> Domains:
         values = None if found is None else _values(found[0], found[1])
         return values if values is None or found is None or not found[2] else (*values, None)
 
-    return known
+    def is_there(path: Normal) -> bool:
+        found = read(path)
+        return _is_there(path) or (found is not None and not found[2])
+
+    return Domains(known, is_there)
 
 
 def _values(resource: Resource, field: Field) -> Domain | None:

@@ -11,7 +11,7 @@ from ninefold.diff.admissions import admitted, cells
 from ninefold.diff.alone import Alone, Both
 from ninefold.diff.audiences import besides, is_implied, of_older_name, of_records, of_rows, of_values, side_of_change
 from ninefold.diff.changes import Change
-from ninefold.diff.domains import domains_of, nothing_known, of_both
+from ninefold.diff.domains import NOTHING_KNOWN, domains_of, of_both
 from ninefold.diff.flows import Flows
 from ninefold.diff.meaning import meaning
 from ninefold.diff.normal import Words
@@ -58,7 +58,7 @@ class Judge:
         self.both, self.words, self.promise = both, words, promise
         self.documents = both.old.document, both.new.document
         sides = (both.old.checked, both.new.checked)
-        self.known = of_both(*(nothing_known if each is None else domains_of(each.resources) for each in sides))
+        self.known = of_both(*(NOTHING_KNOWN if each is None else domains_of(each.resources) for each in sides))
 
     def effects(self, change: Change, alone: Alone) -> tuple[Effect, ...]:
         """All of them; none: nothing that the service does is another."""
@@ -80,7 +80,7 @@ class Judge:
             found += self._admissions(change)
         elif declared != "used" and not self._only_used(change):
             found += self._declared(change, declared, alone)
-        found += besides(change, alone, self.both, self.promise)
+        found += besides(change, self.direction(change), alone, self.both, self.promise)
         found += self._met(change, alone, declared)
         found += self._elsewhere(alone)
         found += self._moved(change, alone, declared)
@@ -178,6 +178,8 @@ class Judge:
         if sides is not None:
             yield from of_values(way, sides, self.promise)
             return
+        if side == "tells" and key.narrows and way == "more":
+            way = "other"  # events of kinds that receivers know arise where they did not
         word = key.promise if way == "more" else None
         if way == "more" and word is None and key.path.endswith(".*"):
             word = self._word_around(change)
@@ -250,6 +252,8 @@ class Judge:
         """From where it is absent to where it is there."""
         if key.order == "other":
             return "other"
+        if key.order == "all":
+            return "more" if key.kind is Kind.RESTRICTS else "less"
         if key.amount is not None:
             there = amount(key, node, document)
             if there is None or there == key.amount:

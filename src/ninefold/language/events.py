@@ -107,7 +107,8 @@ class Webhooks:
         read=receivers)
     where: Fact[Expression] | None = asked(
         "where", shapes.Expression(), "Which events go to such a row; it reads `event` and the row.", DELIVERY,
-        NOT_SENT, when=TO_ROWS, told="which events", meanings=("truth", "before and after"))
+        NOT_SENT, when=TO_ROWS, told="which events", meanings=("truth", "before and after"),
+        order="condition")
     url: Fact[Expression] | None = asked(
         "url", shapes.Expression(), "The address of such a row.", DELIVERY, NOT_SENT, when=TO_ROWS, told="address")
     secret: Fact[Expression] | None = asked(

@@ -34,11 +34,11 @@ Side: TypeAlias = Literal["takes", "gives", "tells", "moves", "guards", "runs", 
 """Where what a key says is felt: in what callers send, in what they read, in what receivers of events read, in what
 becomes of rows, by who may and which rows, by who runs the service; or wherever it is used."""
 
-Order: TypeAlias = Literal["more", "less", "sequence", "steps", "words", "condition", "choice", "other"]
+Order: TypeAlias = Literal["more", "less", "sequence", "steps", "words", "condition", "choice", "all", "other"]
 """Which of two values of a key admits more: the larger, the smaller, neither (the order of its items counts: of a
 `sequence` as of one value, of `steps` beside what each says), the later word of its closed list, the condition that
-holds of more; or neither: each gives in other portions what the others give (`choice`), or something else, as absence
-does (`other`)."""
+holds of more; neither, where absence is all that may be listed (`all`); or neither: each gives in other portions what
+the others give (`choice`), or something else, as absence does (`other`)."""
 
 
 @dataclass(frozen=True, slots=True)

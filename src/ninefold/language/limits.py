@@ -81,7 +81,7 @@ class Rate:
         asks="how many requests {} allows at once, its `burst`, or none", order="more", promise="raise a limit")
     endpoints: Fact[tuple[Name, ...]] | None = restricts(
         "endpoints", shapes.Names("an endpoint", alone=True), "The endpoints that it counts.",
-        "It counts all endpoints.")
+        "It counts all endpoints.", order="all", promise="raise a limit")
 
 
 PAGED = "lists that this would bound are not served"

@@ -143,7 +143,8 @@ class Parameter:
         "A predicate on the row (of a stream, on `event`) and on `value`, what the parameter gives: rows for which it "
         "holds are listed, or changed, and events told. The type of `value` is the expression's where the schema says "
         "none.",
-        "It narrows nothing.", told="narrows to", meanings=("pages and filters", "truth"))
+        "It narrows nothing.", told="narrows to", meanings=("pages and filters", "truth"), side="gives",
+        promise="show more rows")
     sorts: Fact[tuple[SortKey, ...]] | None = adds(
         "sorts", shapes.Names(KEY), "It chooses the order: these can be chosen.", "It chooses no order.",
         read=read_sort_keys, promise="add a sort")
