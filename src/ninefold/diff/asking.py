@@ -202,7 +202,8 @@ class Asking:
             self._again(key, route, padded=size + 1)
         for name in dict.fromkeys(name for each in routes for name in (*query_parameters(each), "nobody-knows-this")):
             schemas = [one.schema for each in routes for one in each.query if one.name == name]
-            for value in (*telling(schemas, self.bodies.columns(name)), *self.said.texts, *self.said.numbers):
+            rows = self.bodies.narrowing(routes, name)
+            for value in (*telling(schemas, self.bodies.columns(name)), *rows, *self.said.texts, *self.said.numbers):
                 text = value if isinstance(value, str) else json.dumps(value)
                 self._again(key, route, query={name: text})
         for name in dict.fromkeys(one.name for each in routes for one in each.headers):

@@ -12,11 +12,12 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.bounds import telling
 from ninefold.diff.making import NOTHING, otherwise_written, put, resource_of, with_numbers, within
 from ninefold.diff.said import Said
+from ninefold.plan.operations import List
 from ninefold.plan.routes import Body, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.writes import SignIn
 from ninefold.runtime.store.protocol import Stored
-from ninefold.values import Row
+from ninefold.values import Row, required
 
 
 @dataclass
@@ -91,6 +92,18 @@ class Bodies:
         """Values that rows have under a name: what is unique is taken."""
         for rows in self.tables().values():
             yield from (row[name] for row in rows[-2:] if isinstance(row.get(name), str | int))
+
+    def narrowing(self, routes: Iterable[Served], name: str) -> Iterator[Any]:
+        """For a parameter that narrows a list: values of its type that rows have, of whichever field it asks."""
+        operations = [(resource_of(each), one.operation) for each in routes for one in each.admissions]
+        of = [
+            (resource, required(one.type))
+            for resource, each in operations if isinstance(each, List) for one in each.filters if one.name == name
+        ]  # fmt: skip
+        for table in self.plan.schema.tables:
+            for column in (each for each in table.columns if (table.name, required(each.type)) in of):
+                values = (row.get(column.name) for row in self.tables().get(table.name, [])[-2:])
+                yield from (each for each in values if isinstance(each, str | int | float))
 
 
 def _makes(route: Served) -> bool:
