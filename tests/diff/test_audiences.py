@@ -70,6 +70,11 @@ PAIRS: dict[str, tuple[list[list[str]], list[list[str]], dict[str, str]]] = {
         [["[[customer, note]]", "[[customer, note, created_at]]"]],
         {"senders": "look"},
     ),
+    "a check that refuses with another code": (
+        [["  required: [lines]", '  required: [lines]\n  check: {that: "order.total < 100", else: empty_order}']],
+        [['100", else: empty_order', '100", else: not_a_draft']],
+        {"readers": "breaking"},
+    ),
     "a type": (
         [],
         [['note:       {type: [string, "null"], maxLength: 500}', "note:       {type: integer}"]],

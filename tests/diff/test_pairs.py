@@ -48,6 +48,8 @@ def test_a_change_has_its_verdict(pair: dict[str, Any]) -> None:
     assert ("none" if first is None else first.verdict) == pair["verdict"], told
     if "for" in pair:
         assert first is not None and pair["for"] in first.audiences, told
+    if "never" in pair:
+        assert pair["never"] not in {one.audience for each in found.findings for one in each.effects}, told
     if "opens" in pair:
         assert any(one.verdict == "opens" for each in found.findings for one in each.effects) is pair["opens"], told
     assert all(each.said and each.address for each in found.findings)

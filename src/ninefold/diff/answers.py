@@ -91,6 +91,28 @@ def of_problems(old: Any, new: Any) -> Iterator[Met]:
                 )
 
 
+def of_conditions(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
+    """Of errors, by what a request meets: with which code and status it is answered now, and was."""
+    for each in dict.fromkeys((*old.get("conditions", ()), *new.get("conditions", ()))):
+        (was, stood), (now, stands) = _answered(old, each), _answered(new, each)
+        if stood != stands:
+            yield Met("gives", "other", None, f"`{each}` has the status {stands}, was {stood}")
+        elif was is None and now is not None:
+            yield Met("gives", "more", "add an error code", f"`{each}` has the code {now}, and was a bare status")
+        elif was != now:
+            yield Met("gives", "other", None, f"`{each}` has {f'the code {now}' if now else 'no code'}, was {was}")
+
+
+def _answered(problems: dict[str, Any], condition: str) -> tuple[str | None, int | None]:
+    """The code of a condition, if it has one, and its status: its own, or that of the wider one that it is."""
+    codes = {each["name"]: each for each in problems.get("codes", ())}
+    statuses = problems.get("statuses", {})
+    while condition not in problems.get("conditions", ()) and condition not in statuses and condition:
+        condition = condition.rpartition("." if "." in condition else " ")[0]
+    code = problems.get("conditions", {}).get(condition)
+    return code, codes[code]["status"] if code in codes else statuses.get(condition)
+
+
 def _responses(old: Any, new: Any) -> Iterator[Met]:
     if not isinstance(old, dict) or not isinstance(new, dict):
         return

@@ -12,6 +12,7 @@ from ninefold.diff.alone import Alone, Both
 from ninefold.diff.changes import Change
 from ninefold.diff.promise import Promise
 from ninefold.diff.schemas import steps
+from ninefold.diff.shown import reads
 from ninefold.diff.verdicts import WHO, Direction, Effect, effects
 from ninefold.language.fact import value_of
 from ninefold.language.key import Side
@@ -51,6 +52,15 @@ def _taken(contract: Contract) -> set[tuple[str, str | None]]:
         for transition in () if machine is None else value_of(machine.transitions) or ():
             found |= {(one.verb, one.subject) for one in value_of(transition.also) or ()}
     return found
+
+
+def timers(plan: ServicePlan, both: Both, of: tuple[str, ...]) -> list[tuple[object, ...]]:
+    """Of the resources that there were, or `of` a transition of one."""
+    resources = {each.name for each in value_of(both.old.contract.resources.resources) or ()}
+    found = (each for each in plan.timers if each.resource in resources)
+    if of:
+        found = (each for each in found if (each.resource, each.transition) == of)
+    return sorted((each.resource, each.transition or "", each.origin or "", each.after_microseconds) for each in found)
 
 
 def of_values(way: Direction, sides: frozenset[Side], promise: Promise) -> Iterator[Effect]:
@@ -141,7 +151,7 @@ def _unfit(old: ServicePlan, new: ServicePlan, is_wider: bool) -> Iterator[str]:
     """The fields, and checks, that rows which are there may not keep; checks that are wider they keep."""
     there = {(table.name, column.name) for table in old.schema.tables for column in table.columns}
     was = {(one.resource, each.column.name): each.schema for one in old.stored for each in one.fields}
-    rules = {(one.resource, each.name, each.words) for one in old.stored for each in one.rules}
+    rules = {(one.resource, each.words) for one in old.stored for each in one.rules}
     tables = {table.name for table in old.schema.tables}
     for one in new.stored:
         for each in one.fields:
@@ -149,7 +159,7 @@ def _unfit(old: ServicePlan, new: ServicePlan, is_wider: bool) -> Iterator[str]:
             if of in there and any(step.direction != "wider" for step in steps(was.get(of, {}), each.schema, "")):
                 yield ".".join(of)
         for rule in () if is_wider else one.rules:
-            if one.resource in tables and (one.resource, rule.name, rule.words) not in rules:
+            if one.resource in tables and (one.resource, rule.words) not in rules:
                 yield f"a check of {one.resource}"
 
 
@@ -197,6 +207,22 @@ def of_older_name(change: Change, alone: Alone, found: Iterable[Effect], promise
     for side in sorted(alone.felt.sides - {"runs"}):
         if WHO[side] not in known:
             yield from effects(side, "other", promise, said="an older version has another name for it")
+
+
+_TEXTS: Final = ("codes.CODE.title", "codes.CODE.detail", "codes.CODE.about")
+
+
+def is_untold(change: Change, both: Both) -> bool:
+    """Whether it is a text of a code that no error tells."""
+    plans = both.old_plan, both.new_plan
+    return change.key.path in _TEXTS and not any(reads(each, "error", change.key.name) for each in plans)
+
+
+def is_of_others(change: Change, side: Side, promise: Promise) -> bool:
+    """Whether more is something else: events of a kind that is known arise where they did not, and a filter holds of
+    rows that do not answer to it. That more rows are shown, a list may promise; that nothing is, promises it not."""
+    is_of_events = side == "tells" and (change.key.narrows or change.key.path.startswith("kinds.KIND.upon"))
+    return is_of_events or (change.key.promise == "show more rows" and promise.words is None)
 
 
 def _is_always_given(change: Change, both: Both) -> bool:

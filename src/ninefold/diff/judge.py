@@ -9,19 +9,31 @@ from typing import Final
 
 from ninefold.diff.admissions import admitted, cells
 from ninefold.diff.alone import Alone, Both
-from ninefold.diff.audiences import besides, is_implied, of_older_name, of_records, of_rows, of_values, side_of_change
+from ninefold.diff.answers import of_conditions
+from ninefold.diff.audiences import (
+    besides,
+    is_implied,
+    is_of_others,
+    is_untold,
+    of_older_name,
+    of_records,
+    of_rows,
+    of_values,
+    side_of_change,
+    timers,
+)
 from ninefold.diff.changes import Change
 from ninefold.diff.domains import NOTHING_KNOWN, domains_of, of_both
 from ninefold.diff.flows import Flows
-from ninefold.diff.meaning import meaning
+from ninefold.diff.meaning import Piece, meaning
 from ninefold.diff.normal import Words
-from ninefold.diff.orders import of_order
+from ninefold.diff.orders import of_order, swapped
 from ninefold.diff.promise import Promise
 from ninefold.diff.readers import WIDER, of_schemas, shown_fields
+from ninefold.diff.shown import reads
 from ninefold.diff.sight import Sight, sight
 from ninefold.diff.values import amount, direction, line_of
 from ninefold.diff.verdicts import WHO, Audience, Direction, Effect, effects
-from ninefold.expressions.tree import Select, Variable
 from ninefold.language.authentication import BY_CALLER
 from ninefold.language.fact import value_of
 from ninefold.language.json_schema import KEYWORDS
@@ -31,8 +43,6 @@ from ninefold.language.shapes import Text
 from ninefold.language.sides import side_of
 from ninefold.language.table import key_at
 from ninefold.pipeline import Loaded
-from ninefold.plan.service import ServicePlan
-from ninefold.plan.statement import parts
 from ninefold.syntax.nodes import Document, Node, Scalar
 
 _TEXT = "change a text"
@@ -63,7 +73,7 @@ class Judge:
     def effects(self, change: Change, alone: Alone) -> tuple[Effect, ...]:
         """All of them; none: nothing that the service does is another."""
         found = [*self._gaps(change, alone)]
-        is_words = change.key.kind is Kind.TELLS or self._is_only_called(change, alone)
+        is_words = change.key.kind is Kind.TELLS or self._is_only_called(change, alone) or is_untold(change, self.both)
         if not alone.felt or is_words or (not found and self._is_proved_the_same(change)):
             return tuple(found)
         if found and self._all_of_it(alone):
@@ -162,12 +172,16 @@ class Judge:
             yield Effect("readers", "compatible" if listed else "look", _TEXT, "a text is another")
             return
         way = self.direction(change)
-        if key.path == "schemes.SCHEME.lasts" and alone.felt.routes and _tells_how_long(self.both.new_plan):
+        if (
+            key.path == "schemes.SCHEME.lasts"
+            and alone.felt.routes
+            and reads(self.both.new_plan, "granted", "expires_in")
+        ):
             yield Effect("readers", "look", None, "who is given a credential is told another time")
         if key.path == "ENDPOINT.ends":
             return
         if key.path == "precedence":
-            yield from effects(side, "unproved", self.promise, said=self._swapped())
+            yield from effects(side, "unproved", self.promise, said=swapped(self.both))
             return
         if key.path.startswith(_RECORDS) and alone.plan is not None:
             yield from of_records(self.both.old_plan, alone.plan, self.both, self._felt, self._admitting, self.promise)
@@ -178,8 +192,14 @@ class Judge:
         if sides is not None:
             yield from of_values(way, sides, self.promise)
             return
-        if side == "tells" and key.narrows and way == "more":
-            way = "other"  # events of kinds that receivers know arise where they did not
+        if way == "more" and is_of_others(change, side, self.promise):
+            way = "other"
+        if key.path in _CODES and change.how in ("added", "removed"):
+            now = alone.plan or self.both.new_plan
+            for each in of_conditions(self.both.before.rest["problems"].plain, Piece(now.problems).plain):
+                yield from effects(each.side, each.direction, self.promise, each.word, each.said)
+            if key.path != "codes.CODE":
+                return
         word = key.promise if way == "more" else None
         if way == "more" and word is None and key.path.endswith(".*"):
             word = self._word_around(change)
@@ -205,15 +225,6 @@ class Judge:
             yield from effects("takes", "unproved", self.promise, said="what is asked of requests reads it")
         if key.path == "ENDPOINT" and change.how == "added":
             yield Effect("owners", "opens", key.promise, "more can be asked")
-
-    def _swapped(self) -> str:
-        """The first two conditions of which the other one is told now, where both hold."""
-        was, now = (plan.problems.precedence for plan in (self.both.old_plan, self.both.new_plan))
-        pairs = ((one, other) for at, one in enumerate(was) for other in was[at + 1 :] if {one, other} <= {*now})
-        for one, other in pairs:
-            if now.index(other) < now.index(one):
-                return f"where both hold, `{other}` is told now and `{one}` was"
-        return "what is told first where several conditions hold is another one"
 
     def _word_around(self, change: Change) -> str | None:
         path = change.key.path.removesuffix(".*")
@@ -281,7 +292,7 @@ class Judge:
         own = change.names[0::2][:2] if change.part == 3 and change.names[1:2] == ("transitions",) else ()
         # What makes no sense alone, since events arise upon it, is as it is in the new contract.
         plan, of = (self.both.new_plan, own) if alone.plan is None and own else (alone.plan, ())
-        if declared != "moves" and plan and self._timers(self.both.old_plan, of) != self._timers(plan, of):
+        if declared != "moves" and plan and timers(self.both.old_plan, self.both, of) != timers(plan, self.both, of):
             yield from effects("moves", "other", self.promise, said="rows move by themselves otherwise than they did")
         if change.part != 3 or change.names[1:2] != ("transitions",) or len(change.names) < 3:
             return
@@ -294,16 +305,6 @@ class Judge:
             yield from effects(
                 "tells", "unproved" if way == "unproved" else "other", self.promise, said="events arise otherwise"
             )
-
-    def _timers(self, plan: ServicePlan, of: tuple[str, ...]) -> list[tuple[object, ...]]:
-        """Of the resources that there were, or `of` a transition of one."""
-        resources = {each.name for each in value_of(self.both.old.contract.resources.resources) or ()}
-        timers = (each for each in plan.timers if each.resource in resources)
-        if of:
-            timers = (each for each in timers if (each.resource, each.transition) == of)
-        return sorted(
-            (each.resource, each.transition or "", each.origin or "", each.after_microseconds) for each in timers
-        )
 
     def _is_told(self, resource: str, transition: str) -> bool:
         kinds = value_of(self.both.old.contract.events.kinds) or ()
@@ -376,6 +377,7 @@ def _unproved(effect: Effect) -> Effect:
 
 _FIELD = "add an optional field"
 _RECORDS = "RESOURCE.records"
+_CODES: Final = ("codes.CODE", "codes.CODE.for", "codes.CODE.for.*")
 _KIND = "add an event kind"
 _CODE = "add an error code"
 _ENDPOINT = "add an endpoint"
@@ -393,9 +395,3 @@ def _few(endpoints: list[str]) -> str:
 
 def _schemes(loaded: Loaded) -> tuple[str, ...]:
     return tuple(each.name for each in value_of(loaded.contract.authentication.schemes) or ())
-
-
-def _tells_how_long(plan: ServicePlan) -> bool:
-    """Whether anything shows for how long a credential is good."""
-    told = (each.operand for each in parts(plan, Select) if each.name == "expires_in")
-    return any(isinstance(each, Variable) and each.name == "granted" for each in told)

@@ -28,6 +28,16 @@ def of_order(change: Change, alone: Alone, both: Both, promise: Promise) -> Iter
         yield from effects("tells", "unproved", promise, said="events arise in another order")
 
 
+def swapped(both: Both) -> str:
+    """The first two conditions of which the other one is told now, where both hold."""
+    was, now = (plan.problems.precedence for plan in (both.old_plan, both.new_plan))
+    pairs = ((one, other) for at, one in enumerate(was) for other in was[at + 1 :] if {one, other} <= {*now})
+    for one, other in pairs:
+        if now.index(other) < now.index(one):
+            return f"where both hold, `{other}` is told now and `{one}` was"
+    return "what is told first where several conditions hold is another one"
+
+
 def _tells_of_one(plan: ServicePlan) -> bool:
     """Whether a value that is wrong has a code of its own: of several the first one is told of."""
     own = (each for route in plan.routes if isinstance(route, Served) for each in route.errors)

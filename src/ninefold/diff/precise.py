@@ -12,6 +12,7 @@ from ninefold.diff.schemas import MEMBER, Step, steps
 from ninefold.diff.verdicts import Direction
 from ninefold.language.key import Side
 from ninefold.plan.bodies import in_one
+from ninefold.plan.routes import Blocked
 from ninefold.plan.writes import Put, Replace
 
 _DIRECTIONS: Final[dict[str, Direction]] = {
@@ -77,16 +78,21 @@ def _finding(value: Any) -> Iterator[Any]:
         yield from _finding(each)
 
 
+_BLOCKED: Final = Blocked.__struct_config__.tag
 _PARAMETERS: Final = {"query": "the parameter", "headers": "the header", "path": "the path's", "stored": "the path's"}
 
 
 def _of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
+    if _BLOCKED in (old.get("route"), new.get("route")):
+        return  # what a gap costs is said of the gap
+    if old.get("idempotency_key") is None and new.get("idempotency_key") is not None:
+        yield Met("takes", "unproved", None, "the header `Idempotency-Key` was ignored, and is read")
     yield from _bodies(old.get("body"), new.get("body"), any(map(_replaces, admissions(new).values())))
     for name, what in _PARAMETERS.items():
         is_open = name == "headers" or old.get("unknown_parameters") == "ignored"
         for each in _parameters(old.get(name) or [], new.get(name) or [], what, is_open=is_open):
             # Of what only narrows or orders a list, nothing is shown or stored.
-            is_kept = name not in ("query", "headers") or _is_read(new.get("admissions"), name)
+            is_kept = name not in ("path", "query", "headers") or _is_read(new.get("admissions"), name)
             yield replace(each, is_schema=each.is_schema and is_kept)
     was, now = admissions(old), admissions(new)
     for who in was.keys() & now.keys():

@@ -8,6 +8,9 @@ from typing import TypeAlias
 
 from ninefold.checked.contents import Array, Choice, Content, Each, Object, Rows
 from ninefold.checked.service import Checked
+from ninefold.expressions.tree import Select, Variable
+from ninefold.plan.service import ServicePlan
+from ninefold.plan.statement import parts
 
 Where: TypeAlias = tuple[str, ...]
 
@@ -16,6 +19,12 @@ def shows_all_of(old: Checked, new: Checked) -> bool:
     """Whether each value that the old one shows is shown by the new one at the same place, perhaps beside others."""
     was, now = dict(_contents(old)), dict(_contents(new))
     return all(at not in now or _all_of(each, now[at]) for at, each in was.items())
+
+
+def reads(plan: ServicePlan, variable: str, name: str) -> bool:
+    """Whether anything that a plan makes reads a member of a variable, such as `error.detail`."""
+    read = (each.operand for each in parts(plan, Select) if each.name == name)
+    return any(isinstance(each, Variable) and each.name == variable for each in read)
 
 
 def _contents(of: Checked) -> Iterator[tuple[Where, Content | None]]:

@@ -56,7 +56,7 @@ def direction(
 
 def _of_expressions(key: Key, old: Ast | None, new: Ast | None, known: Domains) -> Direction:
     if old is None or new is None:
-        return "unproved"
+        return "other"  # one of them is no expression but a constant: what is read of `const` is what it says
     if key.narrows:
         return _DIRECTIONS[relation(old, new, known)]
     return "other" if differ(old, new) else "unproved"
