@@ -21,6 +21,7 @@ from ninefold.runtime.store import undo, upgrade
 from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.preview import folder_beside
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
+from ninefold.runtime.store.whole import alone
 
 __all__ = ["path"]
 
@@ -168,6 +169,20 @@ def test_beside_a_service_it_is_shown_and_not_done(path: Path) -> None:
     finally:
         opening.database.close()
     assert dump(path) == old
+
+
+def test_beside_another_upgrade_it_is_told_of_that(path: Path) -> None:
+    """Nobody has to look for a service that is not there."""
+
+    def serve() -> None:
+        opening = open_sqlite(str(path), FIRST)
+        raise NotUpgraded("" if isinstance(opening, Opened) else opening.message)
+
+    with alone(path):
+        for work in (up(path), lambda: undo.undo(str(path)), serve):
+            outcome = in_a_child(work)
+            assert isinstance(outcome, str) and f"being upgraded or moved by process {os.getpid()}" in outcome
+            assert "served" not in outcome
 
 
 def test_undoing_that_is_killed_leaves_the_old_or_the_new(path: Path, tmp_path: Path) -> None:

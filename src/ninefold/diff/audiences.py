@@ -221,7 +221,7 @@ def is_untold(change: Change, both: Both) -> bool:
 def is_of_others(change: Change, side: Side, promise: Promise) -> bool:
     """Whether more is something else: events of a kind that is known arise where they did not, and a filter holds of
     rows that do not answer to it. That more rows are shown, a list may promise; that nothing is, promises it not."""
-    is_of_events = side == "tells" and (change.key.narrows or change.key.path.startswith("kinds.KIND.upon"))
+    is_of_events = side == "tells" and (change.key.narrows or change.key.path == "kinds.KIND.upon.*")
     return is_of_events or (change.key.promise == "show more rows" and promise.words is None)
 
 

@@ -85,7 +85,7 @@ _PARAMETERS: Final = {"query": "the parameter", "headers": "the header", "path":
 def _of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
     if _BLOCKED in (old.get("route"), new.get("route")):
         return  # what a gap costs is said of the gap
-    if old.get("idempotency_key") is None and new.get("idempotency_key") is not None:
+    if old.get("idempotency_key") is None and new.get("idempotency_key") == "optional":
         yield Met("takes", "unproved", None, "the header `Idempotency-Key` was ignored, and is read")
     yield from _bodies(old.get("body"), new.get("body"), any(map(_replaces, admissions(new).values())))
     for name, what in _PARAMETERS.items():

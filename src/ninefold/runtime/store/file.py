@@ -29,8 +29,13 @@ _STRUCT = "hhqqi4x"
 """`struct flock` of 64-bit systems: type, whence, start, length, process."""
 
 
+SERVED = "served"
+WORKED_ON = "being upgraded or moved"
+"""What is done to a file while it is locked."""
+
+
 class Held(Exception):
-    """Another process serves the file; the message says which."""
+    """Another process has the file; the message says which one, and what it does: `served by process 12`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +54,11 @@ class Lock:
         os.close(self.descriptor)
 
 
-def lock(database: Path) -> Lock:
-    """Lock a database file, which is made if it is not there: what a service keeps is not for every user of the
-    machine, and SQLite gives the files beside it the same mode. Raises Held, or OSError where the folder takes no
-    file."""
-    path, beside = _lock_beside(database)
+def lock(database: Path, doing: str = SERVED) -> Lock:
+    """Lock a database file for what is done to it. It is made if it is not there: what a service keeps is not for every
+    user of the machine, and SQLite gives the files beside it the same mode. Raises Held, or OSError where the folder
+    takes no file."""
+    path, beside = _lock_beside(database, doing)
     try:
         file = os.open(database, os.O_RDWR | os.O_CREAT, 0o600)
     except BaseException:
@@ -62,7 +67,7 @@ def lock(database: Path) -> Lock:
     if not _lock_itself(file):
         os.close(file)
         _give_back(path, beside)
-        raise Held("another process, under another name of the file")
+        raise Held(f"{SERVED} by another process, under another name of the file")
     return Lock(path, beside, file)
 
 
@@ -116,21 +121,22 @@ def _give_back(path: Path, descriptor: int) -> None:
     os.close(descriptor)
 
 
-def _lock_beside(database: Path) -> tuple[Path, int]:
+def _lock_beside(database: Path, doing: str) -> tuple[Path, int]:
     path = _beside(database)
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
+            holder, _, what = os.pread(descriptor, 64, 0).decode("ascii", "replace").strip().partition("\n")
             os.close(descriptor)
             if isinstance(error, BlockingIOError):
-                raise Held(f"process {holder}" if holder else "another process") from None
+                who = f"process {holder}" if holder else "another process"
+                raise Held(f"{what or SERVED} by {who}") from None
             raise
         if _is_still(path, descriptor):
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode("ascii"), 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n{doing}\n".encode("ascii"), 0)
             return path, descriptor
         os.close(descriptor)
 

@@ -190,7 +190,7 @@ def open_sqlite(url: str, schema: Schema, begin: Begin | None = None, judge: Jud
         return Refused(str(error))
     except Held as error:
         return Refused(
-            f"the database {path} is already served by {error}",
+            f"the database {path} is already {error}",
             help=("stop that one, or name another file with --database",),
             held=True,
         )

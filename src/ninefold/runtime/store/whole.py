@@ -17,7 +17,7 @@ from ninefold.plan.schema import Schema
 from ninefold.runtime.store import record
 from ninefold.runtime.store.changing import ONCE_MENDED, NotUpgraded
 from ninefold.runtime.store.connections import STATEMENTS, WAIT, words
-from ninefold.runtime.store.file import Held, Lock, NotBuilt, database_path, lock
+from ninefold.runtime.store.file import WORKED_ON, Held, Lock, NotBuilt, database_path, lock
 from ninefold.upgrade.shape import decode_shape
 
 ROOM = 2.2
@@ -38,9 +38,9 @@ def there(url: str) -> Path:
 def alone(path: Path) -> Iterator[None]:
     """While nobody serves the database. Raises NotUpgraded where somebody does."""
     try:
-        held: Lock = lock(path)
+        held: Lock = lock(path, WORKED_ON)
     except Held as error:
-        raise NotUpgraded(f"the database {path} is served by {error}", help=("stop that one first",)) from None
+        raise NotUpgraded(f"the database {path} is {error}", help=("stop that one first, or wait for it",)) from None
     except OSError as error:
         raise NotUpgraded(f"{path} cannot be locked: {(error.strerror or str(error)).lower()}") from None
     try:
