@@ -24,15 +24,16 @@ from ninefold.expressions.operations import Sources as ChanceOfExpressions
 from ninefold.expressions.operations import new_token, new_uuid, random_text
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.cache import Cache
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.body import Whole
 from ninefold.runtime.http.capacity import LITTLE_BYTES
 from ninefold.runtime.http.cycle import Receive, Send
-from ninefold.runtime.messages.message import NOTES, Notes, joined
 from ninefold.runtime.messages.message import Request as Asked
+from ninefold.runtime.messages.message import joined
+from ninefold.runtime.messages.notes import Notes
 from ninefold.runtime.operations.credentials import hashed
-from ninefold.runtime.request.likewise import Given, Likewise
+from ninefold.runtime.request.left import Given
+from ninefold.runtime.request.likewise import Likewise
 from ninefold.runtime.request.rates import algorithm
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
@@ -238,7 +239,7 @@ class RealService:
         """The same of a request without a body. What is answered well is asked again: to what is like it the answer
         takes no steps, and is the same."""
         application, fields = self._application, scope["headers"]
-        notes = self._notes.setdefault((scope["method"], scope["client"][0], tuple(fields)), Cache(NOTES))
+        notes = self._notes.setdefault((scope["method"], scope["client"][0], tuple(fields)), Notes())
         request = Asked(
             scope["method"], scope["raw_path"], scope["query_string"], joined(fields), scope["client"][0], notes=notes
         )

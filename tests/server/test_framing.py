@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from tests.door.attacks import ATTACKS, SMUGGLED
 from tests.slices import examples
 
-from ninefold.runtime.cache import Cache
 from ninefold.runtime.http.chunks import Refused
 from ninefold.runtime.http.framing import KNOWN_BYTES, KNOWN_HEADS, Known, Requests
 from ninefold.runtime.messages.message import joined
@@ -94,21 +93,21 @@ def test_pieces_change_nothing(stream: bytes, places: list[int]) -> None:
 
 @given(st.lists(STREAMS, max_size=3))
 def test_what_is_known_of_heads_changes_nothing(streams: list[bytes]) -> None:
-    known: Known = Cache(KNOWN_HEADS)
+    known = Known()
     for stream in (*streams, *streams):
         assert read([stream], known) == read([stream])
 
 
 @given(st.lists(st.sampled_from(_WHOLE), min_size=1, max_size=6))
 def test_what_comes_whole_is_what_comes_in_pieces(pieces: list[bytes]) -> None:
-    known: Known = Cache(KNOWN_HEADS)
+    known = Known()
     read(list(_WHOLE), known)
     assert read(pieces, known) == read([b"".join(pieces)])
 
 
 @pytest.mark.parametrize("one", _WHOLE)
 def test_a_head_whose_beginning_is_known_is_not_whole(one: bytes) -> None:
-    known: Known = Cache(KNOWN_HEADS)
+    known = Known()
     read(list(_WHOLE), known)
     once = read([one])
     for place in range(len(one)):
@@ -116,7 +115,7 @@ def test_a_head_whose_beginning_is_known_is_not_whole(one: bytes) -> None:
 
 
 def test_what_is_known_of_a_head_is_read_whole() -> None:
-    known: Known = Cache(KNOWN_HEADS)
+    known = Known()
     taken = [each for each in _WHOLE if not isinstance(read([each], known)[-1], int)]
     assert len(taken) > len(_WHOLE) / 2
     for each in taken:
@@ -125,7 +124,7 @@ def test_what_is_known_of_a_head_is_read_whole() -> None:
 
 
 def test_of_heads_not_more_is_known_than_there_is_room_for() -> None:
-    known: Known = Cache(KNOWN_HEADS)
+    known = Known()
     for number in range(2 * KNOWN_HEADS):
         read([b"GET / HTTP/1.1\r\nHost: x\r\nX: %d\r\n\r\n" % number], known)
     read([b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"x" * KNOWN_BYTES + b"\r\n\r\n"], known)
@@ -134,7 +133,7 @@ def test_of_heads_not_more_is_known_than_there_is_room_for() -> None:
 
 
 def test_one_client_more_than_there_is_room_for_leaves_the_others_known() -> None:
-    known: Known = Cache(KNOWN_HEADS)
+    known = Known()
     heads = [b"GET / HTTP/1.1\r\nHost: x\r\nX: %d\r\n\r\n" % number for number in range(KNOWN_HEADS + 1)]
     said = [_said(head, known) for head in heads]
     again = [_said(head, known) for head in heads]

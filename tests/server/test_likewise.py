@@ -17,7 +17,8 @@ from contextlib import contextmanager
 from copy import copy
 from functools import cache
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, TypeAlias
 
 import pytest
 import uvicorn
@@ -38,20 +39,26 @@ from ninefold.runtime.http.capacity import SAFE
 from ninefold.runtime.http.direct import WHOLE_BYTES, Door
 from ninefold.runtime.http.framing import Requests
 from ninefold.runtime.http.protocol import Protocol
+from ninefold.runtime.messages import notes
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.operations import read
 from ninefold.runtime.operations.cursors import Seals
 from ninefold.runtime.operations.flow import Sweep, Wait
 from ninefold.runtime.operations.read import List
-from ninefold.runtime.request import likewise
+from ninefold.runtime.request import left, left_of_writes, likewise
 from ninefold.runtime.request.exchange import Exchange, call_of
-from ninefold.runtime.request.likewise import Given
+from ninefold.runtime.request.left import Given
 from ninefold.runtime.store.memory import Memory
 from ninefold.runtime.store.protocol import Answered, BoundStatement, Row, Session, Statistics, Stored, settling
 
 ORDERS = ROOT / "examples" / "orders.md"
 COMPLETE = [each for each in SERVED if each.name != "orders"]
 """The case of orders is told without what its operator gives."""
+Heads: TypeAlias = Callable[[Told], Sequence[Told]]
+
+OWN = "x-request-id"
+"""A field that is another each time."""
+
 COMES_LATER = ("transfer-encoding", "expect")
 """With these a body may come in pieces."""
 
@@ -68,6 +75,73 @@ def test_most_good_reads_and_some_writes_of_the_example_are_answered_likewise() 
     good, settled, handed = _asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {})
     assert good and settled > good / 2
     assert handed
+
+
+def test_no_fewer_are_where_each_has_an_identifier_of_its_own() -> None:
+    files = [ORDERS.with_suffix(".http")]
+    assert _asked_both_ways(ORDERS, files, {}, heads=_with_its_own) == _asked_both_ways(ORDERS, files, {})
+
+
+def _with_its_own(told: Told) -> list[Told]:
+    return [dataclasses.replace(told, headers={**told.headers, OWN: ""})]
+
+
+SAYS_SOMETHING = {
+    "accept": ("text/plain", "application/json", "*/*;q=0"),
+    "accept-encoding": ("gzip",),
+    "authorization": ("Bearer x", "Basic eDp5", "Bearer"),
+    "api-version": ("1", "2026-06-01"),
+    "content-encoding": ("gzip", "identity"),
+    "content-type": ("text/plain", "application/json", "application/merge-patch+json"),
+    "cookie": ("session=x",),
+    "idempotency-key": ("a", "b", '"'),
+    "if-match": ("*", '"x"'),
+    "if-none-match": ("*", '"x"'),
+    "origin": ("https://other.example",),
+    "x-api-key": ("x",),
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "orders",
+        "a-session-in-a-cookie",
+        "boards-with-entity-tags",
+        "a-version-in-the-header",
+        "a-version-in-the-media-type",
+    ],
+)
+def test_who_says_something_else_in_a_field_that_is_looked_up_is_not_alike(name: str) -> None:
+    directory = next((each for each in COMPLETE if each.name == name), None)
+    files = [ORDERS.with_suffix(".http")] if directory is None else sorted((directory / "http").glob("*.http"))
+    contract, given = (ORDERS, {}) if directory is None else (contract_of(directory), operator_of(directory))
+    _asked_both_ways(contract, files, given, heads=_otherwise(Random(name)))
+
+
+@pytest.mark.parametrize(
+    "instead",
+    [lambda scope, query, names, fields: (scope, query), lambda scope, query, names, fields: (scope, query, *fields)],
+)
+def test_a_request_that_is_held_to_be_alike_and_is_not_is_found(instead: Callable[..., Any]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(notes, "_key", instead)
+        with pytest.raises(AssertionError):
+            _asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {}, heads=_otherwise(Random(1)))
+
+
+def _otherwise(chance: Random) -> Heads:
+    """Each request as it is, and with a field more, less or other, in any order."""
+
+    def heads(told: Told) -> list[Told]:
+        found = [told.headers, {name: value for name, value in told.headers.items() if name != "authorization"}]
+        for name in chance.sample(sorted(SAYS_SOMETHING), 3):
+            found.append({**told.headers, name: chance.choice(SAYS_SOMETHING[name])})
+        found.append({name: value for name, value in told.headers.items() if chance.random() < 0.8})
+        chance.shuffle(found)
+        return [dataclasses.replace(told, headers={**each, OWN: ""}) for each in found]
+
+    return heads
 
 
 def test_no_fewer_are_while_a_commit_goes_on_and_nobody_can_say_whether_a_caller_is_as_it_was() -> None:
@@ -129,17 +203,22 @@ def test_the_plan_says_which_endpoints_answer_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "instead"),
+    ("where", "name", "instead"),
     [
-        ("_counting", lambda *made: lambda *told: ()),
-        ("headers_told", lambda *told: ()),
-        ("call_of", lambda service, request, *others: call_of(service, replace(request, headers={}), *others)),
-        ("Exchange", lambda *told, caller, **others: Exchange(*told, **others)),
+        (likewise, "counting", lambda *made: lambda *told: ()),
+        (likewise, "headers_told", lambda *told: ()),
+        (
+            left_of_writes,
+            "call_of",
+            lambda service, request, *others: call_of(service, replace(request, headers={}), *others),
+        ),
+        (left_of_writes, "sent_key", lambda *told: (None, [])),
+        (left, "Exchange", lambda *told, caller, **others: Exchange(*told, **others)),
     ],
 )
-def test_a_defect_of_what_is_left_is_found(name: str, instead: Callable[..., Any]) -> None:
+def test_a_defect_of_what_is_left_is_found(where: Any, name: str, instead: Callable[..., Any]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(likewise, name, instead)
+        patch.setattr(where, name, instead)
         with pytest.raises(AssertionError):
             _asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {})
 
@@ -198,10 +277,11 @@ def test_a_defect_of_a_list_that_is_made_ready_is_found(name: str, where: Any, w
 
 
 def _asked_both_ways(
-    contract: Path, paths: list[Path], given: Mapping[str, str], waits: bool = False
+    contract: Path, paths: list[Path], given: Mapping[str, str], waits: bool = False, heads: Heads = lambda told: [told]
 ) -> tuple[int, int, int]:
     """How many reads that came like others were answered well, how many of them without the steps, and how many
-    requests were handed over without them: writes, and where rows are waited for (`waits`) reads."""
+    requests were handed over without them: writes, and where rows are waited for (`waits`) reads. `heads`: as what each
+    request comes, in turn; what is its own is added each time."""
     whole = _rehearsed(contract, tuple(paths), tuple(given.items()))
     rehearsal = whole.rehearsal(whole.plan)
     rehearsal.opened()
@@ -210,7 +290,7 @@ def _asked_both_ways(
     asked = [each for each in whole.asked if _ends(each) and (writes or each.told.method in SAFE)]
     moments = [each.moment for each in whole.asked]
     try:
-        return asyncio.run(_at_doors(rehearsal, asked, moments[-1:], waits))
+        return asyncio.run(_at_doors(rehearsal, asked, moments[-1:], waits, heads))
     finally:
         rehearsal.close()
 
@@ -246,13 +326,13 @@ def _ends(asked: Asked) -> bool:
 
 
 async def _at_doors(
-    rehearsal: Rehearsal, asked: Sequence[Asked], moments: Sequence[Moment], waits: bool
+    rehearsal: Rehearsal, asked: Sequence[Asked], moments: Sequence[Moment], waits: bool, heads: Heads
 ) -> tuple[int, int, int]:
     rows = (_RowsElsewhere if waits else _Rows)(rehearsal)
     sides = alone, among = _Side(rehearsal, rows, keeps=False), _Side(rehearsal, rows, keeps=True)
     try:
         with _leaving_no_circles():
-            good = await _asked_of(sides, rehearsal, rows, asked, moments)
+            good = await _asked_of(sides, rehearsal, rows, asked, moments, heads)
     finally:
         for side in sides:
             side.application.close()
@@ -262,11 +342,16 @@ async def _at_doors(
 
 
 async def _asked_of(
-    sides: tuple[_Side, _Side], rehearsal: Rehearsal, rows: _Rows, asked: Sequence[Asked], moments: Sequence[Moment]
+    sides: tuple[_Side, _Side],
+    rehearsal: Rehearsal,
+    rows: _Rows,
+    asked: Sequence[Asked],
+    moments: Sequence[Moment],
+    heads: Heads,
 ) -> int:
     (alone, among), good = sides, 0
-    for each in asked:
-        reads = each.told.method in SAFE
+    for each, told in [(one, told) for one in asked for told in heads(one.told)]:
+        reads = told.method in SAFE
         for moment in (each.moment, *(moments if reads else ())):
             rehearsal.put(moment)
             _happen(rehearsal)
@@ -280,7 +365,7 @@ async def _asked_of(
                 answered = await side.answer(each.told)
                 came.append((answered, side.line(), () if reads else rehearsal.stored()))
             assert all(one == came[0] for one in came), each.where
-            good += each.told.method == "GET" and came[0][0].startswith(b"HTTP/1.1 200")
+            good += told.method == "GET" and came[0][0].startswith(b"HTTP/1.1 200")
     return good
 
 
@@ -372,7 +457,7 @@ class _Side(asyncio.Transport):
 
     def __init__(self, rehearsal: Rehearsal, rows: Any, keeps: bool) -> None:
         super().__init__()
-        self.settled = self.handed = 0
+        self.settled = self.handed = self._number = 0
         self._written = b""
         self._records: list[Record] = []
         self._metrics = Metrics(rows)
@@ -401,6 +486,9 @@ class _Side(asyncio.Transport):
         query = b"?" + told.query if told.query else b""
         length = {"content-length": str(len(told.body))} if told.body else {}
         fields = {"host": "service", **told.headers, **length}
+        if OWN in fields:
+            self._number += 1
+            fields[OWN] = str(self._number)
         head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
         request = b"%b %b%b HTTP/1.1\r\n%b\r\n" % (told.method.encode(), told.path, query, head.encode("latin-1"))
         self._connection.data_received(request + told.body)

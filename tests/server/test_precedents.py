@@ -16,8 +16,7 @@ from tests.slices import LONG, some
 
 from ninefold.ablate.fixed import rehearse, scripts
 from ninefold.ablate.rehearsal import Told
-from ninefold.runtime.cache import Cache
-from ninefold.runtime.messages.message import NOTES, Notes
+from ninefold.runtime.messages.notes import NOTES, Notes
 
 ORDERS = ROOT / "examples" / "orders.md"
 
@@ -49,7 +48,7 @@ def _told_twice(contract: Path, paths: list[Path], given: Mapping[str, str]) -> 
     whole = rehearse(compiled(contract), scripts(files), given)
     rehearsal = whole.rehearsal(whole.plan)
     rehearsal.opened()
-    notes: dict[object, Notes] = defaultdict(lambda: Cache(NOTES))
+    notes: dict[object, Notes] = defaultdict(lambda: Notes())
     moments = [each.moment for each in whole.asked]
     for asked in whole.asked:
         own = notes[_head(asked.told)]

@@ -14,7 +14,8 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.messages.message import Notes, Request, Response
+from ninefold.runtime.messages.message import Request, Response
+from ninefold.runtime.messages.notes import Notes
 from ninefold.runtime.operations.credentials import of_nobody
 from ninefold.runtime.operations.flow import (
     Ask,

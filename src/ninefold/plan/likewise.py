@@ -33,8 +33,6 @@ def _reads_in_steps(route: Served) -> str | None:
 def _writes_in_steps(route: Served, write: Write) -> str | None:
     if route.method == "GET":
         return "it is a GET that writes"
-    if route.idempotency_key == "required":
-        return "each request has a key of its own"
     if isinstance(write, SignIn) or any(each.secret == "password" for each in given_values(write)):
         return "a password is hashed or verified"
     if isinstance(write, Update) and write.current is not None:

@@ -13,6 +13,8 @@ from datetime import datetime
 from importlib import import_module
 from time import perf_counter
 
+from msgspec.structs import replace
+
 from ninefold.runtime.http.access_log import Observe, Reason, Record
 from ninefold.runtime.http.answer import Works
 from ninefold.runtime.http.asking import Asking, Reasons, Settled, Trace, Watch
@@ -23,10 +25,12 @@ from ninefold.runtime.http.framing import Head
 from ninefold.runtime.http.streams import Streams
 from ninefold.runtime.http.wire import Wire, as_get, over_http, over_websocket
 from ninefold.runtime.messages.message import Request, Response
+from ninefold.runtime.messages.notes import Looked
 from ninefold.runtime.operations.flow import Follow, Wait
 from ninefold.runtime.operations.timers import Timers
 from ninefold.runtime.request.handed import Handed
-from ninefold.runtime.request.likewise import Given, Likewise
+from ninefold.runtime.request.left import Given
+from ninefold.runtime.request.likewise import Likewise
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.sources import Followed
 from ninefold.runtime.store.bell import Job
@@ -197,11 +201,17 @@ class Application:
         request = Request(head.method, head.path, head.query, head.headers, address, certificate, False, head.notes)
         handed = None
         # Who watches, or traces, sees the steps.
-        if head.notes and not (self.watch or self.trace or capacity.is_used_up) and capacity.has_room_for(size):
+        if (
+            head.notes is not None
+            and not (self.watch or self.trace or capacity.is_used_up)
+            and capacity.has_room_for(size)
+        ):
             found = self._likewise.begun(request, content)
             if isinstance(found, Given):
                 return Settled(self, request, found, began)
             handed = found
+            if handed is None:  # the steps note it for others, by what they look up
+                request = replace(request, headers=Looked(request.headers))
         body = Whole(content, capacity, kept=self.watch is not None)
         if handed is not None:
             body.read(size)

@@ -16,7 +16,7 @@ from ninefold.runtime.messages.message import HeaderFields, Request, Response
 from ninefold.runtime.operations.flow import Follow
 from ninefold.runtime.request.exchange import Exchange, arrived, finished, open_to_origins, overloaded, unavailable
 from ninefold.runtime.request.handed import Handed
-from ninefold.runtime.request.likewise import Given
+from ninefold.runtime.request.left import Given
 from ninefold.runtime.request.review import followed
 from ninefold.runtime.request.schemes import Caller
 from ninefold.runtime.request.service import Service

@@ -12,7 +12,6 @@ from dataclasses import field
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.runtime.cache import Cache
 from ninefold.runtime.http.capacity import LITTLE_BYTES
 from ninefold.runtime.http.cycle import (
     WITHOUT_CONTENT,
@@ -25,7 +24,7 @@ from ninefold.runtime.http.cycle import (
     lines_of,
     response_head,
 )
-from ninefold.runtime.http.framing import KNOWN_HEADS, Head, Known
+from ninefold.runtime.http.framing import Head, Known
 from ninefold.runtime.messages.message import HeaderFields, Response
 from ninefold.runtime.operations.flow import Follow
 
@@ -84,7 +83,7 @@ class Door:
     stopping: bool = False
     core: Core | None = None
     """What answers requests without ASGI in between. None: all go through ASGI."""
-    known: Known = field(default_factory=lambda: Cache(KNOWN_HEADS))
+    known: Known = field(default_factory=Known)
     """The heads that its clients send again and again."""
     websockets: bool = False
     """A whole handshake of WebSocket is handed on as one. Else `Upgrade` is ignored."""

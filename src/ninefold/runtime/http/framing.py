@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TypeAlias
 
 from msgspec import Struct
 
 from ninefold.runtime.cache import Cache
 from ninefold.runtime.http.chunks import TOKEN, Chunks, Refused
-from ninefold.runtime.messages.message import HEAD_BYTES, NOTES, Notes, joined
+from ninefold.runtime.messages.message import HEAD_BYTES, joined
+from ninefold.runtime.messages.notes import Alike, Notes
 
 HEAD_FIELDS = 1_000
 """Field lines of a head."""
@@ -37,7 +37,7 @@ class Head(Struct, frozen=True):
     """`path` and `query` as sent; `fields` with names in lower case. `length`: bytes of the body; None: it is chunked.
     `keeps`: the connection may go on after it. `expects`: the client waits to be asked for the body (RFC 9110 10.1.1).
     `key`: it is a handshake of WebSocket, whose key this is (RFC 6455 4.2.1). `headers`: the fields by name. `notes`:
-    what others note of heads of this method with these very fields; None: it is not kept."""
+    what others note of heads with these fields, or like them; None: nothing is."""
 
     method: str
     path: bytes
@@ -65,8 +65,15 @@ class Said(Struct, frozen=True):
     notes: Notes | None
 
 
-Known: TypeAlias = Cache[bytes, Said]
-"""By the very bytes of the fields, of requests of HTTP/1.1 for a path, but for the end of the last line."""
+class Known(Cache[bytes, Said]):
+    """By the very bytes of the fields, of requests of HTTP/1.1 for a path, but for the end of the last line. `alike`:
+    what is noted of heads that are like others."""
+
+    __slots__ = ("alike",)
+
+    def __init__(self) -> None:
+        super().__init__(KNOWN_HEADS)
+        self.alike = Alike()
 
 
 class Requests:
@@ -133,33 +140,39 @@ class Requests:
     def _said(self, line: _Line, block: bytes) -> Said:
         """What the fields say. That the same bytes say the same is used where they are few, and come again."""
         known = self._known
-        if known is None or not _may_be_known(line, block):
+        if known is None or not _may_be_known(line):
             return _said(line, block, None)
         said = known.get(block)
         if said is None:
-            said = _said(line, block, Cache(NOTES))
-            known.keep(block, said)
+            said = _said(line, block, Notes(known.alike))
+            if len(block) <= KNOWN_BYTES:
+                known.keep(block, said)
         return said
 
     def whole(self, data: bytes) -> tuple[Head, bytes] | None:
-        """What comes at once and alone, where its fields are known: its head, as `head` would find it, and its body.
-        None: it is none of these, and to be fed; nothing of it is taken."""
+        """What comes at once and alone: its head, as `head` would find it, and its body. None: it is none of these, or
+        nothing that is served, and to be fed; nothing of it is taken."""
         known = self._known
         if known is None or self._bytes or not self.ended or self._skipped or len(data) > HEAD_BYTES:
             return None
         head, end, content = data.partition(b"\r\n\r\n")
         line, _, block = head.partition(b"\r\n")
-        said = known.get(block)
-        # Fields that are known may be the beginning of others: that they end says nothing but the empty line.
-        if not end or said is None or said.length != len(content) or said.expects:
-            return None
         plain = _PLAIN_LINE.fullmatch(line)
-        if plain is None:
+        # Fields that are known may be the beginning of others: that they end says nothing but the empty line.
+        if not end or plain is None:
             return None
-        method, path, query = plain.groups(b"")
-        if method == b"CONNECT":
+        name, path, query = plain.groups(b"")
+        method, said = name.decode("ascii"), known.get(block)
+        if method == "CONNECT":
             return None
-        return _head(method.decode("ascii"), path, query, "1.1", said), content
+        if said is None:
+            try:
+                said = self._said(_Line(method, path, query, "1.1", None, len(line) + 2), block)
+            except Refused:
+                return None
+        if said.length != len(content) or said.expects:
+            return None
+        return _head(method, path, query, "1.1", said), content
 
     def content(self, most: int) -> bytes:
         """What has come of the body, about `most` bytes of it at once; empty where nothing has. Raises Refused."""
@@ -274,9 +287,9 @@ def _request_line(line: bytes) -> _Line:
     return _Line(method, path, query, version, authority, len(line))
 
 
-def _may_be_known(line: _Line, block: bytes) -> bool:
-    """Whether what these fields say is all that is said of the request but its method, its path and its query."""
-    return len(block) <= KNOWN_BYTES and line.authority is None and line.version == "1.1" and line.method != "CONNECT"
+def _may_be_known(line: _Line) -> bool:
+    """Whether what the fields say is all that is said of the request but its method, its path and its query."""
+    return line.authority is None and line.version == "1.1" and line.method != "CONNECT"
 
 
 def _said(line: _Line, block: bytes, notes: Notes | None) -> Said:

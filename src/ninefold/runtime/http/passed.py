@@ -11,13 +11,12 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from ninefold.runtime.cache import Cache
 from ninefold.runtime.http import channel as said
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.asking import Asking, Settled
 from ninefold.runtime.http.channel import Channel, OfReader, Over, Piece, Wanted, relay
 from ninefold.runtime.http.cycle import AT_ONCE, Asgi, Message
-from ninefold.runtime.http.framing import KNOWN_HEADS, Known, Requests
+from ninefold.runtime.http.framing import Known, Requests
 from ninefold.runtime.operations.flow import Follow
 from ninefold.runtime.request.rates import count_keys
 
@@ -34,7 +33,7 @@ class Passed:
         """`application`: the service over ASGI; `handles`: where sockets are handed over."""
         self._served = served
         self._application = application
-        self._known: Known = Cache(KNOWN_HEADS)
+        self._known = Known()
         self._handles = handles
         self._tasks: set[Task[None]] = set()
         self.channel: Channel[OfReader]

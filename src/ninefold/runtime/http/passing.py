@@ -105,17 +105,13 @@ class Link:
         return number
 
 
-_BLOCK = "block"
-"""What the lines of its fields are called among the notes of a head."""
-
-
 def written(head: Head) -> bytes:
     """A head as it may be sent again: it says the same."""
-    block = None if head.notes is None else head.notes.get(_BLOCK)
+    block = None if head.notes is None else head.notes.lines
     if block is None:
         block = b"".join([b"%b: %b\r\n" % field for field in head.fields]) + b"\r\n"
         if head.notes is not None:
-            head.notes.keep(_BLOCK, block)
+            head.notes.lines = block
     query = b"?" + head.query if head.query else b""
     return b"%b %b%b HTTP/%b\r\n%b" % (head.method.encode("ascii"), head.path, query, head.version.encode(), block)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 from urllib.parse import quote
 
 from msgspec import Struct
 
-from ninefold.runtime.cache import Cache
+from ninefold.runtime.messages.notes import Notes
 
 HeaderFields: TypeAlias = tuple[tuple[bytes, bytes], ...]
 """Names in lower case, with their values."""
@@ -17,17 +17,12 @@ HeaderFields: TypeAlias = tuple[tuple[bytes, bytes], ...]
 HEAD_BYTES: Final = 64 * 1024
 """Bytes after which the head of a request that has not ended is refused."""
 
-NOTES = 16
-"""What is noted of requests with the same headers, at most: of the endpoints that one client asks, with its queries."""
-
-Notes: TypeAlias = Cache[Any, Any]
-
 
 class Request(Struct, frozen=True):
     """`path` and `query` are as sent, still percent-encoded. `headers` has names in lower case; the lines of a
     field that came several times are joined (RFC 9110 5.3). `address` is the client's; `certificate` its own, in PEM,
     verified by the TLS handshake. `websocket`: it asks to go on over WebSocket, by a whole handshake (RFC 6455).
-    `notes`: what was noted of requests of the same method with the same headers; None: nothing is."""
+    `notes`: what was noted of requests with the same headers; None: nothing is."""
 
     method: str
     path: bytes

@@ -15,7 +15,7 @@ from ninefold.runtime.operations.flow import Beside, Next, Wait
 from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.request.decode import read_body, read_operation
 from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Asked, Exchange, call_of
-from ninefold.runtime.request.idempotency import HEADER, read_key
+from ninefold.runtime.request.idempotency import sent_key
 from ninefold.runtime.request.perform import operate
 from ninefold.runtime.request.precedents import Precedent, note
 from ninefold.runtime.request.rates import Asking, Told
@@ -37,10 +37,11 @@ def as_before(x: Exchange, precedent: Precedent) -> Next:
 
 
 def _like_before(x: Exchange, precedent: Precedent) -> Next:
-    if x.failures or x.endpoint.is_long(x.request):
+    key, wrong = sent_key(x.endpoint.idempotency_key, x.request.headers)
+    if x.failures or wrong or x.endpoint.is_long(x.request):
         return _parameters(x)
     x.env.update(precedent.env)  # type: ignore[typeddict-item]  # its roots are those of an environment
-    x.asked = asked = Asked(call_of(x.service, x.request, x.env, x.endpoint, x.caller), None)
+    x.asked = asked = Asked(call_of(x.service, x.request, x.env, x.endpoint, x.caller), key)
     asked.call.page = precedent.page
     return _permitted(x, asked, False, False)
 
@@ -85,7 +86,7 @@ def _read(x: Exchange) -> Next:
     if misread:
         x.refuses(parameters=True)
     failures.extend(misread)
-    key, wrong = _key(x)
+    key, wrong = sent_key(endpoint.idempotency_key, x.request.headers)
     failures.extend(wrong)
     of_no_case = not failures and not _is_of_a_case(x)
     x.asked = asked = Asked(call_of(x.service, x.request, x.env, x.endpoint, x.caller), key)
@@ -145,15 +146,6 @@ def _read_path(x: Exchange, declared: Declared, failures: list[Failure]) -> dict
     read = declared.read({name: [text] for (name, _, _), text in texts}, wrong)
     failures += dict.fromkeys(told for each in wrong for told in no_value(each, x.endpoint.resource))
     return read
-
-
-def _key(x: Exchange) -> tuple[str | None, list[Failure]]:
-    """The idempotency key, where the endpoint takes one; and what is wrong with it."""
-    stated, field = x.endpoint.idempotency_key, x.request.headers.get(HEADER.lower())
-    if stated is None or (field is None and stated == "optional"):
-        return None, []
-    key, rule = read_key(field) if field is not None else (None, "required")
-    return key, [] if rule is None else [invalid("header", HEADER, rule)]
 
 
 def _unknown(query: Query, known: frozenset[str]) -> list[Failure]:

@@ -23,7 +23,7 @@ import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.messages.message import HeaderFields, Response
-from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.messages.problems import Failure, invalid
 from ninefold.runtime.messages.seals import Seal
 from ninefold.runtime.operations.flow import Next, Transact, Wait
 from ninefold.runtime.store.protocol import Session, Stored
@@ -59,6 +59,18 @@ def read_key(field: str) -> tuple[str, None] | tuple[None, str]:
     if not key:
         return None, "minLength"
     return (key, None) if len(key) <= LONGEST else (None, "maxLength")
+
+
+def sent_key(stated: str | None, headers: dict[str, str]) -> tuple[str | None, list[Failure]]:
+    """The key that came, where the endpoint takes one; and what is wrong with it. `stated`: what the endpoint says of
+    keys."""
+    if stated is None:
+        return None, []
+    field = dict.get(headers, HEADER.lower())  # whatever it is, a request may be like others (`Looked`)
+    if field is None and stated == "optional":
+        return None, []
+    key, rule = read_key(field) if field is not None else (None, "required")
+    return key, [] if rule is None else [invalid("header", HEADER, rule)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,46 +18,29 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-import msgspec
-
 from ninefold.plan import environment
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import HEAD_BYTES, Request, Response
 from ninefold.runtime.messages.parameters import parse_query
-from ninefold.runtime.messages.problems import Failure
-from ninefold.runtime.operations.flow import Ask, Next, Share, Transact, Wait, Work
-from ninefold.runtime.operations.read import Call, Compute, List, Read
+from ninefold.runtime.operations.flow import Next, Wait
+from ninefold.runtime.operations.read import Compute, List, Read
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.exchange import (
-    NOT_TAKEN,
     TOO_MANY_REQUESTS,
-    Asked,
-    Content,
     Exchange,
     call_of,
     headers_told,
 )
 from ninefold.runtime.request.handed import Handed, asked_first
+from ninefold.runtime.request.left import Asks, AtOnce, Given, asked_by, counting
+from ninefold.runtime.request.left_of_writes import written
 from ninefold.runtime.request.precedents import Precedent
-from ninefold.runtime.request.rates import Asking, Told
+from ninefold.runtime.request.rates import Told
 from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
 from ninefold.runtime.request.service import Service
 from ninefold.texts import text_reader
-
-AtOnce: TypeAlias = Callable[[Work], Any]
-"""Does what a step waits for, where nothing has to be waited for. Raises whatever it likes where it has to be."""
-
-
-class Given(msgspec.Struct, frozen=True):
-    """An answer, with what the log says of its request. `now`: when it came."""
-
-    response: Response
-    endpoint: Endpoint
-    caller: Caller
-    now: str
-
 
 Left: TypeAlias = Callable[[Request, bytes, Version, Sequence[str]], Given | Handed | None]
 """What is left of the steps. Takes the body, and the texts of the path's names; raises where a step would."""
@@ -84,7 +67,7 @@ class Likewise:
         """The answer, or what is waited for; None: nothing has been done, and the steps are to be taken. `content`: the
         body, for which there is room."""
         notes, version = request.notes, self._newest
-        if not notes or request.method == "HEAD" or request.certificate is not None:
+        if notes is None or request.method == "HEAD" or request.certificate is not None:
             return None
         if self._stated:
             query = parse_query(request.query)
@@ -96,7 +79,7 @@ class Likewise:
         if not isinstance(found, Found):
             return None
         endpoint = found.endpoint
-        precedent: Precedent | None = notes.get((endpoint.scope, request.query))
+        precedent: Precedent | None = notes.find(endpoint.scope, request.query, request.headers)
         if precedent is None or not precedent.is_of(endpoint, request):
             return None
         if endpoint.head_at_once < HEAD_BYTES and endpoint.is_long(request):
@@ -119,8 +102,9 @@ def _takes_steps(request: Request, content: bytes, version: Version, values: Seq
 def _left(
     service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int
 ) -> Callable[[Precedent], Left]:
-    made = _written if isinstance(admission.operation, Write) else _read
-    return partial(_left_of, service, endpoint, admission, at_once, made(service, endpoint, admission, at_once, most))
+    writes = isinstance(admission.operation, Write)
+    made = written(service, endpoint, admission, most) if writes else _read(service, endpoint, admission, at_once, most)
+    return partial(_left_of, service, endpoint, admission, at_once, made)
 
 
 def _left_of(
@@ -192,31 +176,12 @@ def _begins(constant: Environment, noted: Mapping[str, Any], caller: Caller) -> 
     return env
 
 
-Asks: TypeAlias = Callable[[Request, bytes, Version, Sequence[str], Caller, Environment], Given | Handed | None]
-"""The same of a request that is permitted."""
-
-
-def _counting(
-    service: Service, endpoint: Endpoint
-) -> Callable[[Caller, Request, Environment], tuple[Told, ...] | Share | Ask | None]:
-    """The rates count it (`count_it`): from here on it is done. None: one refuses it, and has not counted it."""
-    counted_by, rates = service.counted, endpoint.rates
-
-    def counted(caller: Caller, request: Request, env: Environment) -> tuple[Told, ...] | Share | Ask | None:
-        if not rates:
-            return ()
-        told = counted_by(rates, Asking(caller, request.address, env))
-        return told if not isinstance(told, tuple) or not any(each.refused for each in told) else None
-
-    return counted
-
-
 def _read(
     service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int
 ) -> Callable[[Precedent], Asks]:
     operation = admission.operation
     assert isinstance(operation, Read | List | Compute)
-    answered, counted = _answered(service, endpoint, admission, most), _counting(service, endpoint)
+    answered, counted = _answered(service, endpoint, admission, most), counting(service, endpoint)
 
     def of(precedent: Precedent) -> Asks:
         page = precedent.page
@@ -233,7 +198,7 @@ def _read(
             step = operation.perform(call)
             if isinstance(step, Wait) and service.together:
                 told = counted(caller, request, env)
-                x = _asked(service, call, version, endpoint, values, caller, admission)
+                x = asked_by(service, call, version, endpoint, values, caller, admission)
                 return Handed(x, step) if isinstance(told, tuple) else Handed(x, step, told)
             while isinstance(step, Wait):
                 step = step.resume(at_once(step.work))
@@ -261,7 +226,7 @@ def _answered(
     service: Service, endpoint: Endpoint, admission: Admission, most: int
 ) -> Callable[[Next | None, Request, Version, Sequence[str], Caller, Environment], Given | Handed | None]:
     """What was read is counted, and shown with what a response tells beside its own (`finished`)."""
-    cors, counted = service.cors, _counting(service, endpoint)
+    cors, counted = service.cors, counting(service, endpoint)
     is_plain = cors is None and not endpoint.rates
 
     def answered(
@@ -281,28 +246,10 @@ def _answered(
         if told is None:
             return None
         call = call_of(service, request, env, endpoint, caller)
-        x = _asked(service, call, version, endpoint, values, caller, admission)
+        x = asked_by(service, call, version, endpoint, values, caller, admission)
         return Handed(x, Wait(told, partial(_read_and_counted, x, step)))
 
     return answered
-
-
-def _asked(
-    service: Service,
-    call: Call,
-    version: Version,
-    endpoint: Endpoint,
-    values: Sequence[str],
-    caller: Caller,
-    admission: Admission,
-    content: Content = NOT_TAKEN,
-) -> Exchange:
-    """The request as the steps have it that call its operation."""
-    x = Exchange(
-        service, call.request, {}, call.env, version, endpoint, tuple(values), caller=caller, admission=admission
-    )
-    x.asked = Asked(call, None, content)
-    return x
 
 
 def _read_and_counted(x: Exchange, response: Response, told: tuple[Told, ...]) -> Next:
@@ -312,65 +259,3 @@ def _read_and_counted(x: Exchange, response: Response, told: tuple[Told, ...]) -
         return response
     x.refuse(TOO_MANY_REQUESTS)
     return x.answer()
-
-
-def _written(
-    service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int
-) -> Callable[[Precedent], Asks]:
-    operation, body, counted = admission.operation, endpoint.body, _counting(service, endpoint)
-    assert isinstance(operation, Write)
-    most = min(most, service.body_bytes, endpoint.body_at_once)
-    if body is not None and body.ignored:
-        body = None
-
-    def of(precedent: Precedent) -> Asks:
-        form: bool | None = None
-
-        def written(
-            request: Request,
-            content: bytes,
-            version: Version,
-            values: Sequence[str],
-            caller: Caller,
-            env: Environment,
-        ) -> Handed | None:
-            nonlocal form
-            call = call_of(service, request, env, endpoint, caller)
-            came = NOT_TAKEN
-            if body is not None:
-                # The body is read, and all of it is valid (`decode.py`).
-                if len(content) > most:
-                    return None
-                if form is None:  # what its fields say of it, they say of all that have them
-                    if body.unsupported(request) is not None:
-                        return None
-                    form = body.is_form(request)
-                document = body.members(content) if form else body.parsed(content)
-                if isinstance(document, Failure):
-                    return None
-                given = body.valid(
-                    body.of_form(document) if form else document, form=form, known=env.get(environment.PATH)
-                )
-                if given.wrong is not None:
-                    return None
-                came = Content(content, form, document, document)
-                call.body = given.values
-                env[environment.REFUSED] = {"body": False}
-                env["request"] = {**env["request"], "body": given.others}
-            # The operation, as the steps perform it.
-            operation.prepare(call)
-            step = operation.perform(call)
-            if not (isinstance(step, Wait) and isinstance(step.work, Transact)):
-                return None
-            told = counted(caller, request, env) if endpoint.rates else ()
-            if told is None or not (service.together or isinstance(told, tuple)):
-                return None
-            x = _asked(service, call, version, endpoint, values, caller, admission, came)
-            if not isinstance(told, tuple):
-                return Handed(x, step, told)
-            x.told = told
-            return Handed(x, step)
-
-        return written
-
-    return of

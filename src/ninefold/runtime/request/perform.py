@@ -30,7 +30,7 @@ def operate(x: Exchange, asked: Asked) -> Next:
     admission = x.admission
     if admission is None:
         return x.answer()
-    asked.held = held = _held(x, asked)
+    asked.held = held = held_by(x, asked)
     if not x.failures and held is not None and x.service.keys is not None and not asked.holds:
         clash = x.service.keys.begin(held)
         if clash is not None:
@@ -73,7 +73,7 @@ def _held_elsewhere(x: Exchange, asked: Asked, held: Held, admission: Admission,
     return Wait(Share(lambda nodes: nodes.hold(held.row, patient=True)), held_at_last)
 
 
-def _held(x: Exchange, asked: Asked) -> Held | None:
+def held_by(x: Exchange, asked: Asked) -> Held | None:
     """The request under its idempotency key. A caller without a credential shares its keys with all the others."""
     raw = asked.content.raw
     if asked.key is None or raw is None or x.service.keys is None:
@@ -118,7 +118,7 @@ def perform(x: Exchange, asked: Asked) -> Next:
             return _admitted_first(x, asked, admission, calling)
         request, sealed = rows[0]
         if not held.is_of(request):
-            return _mismatched(x, asked, admission)
+            return mismatched(x, asked, admission)
         asked.repeats()
         return opened(held, sealed)
 
@@ -166,10 +166,10 @@ def _perform_once(x: Exchange, asked: Asked, admission: Admission) -> Next:
         return step
     if asked.called:
         step = stored(step)
-    return once(step, held, partial(_mismatched, x, asked, admission), asked.repeats)
+    return once(step, held, partial(mismatched, x, asked, admission), asked.repeats)
 
 
-def _mismatched(x: Exchange, asked: Asked, admission: Admission) -> Next:
+def mismatched(x: Exchange, asked: Asked, admission: Admission) -> Next:
     x.refuse(MISMATCH)
     return judged(x, asked, admission)
 

@@ -1,9 +1,10 @@
 """What was found out of one request, and holds for the next that is like it.
 
 A client says the same of itself each time: the same fields, often the same query. Whether it accepts what there is to
-be had, where its credential stands, what its parameters are, follows from these alone, and is noted beside the fields
-for as long as they are known (`Head.notes`). Of whoever comes with them again it is not asked again; what depends on
-the path, on the time, on rows or on what was counted is, by the same steps.
+be had, where its credential stands, what its parameters are, follows from these alone, and from those of them that are
+looked up; it is noted (`Request.notes`). Of whoever comes with them again it is not asked again; what depends on the
+path, on the time, on rows or on what was counted is, by the same steps, and so is an idempotency key, which is each
+time another.
 """
 
 from __future__ import annotations
@@ -61,24 +62,25 @@ def note(x: Exchange, asked: Asked) -> None:
         return
     if (x.recall is None and not endpoint.for_anyone) or request.certificate is not None:
         return
-    if asked.key is not None or (page is not None and page.cursor is not None) or len(request.query) > LONGEST_QUERY:
+    if (page is not None and page.cursor is not None) or len(request.query) > LONGEST_QUERY:
         return
     # A page tells of others by paths like the request's.
     path = request.path if isinstance(admission.operation, List) else None
     env = {root: value for root, value in x.env.items() if root in _READ}
-    notes.keep((endpoint.scope, request.query), Precedent(endpoint, admission, x.recall, env, page, path, x.caller))
+    precedent = Precedent(endpoint, admission, x.recall, env, page, path, x.caller)
+    notes.keep(endpoint.scope, request.query, request.headers, precedent)
 
 
 def of(x: Exchange) -> Precedent | None:
     """That of a request of which the endpoint is known, and nothing refused."""
     request = x.request
-    if not request.notes or request.certificate is not None:
+    if request.notes is None or request.certificate is not None:
         return None
-    found: Precedent | None = request.notes.get((x.endpoint.scope, request.query))
+    found: Precedent | None = request.notes.find(x.endpoint.scope, request.query, request.headers)
     return found if found is not None and found.is_of(x.endpoint, request) else None
 
 
 def forget(x: Exchange) -> None:
     """It holds no more."""
     if x.request.notes is not None:
-        x.request.notes.keep((x.endpoint.scope, x.request.query), None)
+        x.request.notes.forget(x.endpoint.scope, x.request.query, x.request.headers)

@@ -1,0 +1,69 @@
+"""What the functions have in common that are left of the steps (`likewise.py`), of reads and of writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from ninefold.plan.environment import Environment
+from ninefold.runtime.messages.message import Request, Response
+from ninefold.runtime.operations.flow import Ask, Share, Work
+from ninefold.runtime.operations.read import Call
+from ninefold.runtime.request.endpoints import Admission, Endpoint
+from ninefold.runtime.request.exchange import NOT_TAKEN, Asked, Content, Exchange
+from ninefold.runtime.request.handed import Handed
+from ninefold.runtime.request.rates import Asking, Told
+from ninefold.runtime.request.routes import Version
+from ninefold.runtime.request.schemes import Caller
+from ninefold.runtime.request.service import Service
+
+AtOnce: TypeAlias = Callable[[Work], Any]
+"""Does what a step waits for, where nothing has to be waited for. Raises whatever it likes where it has to be."""
+
+
+class Given(msgspec.Struct, frozen=True):
+    """An answer, with what the log says of its request. `now`: when it came."""
+
+    response: Response
+    endpoint: Endpoint
+    caller: Caller
+    now: str
+
+
+Asks: TypeAlias = Callable[[Request, bytes, Version, Sequence[str], Caller, Environment], Given | Handed | None]
+"""What is left of a request that is permitted."""
+
+
+def counting(
+    service: Service, endpoint: Endpoint
+) -> Callable[[Caller, Request, Environment], tuple[Told, ...] | Share | Ask | None]:
+    """The rates count it (`count_it`): from here on it is done. None: one refuses it, and has not counted it."""
+    counted_by, rates = service.counted, endpoint.rates
+
+    def counted(caller: Caller, request: Request, env: Environment) -> tuple[Told, ...] | Share | Ask | None:
+        if not rates:
+            return ()
+        told = counted_by(rates, Asking(caller, request.address, env))
+        return told if not isinstance(told, tuple) or not any(each.refused for each in told) else None
+
+    return counted
+
+
+def asked_by(
+    service: Service,
+    call: Call,
+    version: Version,
+    endpoint: Endpoint,
+    values: Sequence[str],
+    caller: Caller,
+    admission: Admission,
+    content: Content = NOT_TAKEN,
+) -> Exchange:
+    """The request as the steps have it that call its operation."""
+    x = Exchange(
+        service, call.request, {}, call.env, version, endpoint, tuple(values), caller=caller, admission=admission
+    )
+    x.asked = Asked(call, None, content)
+    return x
