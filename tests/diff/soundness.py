@@ -275,12 +275,25 @@ def unsound(pair: Pair, found: Difference) -> Iterator[str]:
         if not about:
             yield f"not found: {each.words}"
         elif all(one.verdict in ("compatible", "opens") for one in about):
+            if any("raise a limit" in one.words for one in about) and _but_how_rates_stand(pair, each):
+                continue
             there_is_more = any(one.verdict == "opens" or "show more rows" in one.words for one in about)
             counts = there_is_more and each.old.status == each.new.status
             if not (refuses(each.old) or is_less(each.old, each.new)) and not (
                 counts and body_is_less(each.old.body, each.new.body, counts=True)
             ):
                 yield f"called {about[0].verdict} ({about[0].said}): {each.words}"
+
+
+def _but_how_rates_stand(pair: Pair, answered: Answered) -> bool:
+    """Whether two answers are the same but for the fields that tell how much is left of a rate."""
+    plans = [plan for plan in (pair.old.plan, pair.new.plan) if plan is not None]
+    telling = {each.name.lower() for plan in plans for each in plan.limits.headers}
+    old, new = (
+        replace(seen, headers=tuple(each for each in seen.headers if each[0].lower() not in telling))
+        for seen in (answered.old, answered.new)
+    )
+    return says_the_same(old, new) and old.rows == new.rows and old.gone == new.gone
 
 
 def _beside(where: str, found: Difference) -> set[str | None]:
