@@ -47,7 +47,7 @@ from ninefold.runtime.request.service import ready
 from ninefold.runtime.request.steps import recovered, start, taken
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Sources
-from ninefold.runtime.store.memory import Memory, State
+from ninefold.runtime.store.memory import Changes, Memory, State
 from ninefold.runtime.store.protocol import NotBegun, Unavailable
 from ninefold.trace.identifier import HEADER
 from ninefold.upgrade.shape import encode_shape
@@ -154,8 +154,8 @@ class Rehearsal:
         self._given = given
         self._carried: dict[int, State] = {}
         self._due: Moment | None = None
-        self._before: tuple[int, frozenset[tuple[str, str]]] | None = None
-        self._there: tuple[int, int] | None = None
+        self._before: tuple[Changes, frozenset[tuple[str, str]]] | None = None
+        self._there: tuple[int, Changes] | None = None
         self._known: tuple[int, frozenset[tuple[str, str]]] | None = None
 
     @property

@@ -39,7 +39,7 @@ from ninefold.plan.events import RESUME
 from ninefold.plan.routes import Body, PathParameter, Served, bodies
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.operations.stream import FIRST
-from ninefold.runtime.store.memory import State
+from ninefold.runtime.store.memory import Changes, State
 from ninefold.runtime.store.protocol import Stored
 from ninefold.trace.nodes import query_parameters
 
@@ -95,12 +95,12 @@ class Asking:
     asked: list[Asked] = field(default_factory=list)
     passed: int = 0
     again: Callable[[], Iterable[Person]] = tuple
-    _state: tuple[int, State] | None = None
+    _state: tuple[Changes, State] | None = None
     _count: int = 0
     _renewed: Mapping[str, Person] = field(default_factory=dict)
     _good: dict[str, dict[str, tuple[Person, str, dict[str, Stored] | None]]] = field(default_factory=dict)
     _near: dict[str, tuple[Person, str, dict[str, Stored] | None]] = field(default_factory=dict)
-    _tables: tuple[int, dict[str, list[dict[str, Stored]]]] | None = None
+    _tables: tuple[Changes, dict[str, list[dict[str, Stored]]]] | None = None
 
     @cached_property
     def bodies(self) -> Bodies:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import apsw
 
@@ -37,6 +37,9 @@ _SEEN = frozenset(("$event", "$delivery"))
 """Tables of our own whose rows leave the service."""
 
 
+Changes: TypeAlias = tuple[int, int]
+
+
 class Memory:
     """A database of a schema, with no rows at first."""
 
@@ -50,6 +53,7 @@ class Memory:
         self._connection.execute("COMMIT")
         self._begin()
         self._columns = _columns(self._connection)
+        self._counts = _counts(self._connection)
 
     def _begin(self) -> None:
         self._connection.pragma("foreign_keys", True)
@@ -80,9 +84,13 @@ class Memory:
         return result
 
     @property
-    def changes(self) -> int:
-        """How many rows were changed since it was made: the same number, the same state."""
-        return self._connection.total_changes()
+    def changes(self) -> Changes:
+        """The same, the same state: how many rows were changed since it was made, and how far rows are numbered. An
+        insert that makes no row (`ON CONFLICT`) may have taken a number all the same."""
+        numbered = 0
+        if self._counts:
+            numbered = self._connection.execute("SELECT coalesce(sum(seq), 0) FROM sqlite_sequence").get
+        return self._connection.total_changes(), numbered
 
     def state(self) -> State:
         return self._connection.serialize("main")
@@ -112,7 +120,7 @@ class Memory:
                     self._connection.execute(f"DELETE FROM {identifier(table)}")
                     if shared:
                         self._copy(old, table, {name: how.is_to_be_json(name) for name in shared})
-            if _counts(self._connection) and _counts(old):
+            if self._counts and _counts(old):
                 self._connection.execute("DELETE FROM sqlite_sequence")
                 counted = old.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
                 self._connection.executemany("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", counted)
