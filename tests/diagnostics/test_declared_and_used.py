@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from zlib import crc32
 
@@ -12,10 +12,12 @@ from tests.contracts import ROOT, compiled
 from tests.diagnostics.test_single_mistakes import complete, misspelt
 from tests.slices import LONG
 
-from ninefold.diagnostics.diagnostic import Severity
+from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.language.verbs import VERBS
 from ninefold.pipeline import compile_document
-from ninefold.syntax.nodes import Mapping
+from ninefold.resolve import consequences
+from ninefold.resolve.once import once
+from ninefold.syntax.nodes import Document, Mapping, Scalar, Sequence
 
 CALLED = [next(word for word in verb.also if word.isidentifier()) for verb in VERBS.values() if verb.also]
 """What others call the verbs: a word for each."""
@@ -61,6 +63,39 @@ def names(path: Path) -> Iterator[tuple[str, str]]:
         for found in re.finditer(r"\{(\w{2,})\}", entry.name) if isinstance(entry.key.offsets, range) else ():
             start = entry.key.offsets[found.start(1)]
             yield f"{path.name}: {entry.name}", text[:start] + misspelt(found[1]) + text[start + len(found[1]) :]
+
+
+def states(path: Path) -> Iterator[tuple[str, str]]:
+    """Each state, misspelt where it is declared."""
+    document = compiled(path).document
+    text = document.source.text
+    for entry in document.part("states").facts.entries:
+        listed = entry.value.get("states") if isinstance(entry.value, Mapping) else None
+        for each in listed.value.items if listed is not None and isinstance(listed.value, Sequence) else ():
+            if isinstance(each, Scalar) and isinstance(each.offsets, range):
+                start = each.offsets[0]
+                yield f"{path.name}: {each.text}", text[:start] + misspelt(each.text) + text[start + len(each.text) :]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", [transitions, names, states])
+def test_an_error_is_told_whatever_else_is_told_of_it(
+    kind: Callable[[Path], Iterator[tuple[str, str]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came = list[tuple[set[Severity], set[Severity]]]()
+
+    def noting(document: Document, said: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+        said = tuple(said)
+        kept = tuple(once(document, said))
+        came.append(({each.code.severity for each in said}, {each.code.severity for each in kept}))
+        return iter(kept)
+
+    monkeypatch.setattr(consequences, "once", noting)
+    of_all = [each for path in {ROOT / "examples" / "orders.md", *complete()} for each in kind(path)]
+    for title, text in of_all if LONG else sorted(of_all, key=lambda each: crc32(each[0].encode()))[: 3 * SAMPLE]:
+        came.clear()
+        compile_document(title.partition(":")[0], text.encode())
+        assert all(Severity.ERROR in kept for said, kept in came if Severity.ERROR in said), title
 
 
 @pytest.mark.long

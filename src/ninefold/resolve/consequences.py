@@ -104,7 +104,9 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
         # What has no such name was known: a type that is not known finds every name.
         return each.code not in (NO_SUCH_FIELD, NO_SUCH_NAME) and (_found(wrong, told) or _found(wrong, place))
 
-    return tuple(once(document, (each for each in said if not follows(each))))
+    kept = tuple(once(document, (each for each in said if not follows(each))))
+    # Whatever follows from what, that the contract cannot be served is said.
+    return kept if any(each.code.severity is Severity.ERROR for each in kept) else said
 
 
 def _faulty(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[tuple[str, str]]:

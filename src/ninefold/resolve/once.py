@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ninefold.diagnostics import regex
-from ninefold.diagnostics.diagnostic import Diagnostic, Label
+from ninefold.diagnostics.diagnostic import Diagnostic, Label, Severity
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_FUNCTION, NO_SUCH_NAME
 from ninefold.language.codes import NOT_AN_ACTION, UNDECLARED, UNKNOWN_KEY
@@ -20,27 +20,30 @@ HAS_NO = frozenset({UNDECLARED.id, NO_SUCH_FIELD.id, OF_THE_PATH, "NF0510", "NF0
 
 _DOES_TO = regex.compile(r"`(.*?)(?: all)?` is nothing that .* does to `(.*)`")
 
+_GRAVEST = tuple(Severity)
+
 QUOTED = regex.compile(r"`([^`]*)`")
 
 
 def once(document: Document, said: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Each once; of a name that nothing declares with a label at each place where it is used."""
+    """Each once; of a name that nothing declares the gravest, with a label at each other place where it is used."""
     said = tuple(said)
     resources = frozenset(entry.name for entry in document.part("resources").facts.entries)
-    places: dict[tuple[object, ...], list[Span]] = {}
+    together: dict[tuple[object, ...], list[Diagnostic]] = {}
     strange = _strange(document, said)
     missed = {id(each): strange.get(each.span) or _missing(each, resources) for each in said}
     for each in said:
         if (missing := missed[id(each)]) is not None:
-            places.setdefault(missing, []).append(each.span)
+            together.setdefault(missing, []).append(each)
     for each in said:
         missing = missed[id(each)]
-        spans = None if missing is None else places[missing]
-        if spans is None:
+        if missing is None:
             yield each
-        elif spans[0] == each.span:
-            more = tuple(Label(span, "nor is it here") for span in dict.fromkeys(spans[1:]) if span != each.span)
-            yield replace(each, labels=(*each.labels, *more))
+            continue
+        first = min(together[missing], key=lambda one: _GRAVEST.index(one.code.severity))
+        if first.span == each.span and first.code.severity is each.code.severity:
+            others = dict.fromkeys(one.span for one in together[missing] if one.span != each.span)
+            yield replace(each, labels=(*each.labels, *(Label(span, "nor is it here") for span in others)))
 
 
 def _strange(document: Document, said: tuple[Diagnostic, ...]) -> dict[Span, tuple[object, ...]]:
