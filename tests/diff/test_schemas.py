@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from ninefold.diff.schemas import steps
-from ninefold.runtime.messages.schemas import Schemas, named
+from ninefold.runtime.messages.named import named
+from ninefold.runtime.messages.schemas import Schemas
 
 TEXT = {"type": "string"}
 NAMING: list[dict[str, Any]] = [

@@ -9,18 +9,20 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.slices import examples
 
 from ninefold import patterns
+from ninefold.applicators import SAME_VALUE
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.pipeline import compile_document
 from ninefold.runtime.messages import schemas as module
-from ninefold.runtime.messages.schemas import Node, Schemas, named
+from ninefold.runtime.messages.named import named
+from ninefold.runtime.messages.schemas import Node, Schemas
 from ninefold.runtime.messages.turns import with_turns
 from ninefold.runtime.messages.violations import Broken, broken
-from ninefold.runtime.messages.weight import every
+from ninefold.runtime.messages.weight import every, inside
 
 KINDS = st.sampled_from(["string", "integer", "boolean", "null", "array", "object"])
 NAMES = st.sampled_from(["a", "b", "ab", "c"])
@@ -176,10 +178,23 @@ def _referring(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
     return schema if asking is None else {**schema, asking: draw(st.sampled_from([False, {"type": "integer"}]))}
 
 
+def is_finite(schemas: Schemas) -> bool:
+    """Whether none of its schemas leads to itself for the same value, which `check` refuses."""
+
+    def ends(node: Node, behind: tuple[int, ...]) -> bool:
+        if not isinstance(node, dict):
+            return True
+        same = [*inside(node, SAME_VALUE), *([schemas.resolved(node["$ref"])] if "$ref" in node else [])]
+        return id(node) not in behind and all(ends(each, (*behind, id(node))) for each in same)
+
+    return all(ends(each, ()) for each in every(schemas.root))
+
+
 @settings(max_examples=examples(200))
 @given(_referring(), _referring(), _referring(), _leaves)
 def test_a_schema_says_the_same_whatever_is_made_ready_with_it(root: Any, t: Any, u: Any, value: Any) -> None:
     schemas = Schemas({**root, "$defs": {"t": {"type": ["object", "array"], **t}, "u": u}})
+    assume(is_finite(schemas))
     assert schemas.keeps(schemas.root)(value) == schemas.is_valid(value)
 
 

@@ -15,7 +15,8 @@ from ninefold.checks.schemas import SharedSchemas, schema_of
 from ninefold.contract.service import Contract
 from ninefold.language.fact import value_of
 from ninefold.pipeline import compile_document
-from ninefold.runtime.messages.schemas import Schemas, named
+from ninefold.runtime.messages.named import named
+from ninefold.runtime.messages.schemas import Schemas
 
 NAMES: Final = ("a", "b", "c")
 FIELDS: Final = 40

@@ -16,11 +16,12 @@ from ninefold.runtime.messages import forms, media_types, patches
 from ninefold.runtime.messages.fields import ABSENT, Field, at, copied, object_at
 from ninefold.runtime.messages.json_text import is_within, parse
 from ninefold.runtime.messages.message import Request
+from ninefold.runtime.messages.named import named
 from ninefold.runtime.messages.patches import merge
 from ninefold.runtime.messages.plain import Given, plain
 from ninefold.runtime.messages.problems import Failure, FieldFailure, field_failure
 from ninefold.runtime.messages.problems import pointer as json_pointer
-from ninefold.runtime.messages.schemas import Node, Schemas, named
+from ninefold.runtime.messages.schemas import Node, Schemas
 from ninefold.runtime.messages.violations import (
     MOST,
     Broken,

@@ -8,8 +8,9 @@ seconds; so they are looked for one after another (`violations.py`), and it is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, cast
 
@@ -18,7 +19,7 @@ import jsonschema_rs
 from ninefold import patterns
 from ninefold.applicators import BY_NAME, EACH, SAME_VALUE, UNEVALUATED
 from ninefold.runtime.messages.among import AMONG, Among
-from ninefold.runtime.messages.turns import APART, MATCHING, TURN, Turn, with_turns
+from ninefold.runtime.messages.turns import APART, FEW, MANY, MATCHING, TURN, Turn, is_little, with_turns
 from ninefold.runtime.messages.weight import dear_names, every
 
 Node: TypeAlias = dict[str, Any] | bool
@@ -34,6 +35,14 @@ the text, and both bounds together are some milliseconds."""
 
 BEHIND: Final = "ninefold:behind"
 """The keyword in the place of a schema inside one that is made ready without it."""
+
+_UNNAMED: Final[Mapping[type, tuple[str, str]]] = {
+    dict: ("unevaluatedProperties", "additionalProperties"),
+    list: ("unevaluatedItems", "items"),
+}
+"""The keyword that asks which parts of a value no other schema names, and the one that names all."""
+
+_OF_NAMES: Final = ("properties", "patternProperties", "additionalProperties")
 
 _LEADING: Final = frozenset({"$ref", "properties", *SAME_VALUE, *EACH})
 
@@ -147,9 +156,10 @@ class Schemas:
     be for a request: so it takes little. What its parts refer to is made ready by itself, and patterns that take long
     are ready from the beginning."""
 
+    many, few = MANY, FEW
+
     def __init__(self, root: Node) -> None:
         self.root = root
-        self.is_valid: Callable[[Any], bool] = validator(root).is_valid
         self._ready: dict[tuple[int, tuple[str, ...]], Callable[[Any], bool]] = {}
         self._says_members: dict[int, bool] = {}
         self._names: dict[int, bool] = {}
@@ -157,6 +167,12 @@ class Schemas:
         self._behind: Keywords = {BEHIND: lambda _parent, number, _path: _Behind(self, self._led_to[number])}
         for each in every(root):
             self._make_ready(each)
+        self.is_valid = self._is_valid(validator(root).is_valid)
+
+    def _is_valid(self, at_once: Callable[[Any], bool]) -> Callable[[Any], bool]:
+        if any(self._goes_long(each) or len([*self._same(each)]) > self.few for each in every(self.root)):
+            return lambda value: (at_once if is_little(value, self.many) else self.keeps(self.root))(value)
+        return at_once
 
     def _make_ready(self, node: dict[str, Any]) -> None:
         if "pattern" in node and patterns.is_dear(node["pattern"]):
@@ -171,8 +187,47 @@ class Schemas:
         known = self._ready.get((id(node), keywords))
         if known is None:
             asked = {each: node[each] for each in keywords} if keywords and isinstance(node, dict) else node
-            known = self._ready[id(node), keywords] = self._validator(asked).is_valid
+            known = self._validator(asked).is_valid
+            if isinstance(asked, dict) and self._goes_long(asked):
+                known = partial(self._keeps, asked, known)
+            self._ready[id(node), keywords] = known
         return known
+
+    # ── Of many members and items ─────────────────────────────────────────────────────────────────────────────────
+
+    def _goes_long(self, node: dict[str, Any]) -> bool:
+        """Whether more than a little is done for each member or item by the schema of what these are in."""
+        if UNEVALUATED.isdisjoint(node):
+            return len(node.get("patternProperties", ())) > self.few
+        return "patternProperties" in node or next(self._same(node), None) is not None
+
+    def _keeps(self, node: dict[str, Any], at_once: Callable[[Any], bool], value: Any) -> bool:
+        """Whether a value keeps such a schema, asked member by member or item by item where it has many."""
+        if type(value) not in (dict, list) or len(value) <= self.many:
+            return at_once(value)
+        asks = not UNEVALUATED.isdisjoint(node)
+        rest = [key for key in node if key not in (UNEVALUATED if asks else _OF_NAMES)]
+        if rest and not self.keeps(node, *rest)(value):
+            return False
+        if asks:
+            return self._keep_unnamed(node, value)
+        members = value.items() if type(value) is dict else ()
+        return all(self.keeps(each)(member) for name, member in members for each in self.of_member([node], name))
+
+    def _keep_unnamed(self, node: dict[str, Any], value: Any) -> bool:
+        """Whether members or items of which no other schema speaks are as is asked of these."""
+        asked, all_others = _UNNAMED[type(value)]
+        _, *inside = speaking = [*self.evaluating(node, value)]
+        if asked not in node or any(asked in each for each in inside) or any(all_others in each for each in speaking):
+            return True
+        keeps = self.keeps(node[asked])
+        if type(value) is list:
+            admitting = [*(self.keeps(each["contains"]) for each in speaking if "contains" in each), keeps]
+            return all(any(admits(item) for admits in admitting) for item in islice(value, prefix(speaking), None))
+        names = {name for each in speaking for name in each.get("properties", ())}
+        matching = [self._matches(pattern) for each in speaking for pattern in each.get("patternProperties", ())]
+        others = (name for name in value if name not in names and not any(matches(name) for matches in matching))
+        return all(keeps(value[name]) for name in others)
 
     def _validator(self, asked: Node) -> jsonschema_rs.Draft202012Validator:
         definitions: dict[str, Any] = {}
@@ -343,58 +398,3 @@ class _Behind:
 def prefix(schemas: Sequence[Mapping[str, Any]]) -> int:
     """How many items come first of which each may have a schema of its own."""
     return max((len(node.get("prefixItems", ())) for node in schemas), default=0)
-
-
-def named(schemas: Schemas, value: Any, *besides: Node) -> Any:
-    """A valid value without the members that its schema does not name, nor one of those that it keeps `besides`; the
-    value itself, where all are named. It is not changed."""
-    return _named(schemas, [schemas.root, *besides], value)
-
-
-def members_named(schemas: Schemas, value: Mapping[str, Any], names: Iterable[str]) -> set[str]:
-    """Those of some members of an object, valid or not, that its schema names."""
-    speaking = list(schemas.evaluating(schemas.root, value))
-    is_free = not schemas.says_members(schemas.root)
-    rest = any(node.get("unevaluatedProperties", False) is not False for node in speaking)
-    return {name for name in names if is_free or rest or _is_named(schemas.of_member(speaking, name))}
-
-
-def _is_named(of_it: Sequence[Node]) -> bool:
-    return bool(of_it) and False not in of_it
-
-
-def _named(schemas: Schemas, nodes: Sequence[Node], value: Any) -> Any:
-    if type(value) not in (dict, list) or not any(map(schemas.names_members, nodes)):
-        return value
-    speaking = [each for node in nodes for each in schemas.evaluating(node, value)]
-    if type(value) is dict:
-        return _members(schemas, nodes, speaking, value)
-    return _items(schemas, speaking, value)
-
-
-def _members(
-    schemas: Schemas, nodes: Sequence[Node], speaking: Sequence[dict[str, Any]], value: dict[str, Any]
-) -> dict[str, Any]:
-    is_free = not any(map(schemas.says_members, nodes))
-    kept: dict[str, Any] = {}
-    for name, member in value.items():
-        of_it = schemas.of_member(speaking, name) or [
-            node["unevaluatedProperties"] for node in speaking if "unevaluatedProperties" in node
-        ]
-        if of_it or is_free:
-            kept[name] = _named(schemas, of_it, member)
-    unchanged = len(kept) == len(value) and all(kept[name] is member for name, member in value.items())
-    return value if unchanged else kept
-
-
-def _items(schemas: Schemas, speaking: Sequence[dict[str, Any]], value: list[Any]) -> list[Any]:
-    first, weighing = prefix(speaking), [node["contains"] for node in speaking if "contains" in node]
-    others = schemas.of_item(speaking, first)
-    kept = []
-    for index, item in enumerate(value):
-        of_it = others if index >= first else schemas.of_item(speaking, index)
-        of_it = of_it or [node["unevaluatedItems"] for node in speaking if "unevaluatedItems" in node]
-        if weighing:
-            of_it = [*of_it, *(node for node in weighing if schemas.keeps(node)(item))]
-        kept.append(_named(schemas, of_it, item))
-    return value if all(one is other for one, other in zip(kept, value, strict=True)) else kept

@@ -2,7 +2,9 @@
 
 A validator works without a break, and holds up every other thread until it has ended; but where it calls Python, others
 may go on. And of each object and array that it looks at it keeps some 30 bytes until it has ended, each time: of a
-megabyte of items gigabytes. So items and members that take more than a little are held to their schemas one by one.
+megabyte of items gigabytes. So items and members that take more than a little are held to schemas one by one. What
+is done for each of them by the schema of what they are in (`unevaluatedProperties`, many patterns of names) has no such
+place: where they are many, it is asked in Python (`schemas.py`).
 """
 
 from __future__ import annotations
@@ -25,9 +27,28 @@ MATCHING: Final = "ninefold:matching"
 LITTLE: Final = 5
 """Of some 10 ns each. Half a million items, which are a megabyte, take some 25 ms with so much done for each."""
 
+MANY: Final = 1_000
+"""Members and items of a value that are looked at in one go, whatever is asked of them."""
+
+FEW: Final = 5
+"""Schemas and patterns that go through all members and items of a value in one go."""
+
 _BY_NAME: Final = BY_NAME | {"$defs"}
 _GOING_THROUGH: Final = (EACH - {"prefixItems"}) | {"uniqueItems"}
 _WITHOUT_PARTS: Final = ("string", "number", "integer", "boolean", "null")
+
+
+def is_little(value: Any, most: int) -> bool:
+    """Whether a value has no more members and items, those inside it counted."""
+    within = [value]
+    while within:
+        each = within.pop()
+        if type(each) in (dict, list):
+            most -= len(each)
+            if most < 0:
+                return False
+            within += each.values() if type(each) is dict else each
+    return True
 
 
 class Turn:

@@ -6,7 +6,8 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from ninefold.plan import routes as plan
-from ninefold.runtime.messages.schemas import Node, Schemas, members_named
+from ninefold.runtime.messages.named import members_named
+from ninefold.runtime.messages.schemas import Node, Schemas
 from ninefold.runtime.messages.violations import Broken
 from ninefold.values import Invalid, Value, json_reader
 
