@@ -23,7 +23,7 @@ from ninefold.checks.errors import check_own_shape
 from ninefold.checks.findings import Findings, condition
 from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
 from ninefold.checks.model import Vocabulary, request_type
-from ninefold.checks.operations import Chosen, Doing, Given, doing_of, one_after_another, operation_of
+from ninefold.checks.operations import Chosen, Doing, Given, doing_of, one_after_another, operation_of, tokens_of
 from ninefold.checks.parameters import check_form, check_own_requests, check_sent
 from ninefold.checks.paths import check_path
 from ninefold.checks.responses import check_responses
@@ -125,8 +125,7 @@ def _given(doing: Doing, plain: Vocabulary, showing: Showing) -> Given:
         check_made_with(
             dict(sets), endpoint.sets, resource, kind, showing.vocabulary, findings, own, endpoint.of_all_rows, asked
         )
-        is_made = kind.makes and not (kind.may_make and "created" not in endpoint.outcomes)
-        if is_made and segments is not None:
+        if doing.makes and segments is not None:
             check_required(endpoint, resource, body, segments, findings)
         if kind.may_be_absent and segments is not None:
             known = known_by(endpoint, kind, resource, segments, body or (), dict(sets), findings)
@@ -172,7 +171,8 @@ def _endpoint(
         where = of_one_row(where, endpoint, given.segments or (), resource, findings)
     filters, sorts, pages = _page(doing, plain, findings)
     known = ways(given.segments or (), resources)
-    ends = check_responses(endpoint, "list" if doing.action.all else verb, resource, known, showing)
+    telling = replace(showing, tokens=tokens_of(doing, given))
+    ends = check_responses(endpoint, "list" if doing.action.all else verb, resource, known, telling)
     more: dict[str, Type | None] = {"request": given.request}
     if resource is not None and doing.kind.is_of_what_becomes:
         more[BEFORE] = before(resource.name, maybe=doing.kind.makes)

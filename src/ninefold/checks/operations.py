@@ -3,7 +3,7 @@ transaction: which verbs may stand together, and in which order."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, TypedDict
 
 from ninefold.checked.bodies import BodyLeaf, BodyMember
@@ -80,6 +80,10 @@ class Doing:
     def narrowed(self) -> Mapping[str, Type | None]:
         """What `where` may read beside the request: by its name, what it narrows."""
         return {EVENT: Row(resource=TOLD)} if self.kind.streams else {name: Row(resource=name) for name in self.rows}
+
+    @property
+    def makes(self) -> bool:
+        return self.kind.makes and not (self.kind.may_make and "created" not in self.endpoint.outcomes)
 
     @property
     def is_list(self) -> bool:
@@ -163,6 +167,20 @@ def takes_of(
         whole=whole_body(endpoint, resource, findings),
         constants=() if resource is None else body_constants(endpoint, findings),
     )
+
+
+def tokens_of(doing: Doing, given: Given) -> Collection[str]:
+    """The fields of the row whose tokens the endpoint makes, or its body gives: these are `issued`. All, where it is
+    open what is given. The secret of a subscription is not stored, and comes with the row."""
+    resource = doing.resource
+    if resource is None:
+        return ()
+    tokens = [each for each in resource.fields.values() if each.secret == "token"]
+    if given.body is None or not given.complete:
+        return [each.name for each in tokens]
+    made = {each.field for each in given.body}
+    made |= {each.name for each in tokens if each.on_change or (doing.makes and (each.on_create or not each.stored))}
+    return [each.name for each in tokens if each.name in made]
 
 
 def operation_of(

@@ -206,8 +206,9 @@ def _response_scope(
     others = other_members(endpoint, showing.findings)
     more: dict[str, Type | None] = {"request": request_type(endpoint, showing.findings.schemas, members, others)}
     if resource is not None:
-        secrets: dict[str, Type] = {each.name: Text() for each in resource.fields.values() if each.secret == "token"}
-        secrets = {name: Text() for name in tokens_of_effects(endpoint, resource, showing)} | secrets
+        secrets: dict[str, Type] = {
+            name: Text() for name in (*tokens_of_effects(endpoint, resource, showing), *showing.tokens)
+        }
         if secrets and (not makes_nothing or endpoint.also is not None):
             more["issued"] = ObjectType(members=secrets)
         if not makes_nothing:

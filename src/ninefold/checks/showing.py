@@ -4,7 +4,7 @@ shows, as it is written: objects, a row by its name, rows of a page, or a value.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
@@ -40,14 +40,16 @@ from ninefold.values import Row
 
 @dataclass(frozen=True)
 class Showing:
-    """What is at hand while a content is checked. `listed`: the resource of `page.items`, for a list. By
-    resource and name: `made`: the views that have been checked, None where something is wrong; `depths`: how many views
-    stand in each other in one that shows others; `within`: those that stand around what is checked."""
+    """What is at hand while a content is checked. `listed`: the resource of `page.items`, for a list; `tokens`: the
+    fields of the row acted on whose tokens are made, for an endpoint. By resource and name: `made`: the views that have
+    been checked, None where something is wrong; `depths`: how many views stand in each other in one that shows others;
+    `within`: those that stand around what is checked."""
 
     resources: Mapping[str, Resource]
     vocabulary: Vocabulary
     findings: Findings
     listed: str | None = None
+    tokens: Collection[str] = ()
     made: dict[tuple[str, str], Content | None] = dataclasses.field(default_factory=dict)
     depths: dict[tuple[str, str], int] = dataclasses.field(default_factory=dict)
     within: tuple[tuple[str, str], ...] = ()

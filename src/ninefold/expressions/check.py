@@ -30,7 +30,7 @@ from ninefold.expressions.ast import (
 )
 from ninefold.expressions.check_functions import Functions
 from ninefold.expressions.check_operators import Operators
-from ninefold.expressions.meant import OF_REQUESTS, of_a_body, of_a_member, of_a_name, of_an_object
+from ninefold.expressions.meant import OF_MEMBERS, of_a_body, of_a_member, of_a_name, of_an_object
 from ninefold.expressions.reads import extent, needs_database
 from ninefold.expressions.rows import array_of, constant, identifier_through, is_as_it_was, narrowed
 from ninefold.expressions.scope import INFERRED, Scope, describe, fits, join, member_type
@@ -249,7 +249,7 @@ class _Checker(Operators, Functions):
                     _in_brackets(name, members)
                     or of_a_body(operand, name, self.scope)
                     or did_you_mean(name, members)
-                    or ((OF_REQUESTS,) if isinstance(operand, Variable) and operand.name == "request" else ())
+                    or (OF_MEMBERS.get(operand.name, ()) if isinstance(operand, Variable) else ())
                     or there_are([each for each in members if not each.startswith("$")]),
                     "not a member",
                 )

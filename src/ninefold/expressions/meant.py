@@ -35,13 +35,17 @@ _FUNCTIONS_ELSEWHERE: Final = {
     "unique": "distinct",
 }
 
-OF_REQUESTS: Final = (
-    "where there is a request, what its endpoint declares can be read: `request.path.NAME`, `request.query.NAME`, "
-    "`request.headers.NAME`, and `request.body.NAME` where the body is a shared type"
-)
+OF_MEMBERS: Final = {
+    "request": (
+        "where there is a request, what its endpoint declares can be read: `request.path.NAME`, `request.query.NAME`, "
+        "`request.headers.NAME`, and `request.body.NAME` where the body is a shared type",
+    ),
+    "issued": ("`issued.NAME` is a `secret: token` that the request makes, such as by `on create: token()`",),
+}
+"""What can be read of something that is known at some places alone."""
 
 _HELP: Final = {
-    "request": (OF_REQUESTS,),
+    **OF_MEMBERS,
     BEFORE: (
         "responses, headers and effects of what changes a row, checks of `put` and of resources, and events know it as "
         "it was; other checks, `sets` and `on change` read it so by its own name",

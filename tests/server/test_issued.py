@@ -1,0 +1,113 @@
+"""A token is told by `issued` where the request makes it, in whatever way, and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.events.service import running
+from tests.parts import LIMITS_AND_VERSIONS
+
+from ninefold.pipeline import compile_document
+
+CONTRACT = (
+    """# Keys
+
+## 1. What the service does
+
+Keeps keys.
+
+## 2. Resources and their fields
+
+```yaml
+key:
+  primary key: id
+  fields:
+    id:      {type: integer, on create: serial()}
+    name:    {type: string}
+    state:   {state: true}
+    created: {type: string, secret: token, on create: token()}
+    changed: {type: string, secret: token, on change: token()}
+    given:   {type: string, secret: token}
+    never:   {type: string, secret: token}
+```
+
+## 3. States and transitions
+
+```yaml
+key: {initial: a, states: [a, b], transitions: {move: {from: [a, b], to: b}}}
+```
+
+## 4. Endpoints
+
+```yaml
+requests:  {media type: application/json, unknown members: refused, unknown parameters: refused}
+produces: application/json
+"""
+    "%s"
+    """```
+
+## 5. Authentication
+
+```yaml
+schemes: none
+rows: all
+permissions: {all others: anyone}
+```
+
+## 6. Events
+
+Events: none.
+
+## 7. Errors
+
+```yaml
+error shape: none
+codes: none
+```
+
+""" + LIMITS_AND_VERSIONS
+)
+
+TOKENS = ("created", "changed", "given", "never")
+
+BY: dict[str, tuple[str, set[str]]] = {
+    "POST /keys": ("does: create key, body: [name]", {"created", "changed"}),
+    "POST /given": ("does: create key, body: [given]", {"created", "changed", "given"}),
+    "POST /moved": ("does: [create key, move key], body: none", {"created", "changed"}),
+    "PATCH /keys/{id}": ("does: update key, body: [given], patch: merge", {"changed", "given"}),
+    "PATCH /names/{id}": ("does: update key, body: [name], patch: merge", {"changed"}),
+    "POST /keys/{id}/move": ("does: move key, body: none", {"changed"}),
+    "GET /keys/{id}": ("does: read key", set()),
+    "DELETE /keys/{id}": ("does: delete key", set()),
+    "PUT /keys/{id}": ("does: put key, body: [name, given]", {"changed", "given"}),
+}
+
+
+def _told(key: str, does: str, tokens: list[str]) -> str:
+    shown = ", ".join(["id: '1'", *(f"{each}: issued.{each}" for each in tokens)])
+    answer = "200: {" + shown + "}"
+    return f"{key}: {{{does}, responses: {{{'replaced: {' + answer + '}' if 'put' in does else answer}}}}}\n"
+
+
+@pytest.mark.parametrize("key", BY)
+def test_what_is_not_made_is_no_member(key: str) -> None:
+    does, made = BY[key]
+    for token in TOKENS:
+        document = CONTRACT % _told(key, does, [token])
+        found = {each.code.id for each in compile_document("keys.md", document.encode()).diagnostics}
+        assert bool(found & {"NF0403", "NF0404"}) == (token not in made), (token, found)
+
+
+@pytest.mark.serves
+def test_what_is_made_is_told(tmp_path: Path) -> None:
+    endpoints = "".join(_told(key, does, sorted(made)) for key, (does, made) in BY.items() if made)
+    with running(tmp_path / "keys.db", contract=CONTRACT % endpoints) as service:
+        for key, (does, made) in BY.items():
+            if made:
+                method, path = key.split()
+                body = {each: "a" * 40 for each in ("name", "given") if each in does}
+                given = body if "body: none" not in does else None
+                answer = service.http.request(method, path.replace("{id}", "1"), json=given)
+                assert answer.status_code == 200, (key, answer.text)
+                assert answer.json().keys() == made | {"id"}, key
