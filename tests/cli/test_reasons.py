@@ -59,6 +59,35 @@ def test_why_a_request_was_refused(tmp_path: Path) -> None:
     )
 
 
+STREAM = """\
+purpose: Keeps notes.
+resources: {note: {primary key: id, fields: {id: {type: integer, on create: serial()}}}}
+states: none
+endpoints:
+  requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
+  produces: application/json
+  POST /notes: {does: create note, body: none, responses: {201: note}}
+  GET /events: {does: stream event, responses: {200: stream}}
+authentication: {schemes: none, rows: all, permissions: {all others: anyone}}
+events:
+  kinds: {made: {upon: create note, payload: note}}
+  delivery: {stream: websocket}
+  kept: all
+errors: none
+limits: none
+versioning: none
+"""
+
+
+def test_why_a_stream_was_not_upgraded(tmp_path: Path) -> None:
+    document = tmp_path / "notes.yaml"
+    document.write_text(STREAM)
+    with serving(tmp_path, "--log", "json", document=document) as service:
+        httpx.get(service.address("service") + "/events")
+        asked = json.loads(service.ended())
+    assert (asked["status"], [each["condition"] for each in asked["reasons"]]) == (426, ["not upgraded"])
+
+
 def test_the_same_as_text(tmp_path: Path) -> None:
     with serving(tmp_path) as service:
         httpx.get(service.address("service") + "/orders")

@@ -191,6 +191,10 @@ def test_that_there_is_none_is_not_more_than_that_there_is_one() -> None:
         ("boards-with-entity-tags", "5 rows > note", "none"),
         # The row of a request that is no longer refused has a number, which no later request gets to see.
         ("rights-that-terms-ask-of", "2 member > required", "taken out"),
+        # What an `immutable` identifier says by the path, a body that may change it has to say.
+        ("bodies-that-repeat-the-identifier", "2 board > fields > name > immutable", "taken out"),
+        # Of rows that nobody sees any more none refuses what is done to all of them.
+        ("tasks-that-change-all-at-once", "5 rows > task", "none"),
     ],
 )
 def test_what_another_line_says_is_no_breach(case: str, address: str, removal: Removal) -> None:

@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import cache
 from hashlib import sha256
 from multiprocessing import get_context
 from typing import TypeAlias
@@ -17,10 +18,11 @@ import msgspec
 from msgspec import structs
 
 from ninefold.ablate.compare import Change
-from ninefold.ablate.facts import REMOVALS, Removal, Written, without, written
+from ninefold.ablate.facts import REMOVALS, Removal, Said, Written, instead, without, written
 from ninefold.ablate.fixed import Asked, Whole, rehearse, scripts
 from ninefold.ablate.law import Found, failing, judge
 from ninefold.ablate.rehearsal import Rehearsal, Seen, Told
+from ninefold.ablate.removed import Removed
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.pipeline import Loaded, compile_document, compile_tree
 from ninefold.plan.service import ServicePlan
@@ -80,19 +82,29 @@ def _removed(
     removal: Removal,
     compiler: Compiler,
 ) -> Found:
+    @cache
+    def as_if(said: Said) -> tuple[Change, ...] | None:
+        found = _answers(whole, pieces, known, compiler(instead(whole.loaded.document, fact, said)))
+        return None if found is None else found[0]
+
     loaded = compiler(without(whole.loaded.document, fact, removal))
+    changes, opened = _answers(whole, pieces, known, loaded) or ((), whole.opened)
+    opened_less = None if opened == whole.opened else set(opened) <= set(whole.opened)
+    return judge(Removed(whole, fact, removal, loaded, as_if), changes, opened_less)
+
+
+def _answers(whole: Whole, pieces: _Pieces, known: dict[bytes, _Answers], loaded: Loaded) -> _Answers | None:
+    """What another contract answers in another way; None: it has errors, and no plan."""
     if loaded.plan is None:
-        return judge(whole, fact, removal, loaded, (), None)
+        return None
     left = _pieces(loaded.plan)
     if left == pieces:
-        return judge(whole, fact, removal, loaded, (), None)
+        return (), whole.opened
     if left.digest not in known:
         known[left.digest] = _asked_of(whole, pieces, loaded.plan, left)
     changes, opened = known[left.digest]
     digest = identifier.digest(loaded.plan) if changes else ""
-    changes = tuple(_named_anew(each, digest) for each in changes)
-    opened_less = None if opened == whole.opened else set(opened) <= set(whole.opened)
-    return judge(whole, fact, removal, loaded, changes, opened_less)
+    return tuple(_named_anew(each, digest) for each in changes), opened
 
 
 def _named_anew(change: Change, digest: str) -> Change:

@@ -35,12 +35,16 @@ class Change:
     def turns_on_a_tag(self) -> bool:
         """Whether a condition on an entity tag holds now and did not, or did and does not: a tag is of what a GET of
         the path shows, whatever the request itself does (decision 0012)."""
-        conditional = self.asked.told.headers.keys() & {"if-match", "if-none-match"}
-        return bool(conditional) and bool({self.new.status, self.old.status} & {304, 412})
+        return has_condition(self.asked) and bool({self.new.status, self.old.status} & {304, 412})
 
     @property
     def words(self) -> str:
         return f"{self.where}: {said(self.old)} became {said(self.new)}"
+
+
+def has_condition(asked: Asked) -> bool:
+    """Whether a request asks of an entity tag."""
+    return bool(asked.told.headers.keys() & {"if-match", "if-none-match"})
 
 
 def said(seen: Seen) -> str:

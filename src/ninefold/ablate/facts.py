@@ -133,24 +133,37 @@ Removal: TypeAlias = Literal["taken out", "not shown", "none"]
 REMOVALS: tuple[Removal, ...] = ("taken out", "not shown", "none")
 
 
+Said: TypeAlias = str | tuple[tuple[str, str], ...]
+"""What stands in the place of a fact instead: an unquoted word, or a mapping of names to such words."""
+
+
 def without(document: Document, fact: Written, removal: Removal) -> Document:
     """The document as if this had been written instead of the fact."""
+    return _with(document, fact, None if removal == "taken out" else removal)
+
+
+def instead(document: Document, fact: Written, said: Said) -> Document:
+    """The document as if this had been said in the place of the fact."""
+    return _with(document, fact, said)
+
+
+def _with(document: Document, fact: Written, said: Said | None) -> Document:
     part = document.parts[fact.part - 1]
-    facts = _edited(part.facts, fact.route, None if removal == "taken out" else removal)
+    facts = _edited(part.facts, fact.route, said)
     assert isinstance(facts, Mapping)
     parts = list(document.parts)
     parts[fact.part - 1] = replace(part, facts=facts)
     return replace(document, parts=tuple(parts))
 
 
-def _edited(node: Node, route: tuple[int, ...], word: str | None) -> Node:
-    """The node with `word` at the end of the route; None: without what stands there."""
+def _edited(node: Node, route: tuple[int, ...], said: Said | None) -> Node:
+    """The node with what is said at the end of the route; None: without what stands there."""
     first, *rest = route
 
     def below(value: Node) -> Node | None:
         if rest:
-            return _edited(value, tuple(rest), word)
-        return None if word is None else _keyword(value, word)
+            return _edited(value, tuple(rest), said)
+        return None if said is None else _saying(value, said)
 
     match node:
         case Mapping(entries=entries):
@@ -165,9 +178,15 @@ def _edited(node: Node, route: tuple[int, ...], word: str | None) -> Node:
             raise ValueError("a route leads through mappings and sequences")
 
 
-def _keyword(value: Node, word: str) -> Scalar:
-    """An unquoted word at the place of a value. All of it is at the value's beginning: the place has its own length."""
+def _saying(value: Node, said: Said) -> Node:
+    """What is said, at the place of a value."""
+    if isinstance(said, str):
+        return _word(value, said)
+    return Mapping(value.span, tuple(Entry(_word(value, name), _word(value, word)) for name, word in said))
+
+
+def _word(value: Node, word: str) -> Scalar:
+    """An unquoted word. All of it is at the value's beginning: the place has its own length."""
     start = value.span.start
-    return Scalar(
-        value.span, word, word, Style.PLAIN, tuple(min(start + i, value.span.end) for i in range(len(word) + 1))
-    )
+    places = tuple(min(start + i, value.span.end) for i in range(len(word) + 1))
+    return Scalar(value.span, word, False if word == "false" else word, Style.PLAIN, places)

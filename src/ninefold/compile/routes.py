@@ -196,4 +196,6 @@ def _stored(endpoint: Endpoint, checked: Checked) -> Iterator[Parameter]:
     for name in endpoint.names if creates else ():
         if not name.through:
             field = checked.resources[name.resource].fields[name.field]
-            yield Parameter(name.text, name.type, dict(field.schema), trace=traced(field.place))
+            yield Parameter(
+                name.text, name.type, dict(field.schema), rules=rules(field.rules), trace=traced(field.place)
+            )

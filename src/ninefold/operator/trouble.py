@@ -31,6 +31,13 @@ class Cause:
     places: tuple[Place, ...] = ()
 
 
+_UNREFUSED = {
+    408: Cause("stalled"),
+    426: Cause("not upgraded", words="the stream is had over WebSocket alone"),
+}
+"""By their statuses, answers of HTTP itself that no condition stands for."""
+
+
 class Causes:
     """The causes of what a service answers, from its plan and from what was found of a request."""
 
@@ -47,7 +54,7 @@ class Causes:
             return ()
         route = self._routes.get((x.version.name, x.route or ""))
         if not x.failures:
-            return (Cause("stalled") if response.status == 408 else self._blocked(x, route),)
+            return (_UNREFUSED.get(response.status) or self._blocked(x, route),)
         own = x.endpoint.errors
         problems = x.version.problems
         rank = min(problems.rank(failure, own) for failure in x.failures)

@@ -38,6 +38,7 @@ from ninefold.trace.nodes import (
     OF_HTTP,
     OF_OTHER_ORIGINS,
     OF_STATUSES,
+    OF_UPGRADES,
     OF_VERSIONS,
     Edition,
     editions,
@@ -166,6 +167,8 @@ class _Of:
                 return once(Http("RFC 9110, section 9.3.7"), Requested("the method"), *of_route)
             case "stalled":
                 return once(Http("RFC 9110, section 15.5.9"), Fixed("too much"), Requested("a body that did not come"))
+            case "not upgraded":
+                return once(*of_route, Fixed("events over websocket"), Requested("the header Upgrade"))
             case _:
                 return ()
 
@@ -238,6 +241,9 @@ class _Of:
             yield from self._of_code(name, self.code)
         if name in OF_STATUSES:
             yield self._of_status(name)
+        if name in OF_UPGRADES and self.trace.ended == "not upgraded":
+            causes = Http(OF_UPGRADES[name]), Fixed("events over websocket")
+            yield causes, causes
         yield from self._of_rates(name)
         if name in OF_VERSIONS:
             yield self._of_version(name)

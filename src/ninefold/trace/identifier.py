@@ -30,9 +30,11 @@ MOST_REFUSALS = 16
 MOST_NAMES = 4
 """Headers that it holds by name, because the plan does not know them: there should be none."""
 
-Outcome: TypeAlias = Literal["answered", "not modified", "refused", "not in force", "methods", "stalled"]
+Outcome: TypeAlias = Literal[
+    "answered", "not modified", "refused", "not in force", "methods", "stalled", "not upgraded"
+]
 """How a request ended: with the good end of an operation, with 304, with a condition of the closed list, with 501, with
-the methods that there are (OPTIONS), or with 408."""
+the methods that there are (OPTIONS), with 408, or with 426."""
 
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
 

@@ -30,6 +30,12 @@ OF_STATUSES = {
 }
 """Headers that HTTP wants with a status."""
 
+OF_UPGRADES = {
+    "sec-websocket-version": "RFC 6455, section 4.4",
+    "upgrade": "RFC 9110, section 15.5.22",
+}
+"""Headers with 426, where a stream is had over WebSocket alone."""
+
 OF_OTHER_ORIGINS = (
     "access-control-allow-credentials",
     "access-control-allow-headers",
@@ -141,3 +147,5 @@ def _names(plan: ServicePlan) -> Iterator[str]:
             for admission in route.admissions if isinstance(route, Served) else ():
                 for response in ends(admission.operation):
                     yield from (name.lower() for name, _ in response.headers)
+                if isinstance(admission.operation, Stream) and not admission.operation.lines:
+                    yield from OF_UPGRADES

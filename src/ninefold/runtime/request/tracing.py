@@ -160,6 +160,8 @@ def _outcome(x: Exchange, response: Response) -> Outcome:
         return "not modified"
     if response.status == 408:
         return "stalled"
+    if response.status == 426:
+        return "not upgraded"
     if x.asked is not None:
         return "answered"
     return "methods" if x.request.method == "OPTIONS" else "not in force"
