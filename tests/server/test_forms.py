@@ -16,8 +16,8 @@ from tests.slices import examples
 
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
-from ninefold.runtime.messages import forms
-from ninefold.runtime.messages.forms import PIECE_BYTES, decoded, parse, typed
+from ninefold.runtime.messages.forms import decoded, parse, typed
+from ninefold.runtime.messages.parameters import parse_query
 from ninefold.values import Array, Boolean, Integer, Number, Text, Type
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -248,16 +248,19 @@ def test_a_member_is_of_the_type_of_its_field_where_it_can_be(given_: object, ty
     assert typed({"a": given_, "b": "1"}, [("a", type_)]) == {"a": becomes, "b": "1"}
 
 
-@pytest.mark.parametrize("item", [b"%", b"%4", b"%41", b"a%C3%A9", b"%%41", b"a+"])
-def test_a_long_value_is_decoded_piece_by_piece(item: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    longest = 0
+WRITTEN = st.lists(
+    st.sampled_from([b"%", b"%4", b"%41", b"%c3", b"%A9", b"\xc3", b"\xa9", b"\xff", "é".encode(), b"+", b"a"])
+)
 
-    def unquoted(piece: bytes) -> bytes:
-        nonlocal longest
-        longest = max(longest, len(piece))
-        return unquote_to_bytes(piece)
 
-    monkeypatch.setattr(forms, "unquote_to_bytes", unquoted)
-    written = item * (PIECE_BYTES // 2)
-    assert decoded(written).encode() == unquote_to_bytes(written.replace(b"+", b" "))
-    assert b"%" not in item or longest <= PIECE_BYTES + len(item)
+@given(written=WRITTEN.map(b"".join))
+def test_what_is_escaped_is_decoded_as_bytes_are(written: bytes) -> None:
+    content = unquote_to_bytes(written.replace(b"+", b" "))
+    assert parse_query(written) == ({content.decode("utf-8", "surrogateescape"): [""]} if written else {})
+    try:
+        meant = content.decode("utf-8")
+    except UnicodeDecodeError:
+        with pytest.raises(UnicodeDecodeError):
+            decoded(written)
+    else:
+        assert decoded(written) == meant and parse(written) == ({meant: ""} if written else {})

@@ -12,8 +12,8 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.environment import Precondition
 from ninefold.runtime.messages.message import Request, Response
 
-# Possessive (`*+`), so that a long run of spaces is gone over once.
-_MEMBER = re.compile(r'[ \t]*+(?:(W/)?"([\x21\x23-\x7e\x80-\xff]*+)")?[ \t]*+(?:,|$)')
+# Possessive (`*+`), so that a long run of spaces, or of elements that are empty, is gone over once.
+_MEMBER = re.compile(r'[ \t,]*+(?:(W/)?"([\x21\x23-\x7e\x80-\xff]*+)")?[ \t]*+(?:,|$)')
 
 
 @dataclass(frozen=True, slots=True)

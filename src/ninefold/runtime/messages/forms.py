@@ -6,7 +6,9 @@ repeated is an array. A text that is none of what is meant stays as it is, for t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
@@ -16,19 +18,15 @@ from ninefold.values import Array, Boolean, Integer, Invalid, Number, Type
 
 MEDIA_TYPE = "application/x-www-form-urlencoded"
 
-PIECE_BYTES: Final = 32 * 1024
-"""Decoded at once: its parts are put together in one piece of work, in which no thread has a turn."""
+_BYTES: Final = re.compile("(?:%[0-9A-Fa-f]{2}|[\udc80-\udcff])++")
+"""Bytes that are escaped, or no text by themselves. A `%` that escapes nothing is passed over without a call."""
 
 
 def parse(data: bytes) -> dict[str, Any]:
     """The members of a form, each a text, or, where it is repeated, a list of texts. Raises ValueError for what is not
     in UTF-8."""
     members: dict[str, Any] = {}
-    for pair in data.split(b"&"):
-        if not pair:
-            continue
-        name, _, written = pair.partition(b"=")
-        key, value = decoded(name), decoded(written)
+    for key, value in pairs(data, "strict"):
         known = members.get(key)
         if known is None:
             members[key] = value
@@ -39,19 +37,28 @@ def parse(data: bytes) -> dict[str, Any]:
     return members
 
 
+def pairs(data: bytes, errors: str) -> Iterator[tuple[str, str]]:
+    """What is written as names and values, one after another (WHATWG URL 5.1): `+` is a space, `%` with two digits a
+    byte. `errors`: what becomes of bytes that are not UTF-8, as `bytes.decode` has it."""
+    text = data.decode("utf-8", "surrogateescape").replace("+", " ")
+    is_plain = _BYTES.search(text) is None
+    meant = partial(_BYTES.sub, partial(_text, errors))
+    for pair in text.split("&"):
+        if pair:
+            name, _, value = pair.partition("=")
+            yield (name, value) if is_plain else (meant(name), meant(value))
+
+
 def decoded(written: bytes) -> str:
-    """What is written of a name or a value: `+` is a space, `%` with two digits a byte. Raises ValueError."""
-    return b"".join(map(unquote_to_bytes, _pieces(written.replace(b"+", b" ")))).decode("utf-8")
+    """What is written of a name or a value. Raises ValueError for what is not in UTF-8."""
+    return _BYTES.sub(partial(_text, "strict"), written.decode("utf-8", "surrogateescape").replace("+", " "))
 
 
-def _pieces(written: bytes) -> Iterator[bytes]:
-    """All of it, in pieces that each begin with a `%`, which never stands in the midst of an escape."""
-    at = 0
-    while at < len(written):
-        end = written.find(b"%", at + PIECE_BYTES)
-        end = len(written) if end < 0 else end
-        yield written[at:end]
-        at = end
+def _text(errors: str, found: re.Match[str]) -> str:
+    written = found[0]
+    if written.isascii():
+        return bytes.fromhex(written.replace("%", "")).decode("utf-8", errors)
+    return unquote_to_bytes(written.encode("utf-8", "surrogateescape")).decode("utf-8", errors)
 
 
 def typed(members: Mapping[str, Any], fields: Iterable[tuple[str, Type]]) -> dict[str, Any]:

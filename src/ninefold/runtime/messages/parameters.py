@@ -8,13 +8,14 @@ from functools import partial
 from heapq import merge
 from itertools import islice
 from typing import Any, Final, TypeAlias
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan import operations as plan
 from ninefold.plan.chosen import Choices, Expansion, Projection, expanded, hidden
 from ninefold.plan.responses import In
 from ninefold.plan.routes import Parameter
+from ninefold.runtime.messages.forms import pairs
 from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.problems import Failure, invalid
@@ -31,17 +32,9 @@ Query: TypeAlias = Mapping[str, Sequence[str]]
 def parse_query(query: bytes) -> dict[str, list[str]]:
     """`a=1&b=%20&a=+` by name (WHATWG URL 5.1). Bytes that are not UTF-8 become surrogates, which no value admits."""
     parameters: dict[str, list[str]] = {}
-    if not query:
-        return parameters
-    for pair in query.decode("utf-8", "surrogateescape").split("&"):
-        if pair:
-            name, _, value = pair.partition("=")
-            parameters.setdefault(_decoded(name), []).append(_decoded(value))
+    for name, value in pairs(query, "surrogateescape") if query else ():
+        parameters.setdefault(name, []).append(value)
     return parameters
-
-
-def _decoded(text: str) -> str:
-    return unquote(text.replace("+", " "), errors="surrogateescape") if "%" in text or "+" in text else text
 
 
 _AROUND_ITEMS: Final = " \t"
@@ -180,10 +173,11 @@ def around(path: bytes, query: bytes, name: str) -> tuple[str, str]:
     """What stands before and after the value of a parameter in the path and query of a request: every other parameter
     is as it came. Where it did not come it stands at the end; where it came more than once, where it came first."""
     before, after, came = list[bytes](), list[bytes](), False
-    for pair in query.split(b"&") if query else ():
-        if _decoded(pair.partition(b"=")[0].decode("utf-8", "surrogateescape")) == name:
+    written = filter(None, query.split(b"&"))
+    for pair, (given, _) in zip(written, pairs(query, "surrogateescape"), strict=True):
+        if given == name:
             came = True
-        elif pair:
+        else:
             (after if came else before).append(pair)
     before.append(quote(name, safe="").encode() + b"=")
     first = quote(path, safe=_OF_A_REFERENCE) + "?" + quote(b"&".join(before), safe=_OF_A_REFERENCE)

@@ -40,7 +40,7 @@ CLEANED = 8
 MISMATCH = Failure("idempotency mismatch")
 IN_PROGRESS = Failure("idempotency in progress")
 
-_STRING = re.compile(r'"((?:[ !#-\[\]-~]|\\["\\])*)"')
+_STRING = re.compile(r'"((?:[ !#-\[\]-~]++|\\["\\])*+)"')
 _BARE = re.compile(r"[!#-+\--\[\]-~]+")
 
 
@@ -51,6 +51,8 @@ def read_key(field: str) -> tuple[str, None] | tuple[None, str]:
     text = field.strip(" \t")
     quoted = _STRING.fullmatch(text)
     if quoted is not None:
+        if len(quoted[1]) > 2 * LONGEST:
+            return None, "maxLength"
         key = re.sub(r"\\(.)", r"\1", quoted[1])
     elif _BARE.fullmatch(text):
         key = text

@@ -35,7 +35,7 @@ from ninefold.runtime.request.exchange import (
 from ninefold.runtime.request.handed import Handed, asked_first
 from ninefold.runtime.request.left import Asks, AtOnce, Given, asked_by, counting
 from ninefold.runtime.request.left_of_writes import written
-from ninefold.runtime.request.precedents import Precedent
+from ninefold.runtime.request.precedents import LONGEST_QUERY, Precedent
 from ninefold.runtime.request.rates import Told
 from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
@@ -68,6 +68,8 @@ class Likewise:
         body, for which there is room."""
         notes, version = request.notes, self._newest
         if notes is None or request.method == "HEAD" or request.certificate is not None:
+            return None
+        if len(request.query) > LONGEST_QUERY:  # nothing is noted of it, and to read it twice takes its time
             return None
         if self._stated:
             query = parse_query(request.query)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from operator import itemgetter
 from typing import Generic, TypeAlias, TypeVar
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import quote
 
 from ninefold.plan.routes import PathParameter, Segment
 
@@ -17,18 +17,12 @@ COLON = "%3A"
 
 def canonical(raw_path: bytes) -> str | None:
     """The canonical form of a path as sent; None where it is not UTF-8 or has a `%` that encodes nothing."""
-    if b"%" not in raw_path:
-        try:
-            return raw_path.decode("utf-8")
-        except UnicodeDecodeError:
+    if b"%" in raw_path:
+        if _ENCODES_NOTHING.search(raw_path):
             return None
-    if _ENCODES_NOTHING.search(raw_path):
-        return None
+        raw_path = _ENCODED.sub(_decoded, raw_path)
     try:
-        return COLON.join(
-            "/".join(encoded(unquote_to_bytes(segment).decode("utf-8")) for segment in part.split(b"/"))
-            for part in _ENCODED_COLON.split(raw_path)
-        )
+        return raw_path.decode("utf-8")
     except UnicodeDecodeError:
         return None
 
@@ -39,8 +33,13 @@ def beginning(raw_path: bytes, segments: int) -> str | None:
     return canonical(b"/".join(raw_path.split(b"/")[: segments + 1])) if text is None else text
 
 
-_ENCODED_COLON = re.compile(rb"%3[Aa]")
+_ENCODED = re.compile(rb"(?:%[0-9A-Fa-f]{2})++")
 _ENCODES_NOTHING = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+
+
+def _decoded(found: re.Match[bytes]) -> bytes:
+    content = bytes.fromhex(found[0].replace(b"%", b"").decode("ascii"))
+    return content.replace(b"%", b"%25").replace(b"/", b"%2F").replace(b":", COLON.encode("ascii"))
 
 
 def encoded(segment: str) -> str:
