@@ -67,6 +67,11 @@ class Node:
                 return self
         raise AssertionError(said)
 
+    def until_said(self, wanted: str) -> None:
+        """Until it has written a line."""
+        assert self.process.stdout is not None
+        assert any(line == f"{wanted}\n" for line in self.process.stdout), f"it has ended, and never said {wanted}"
+
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()

@@ -69,9 +69,7 @@ def test_a_node_whose_clock_goes_wrong_does_what_the_others_do(tmp_path: Path, a
         body = {"hall": where, "name": f"s{next(numbers)}"}
         held = off.client.post("/seats", json=body, headers=who).json()["id"]
         off.process.send_signal(signal.SIGUSR1)
-        assert off.process.stdout is not None
-        while off.process.stdout.readline() != "off\n":
-            pass
+        off.until_said("off")
         late = off.client.post("/seats", json={**body, "name": f"s{next(numbers)}"}, headers=who).json()["id"]
 
         def date() -> datetime:

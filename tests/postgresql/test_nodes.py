@@ -17,7 +17,7 @@ import pytest
 from tests.contracts import SERVED, compiled, contract_of, operator_of
 from tests.events.broker import broker
 from tests.events.kafka import kafka
-from tests.events.receiver import receiving
+from tests.events.receiver import Answer, Came, receiving
 from tests.http_cases import serving, tell
 from tests.postgresql import server
 from tests.postgresql.nodes import Load, Node, delivered, hall, judge, nodes, numbers, person
@@ -64,6 +64,37 @@ def test_a_node_that_dies_leaves_its_work_to_the_other() -> None:
         # It does what it did, and what the other did, and in time.
         made = other.client.post("/seats", json={"hall": where, "name": f"s{next(numbers)}"}, headers=who).json()
         delivered(receiver, there | {made["id"]})
+
+
+@pytest.mark.slow
+def test_each_attempt_of_a_delivery_is_made_by_one_node_and_those_of_a_row_in_its_order() -> None:
+    """Three nodes, of which none dies; every third attempt is refused, whichever it is."""
+    url = server.database()
+    with receiving(lambda number: Answer(500 if number % 3 == 0 else 204)) as receiver, nodes(url, 3) as among:
+        who, where = person(among[0].client), hall(among[1].client, 1000)
+        kinds = ["seat.made", "seat.kept", "seat.lapsed"]
+        made = among[2].client.post("/webhooks", json={"url": receiver.url, "kinds": kinds}, headers=who)
+        assert made.status_code == 201
+
+        def make(number: int) -> None:
+            one, other = random.sample(among, 2)
+            seat = one.client.post("/seats", json={"hall": where, "name": f"s{next(numbers)}"}, headers=who).json()
+            other.client.post(f"/seats/{seat['id']}/keep", headers=who)  # or it has lapsed
+
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(make, range(40)))
+        until(lambda: len(receiver.good()) == 80)
+        log = server.run(url, 'SELECT id, row FROM "$event" ORDER BY seq')
+        until(lambda: server.run(url, 'SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM "$delivery")'))
+    attempts: dict[str, list[Came]] = {}
+    for each in receiver.came:
+        attempts.setdefault(each.id, []).append(each)
+    for some_of in attempts.values():
+        assert [each.answered for each in some_of] == [500] * (len(some_of) - 1) + [204], "none after a good one"
+    assert attempts.keys() == {id for id, _ in log}
+    for row in {row for _, row in log}:
+        first, second = [attempts[id] for id, of in log if of == row]
+        assert first[-1].at < second[0].at
 
 
 def test_events_go_to_a_broker_in_their_order_whichever_node_dies(tmp_path: Path) -> None:
