@@ -57,6 +57,10 @@ class PutOff(Unusable):
     """Requests that are on their way take too long for an exchange: it is tried again."""
 
 
+class Taken(Unusable):
+    """Somebody has taken the database during an exchange: there is nothing that could go on."""
+
+
 @written_behind()
 def over(serving: Serving, offer: Offer, path: str, sockets: tuple[socket, socket], door: Guard) -> None:
     """Serve over a database until a signal ends it. `sockets`: of the service and of the operator's port. Raises
@@ -80,6 +84,8 @@ def over(serving: Serving, offer: Offer, path: str, sockets: tuple[socket, socke
         logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
         run.run(lambda: served.run((service,), door, (operator,)))
         lines.flush()
+        if served.taken is not None:
+            raise served.taken
     finally:
         served.database.close()
 
@@ -101,6 +107,7 @@ class Served:
     operator: Switch = field(default_factory=Switch)
     asked_anew: bool = False
     counts: Counts | None = None
+    taken: Taken | None = None
 
     async def run(self, sockets: Sequence[socket], door: Guard, operator_sockets: Sequence[socket]) -> None:
         """Serve until the stop is asked for. The sockets are bound already."""
@@ -165,6 +172,9 @@ class Served:
                     complain(str(error))
                     complain(f"what was served goes on; it is tried again in {wait:g} seconds")
                     due = now() + wait
+                except Taken as error:
+                    self.taken = error
+                    self.stop.request()
                 except Unusable as error:
                     self.metrics.renewed("refused")
                     complain(str(error), *error.help, details=error.details)
@@ -206,11 +216,7 @@ class Served:
             why: Unusable | None = None
             all_answered = others and own
             if all_answered:
-                try:
-                    opening, self.misfits = await asyncio.to_thread(self._opened_anew, offer)
-                    self.offer = offer
-                except Unusable as error:
-                    why, (opening, self.misfits) = error, await asyncio.to_thread(self._opened_anew, self.offer)
+                opening, why = await asyncio.to_thread(self._opened_anew, offer)
                 self.database = opening.database
                 self.metrics.follow(self.database, self.misfits)
             else:
@@ -224,15 +230,21 @@ class Served:
         say_rows(opening, self.misfits)
         say("served anew")
 
-    def _opened_anew(self, offer: Offer) -> tuple[Opened, Counted]:
+    def _opened_anew(self, wanted: Offer) -> tuple[Opened, Unusable | None]:
+        """The database for what is served from now on, and why that is not what is wanted. Other nodes may have gone
+        over by the time at which this one gives up: what was served is refused then, and what is wanted is not."""
+        why: Unusable | None = None
         self.database.close()
-        try:
-            return self.serving.opened(self.path, offer)
-        except Unusable:
-            if offer is self.offer:
-                # Somebody has taken the database: there is nothing that could go on.
-                self.stop.request()
-            raise
+        for offer in (wanted, self.offer, wanted):
+            try:
+                opening, self.misfits = self.serving.opened(self.path, offer)
+            except Unusable as error:
+                why = error
+            else:
+                self.offer = offer
+                return opening, None if offer is wanted else why
+        assert why is not None
+        raise Taken(str(why), *why.help, details=why.details)
 
     def _offer(self) -> bytes:
         """What processes that only read serve now."""

@@ -83,7 +83,6 @@ class Application:
         self._streams = Streams(database, self.works.bell, self.works.fetcher, self.capacity)
         self._jobs = tuple(jobs)
         self._beside: list[asyncio.Task[None]] = []
-        self._waking: asyncio.Task[None] | None = None
 
     @property
     def followed(self) -> Callable[[], datetime] | None:
@@ -129,9 +128,6 @@ class Application:
 
     def close(self) -> None:
         """End the threads, once nothing is answered any more."""
-        if self._waking is not None:
-            self._waking.cancel()
-            self._waking = None
         self.stopping()
         self.works.close()
 
@@ -140,8 +136,8 @@ class Application:
         if not self._beside:
             self._beside += [asyncio.create_task(self._beside_requests(job)) for job in self._jobs]
             self._beside.append(asyncio.create_task(self._load()))
-        if self.service.timers is not None and self._waking is None:
-            self._waking = asyncio.create_task(self._wake(self.service.timers))
+            if self.service.timers is not None:
+                self._beside.append(asyncio.create_task(self._wake(self.service.timers)))
 
     async def _load(self) -> None:
         """Load what credentials will be verified with, and what speaks WebSocket: the first of them, and who comes with

@@ -53,9 +53,10 @@ OPTIONS: Final = ", ".join(f"--{name}" for name in ("broker", *(each.name for ea
 
 
 def number_of(plan: ServicePlan, alike: Alike) -> int:
-    """What is served, as a number of 31 bits: all that it does follows from its plan, and from what all have alike."""
+    """What is served, as a number of 31 bits: all that it does follows from its plan, whatever its document is called,
+    and from what all have alike."""
     given = [each.name for each in fields(Alike) if getattr(alike, each.name)]
-    served = msgspec.json.encode((plan, given), order="deterministic")
+    served = msgspec.json.encode((msgspec.structs.replace(plan, name=""), given), order="deterministic")
     return int.from_bytes(sha256(served).digest()[:4]) >> 1
 
 
