@@ -122,7 +122,7 @@ class RealService:
             self._waits.set()
 
         waiting.wait = waits  # type: ignore[method-assign]
-        self._likewise = Likewise(self._application.service, self._application.works.at_once, LITTLE_BYTES)
+        self._likewise = Likewise(self._application.service, self._application.works, LITTLE_BYTES)
         return self
 
     def _opened(self) -> Store:

@@ -46,7 +46,7 @@ def binder(typed: Typed, model: Model = NO_MODEL) -> Bind:
 def _root(typed: Typed) -> str | None:
     """The root of which it is a member, and is stored as it is there."""
     match typed:
-        case Select(operand=Variable(name=root), through="member" | "field") if root != "caller":
+        case Select(operand=Variable(name=root), through="member" | "field"):
             return root if sqlite_writer(typed.type) is None else None
     return None
 

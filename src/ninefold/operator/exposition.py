@@ -38,14 +38,15 @@ class _Told(Collector):
 def _requests(metrics: Metrics) -> Iterator[Metric]:
     counted = metrics.requests
     requests = CounterMetricFamily("ninefold_requests", "Requests answered.", labels=("route", "method", "status"))
-    for (route, method, status), number in counted.answered.items():
-        requests.add_metric((_named(route), method, "disconnected" if status is None else str(status)), number)
+    for (route, method, status), durations in counted.answered.items():
+        told = "disconnected" if status is None else str(status)
+        requests.add_metric((_named(route), method, told), sum(durations.counts))
     yield requests
     seconds = HistogramMetricFamily(
         "ninefold_request_seconds", "Time from the request's head to the end of its response.", labels=("route",)
     )
     bounds = (*map(str, SECONDS), "+Inf")
-    for route, durations in counted.durations.items():
+    for route, durations in counted.by_route().items():
         buckets = list(zip(bounds, accumulate(durations.counts), strict=True))
         seconds.add_metric((_named(route),), buckets, durations.sum)
     yield seconds

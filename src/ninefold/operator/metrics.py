@@ -54,48 +54,43 @@ class Metrics:
 
 
 class Tally(msgspec.Struct, array_like=True):
-    """What was counted of requests. `answered`: by route, method and status; `durations`: by route, as `Durations` has
-    them."""
+    """What was counted of requests, by route, method and status, as `Durations` has it."""
 
-    answered: list[tuple[str | None, str, int | None, int]] = []
-    durations: list[tuple[str | None, list[int], float]] = []
+    answered: list[tuple[str | None, str, int | None, list[int], float]] = []
 
 
 class Requests:
     """Counts requests, on the event loop's thread alone: no lock is needed."""
 
     def __init__(self) -> None:
-        self.answered: dict[tuple[str | None, str, int | None], int] = {}
-        self.durations: dict[str | None, Durations] = {}
+        self.answered: dict[tuple[str | None, str, int | None], Durations] = {}
 
     def observe(self, record: Record) -> None:
-        route, method, seconds = record.route, record.method, record.seconds
-        answered = route, method if method in METHODS else "other", record.status
-        self.answered[answered] = self.answered.get(answered, 0) + 1
-        durations = self.durations.get(route)
+        method, seconds = record.method, record.seconds
+        answered = record.route, method if method in METHODS else "other", record.status
+        durations = self.answered.get(answered)
         if durations is None:
-            durations = self.durations[route] = Durations()
+            durations = self.answered[answered] = Durations()
         durations.counts[bisect_left(SECONDS, seconds)] += 1
         durations.sum += seconds
 
     def taken(self) -> Tally:
         """What was counted since the last time, which is counted here no more."""
-        tally = Tally(
-            [(*answered, number) for answered, number in self.answered.items()],
-            [(route, each.counts, each.sum) for route, each in self.durations.items()],
-        )
-        self.answered, self.durations = {}, {}
+        tally = Tally([(*answered, each.counts, each.sum) for answered, each in self.answered.items()])
+        self.answered = {}
         return tally
 
     def add(self, tally: Tally) -> None:
         """Count what was counted elsewhere."""
-        for route, method, status, number in tally.answered:
-            answered = route, method, status
-            self.answered[answered] = self.answered.get(answered, 0) + number
-        for route, counts, total in tally.durations:
-            durations = self.durations.setdefault(route, Durations())
-            durations.counts = [one + other for one, other in zip(durations.counts, counts, strict=True)]
-            durations.sum += total
+        for route, method, status, counts, total in tally.answered:
+            self.answered.setdefault((route, method, status), Durations()).add(counts, total)
+
+    def by_route(self) -> dict[str | None, Durations]:
+        """How long all took, by route."""
+        found: dict[str | None, Durations] = {}
+        for (route, _method, _status), each in self.answered.items():
+            found.setdefault(route, Durations()).add(each.counts, each.sum)
+        return found
 
 
 class Durations:
@@ -106,6 +101,10 @@ class Durations:
     def __init__(self) -> None:
         self.counts = [0] * (len(SECONDS) + 1)
         self.sum = 0.0
+
+    def add(self, counts: list[int], total: float) -> None:
+        self.counts = [one + other for one, other in zip(self.counts, counts, strict=True)]
+        self.sum += total
 
 
 @dataclass

@@ -163,16 +163,21 @@ class Works:
         if isinstance(work, Select):
             return self.rows_at_once(work.text, work.binds)
         if isinstance(work, Recall):
-            kept = work.kept
-            if kept is None:
-                return work.make(self.rows_at_once(*work.read()))
-            # While a commit goes on nobody can say whether what is kept is as it was: it is read then.
-            found = kept.get(self._database, work.key)
-            found = kept.made(self._database, work.key, *work.read(), work.make) if found is None else found
-            if not isinstance(found, Future):
-                return found
-            found.cancel()
+            return self.recalled_at_once(work)
         raise TooLong
+
+    def recalled_at_once(self, work: Recall) -> Any:
+        """The same of what is made of rows."""
+        kept = work.kept
+        if kept is None:
+            return work.make(self.rows_at_once(*work.read()))
+        # While a commit goes on nobody can say whether what is kept is as it was: it is read then.
+        found = kept.get(self._database, work.key)
+        found = kept.made(self._database, work.key, *work.read(), work.make) if found is None else found
+        if isinstance(found, Future):
+            found.cancel()
+            raise TooLong
+        return found
 
     def rows_at_once(self, text: str, binds: Sequence[Stored]) -> list[Row]:
         """The same of the rows of a read."""

@@ -79,7 +79,7 @@ class Application:
         self.reasons = reasons
         self.capacity = capacity or Capacity()
         self.works = Works(service, database, self.capacity)
-        self._likewise = Likewise(service, self.works.at_once, LITTLE_BYTES)
+        self._likewise = Likewise(service, self.works, LITTLE_BYTES)
         self._streams = Streams(database, self.works.bell, self.works.fetcher, self.capacity)
         self._jobs = tuple(jobs)
         self._beside: list[asyncio.Task[None]] = []
@@ -197,11 +197,7 @@ class Application:
         request = Request(head.method, head.path, head.query, head.headers, address, certificate, False, head.notes)
         handed = None
         # Who watches, or traces, sees the steps.
-        if (
-            head.notes is not None
-            and not (self.watch or self.trace or capacity.is_used_up)
-            and capacity.has_room_for(size)
-        ):
+        if head.notes is not None and not (self.watch or self.trace) and capacity.admits(size):
             found = self._likewise.begun(request, content)
             if isinstance(found, Given):
                 return Settled(self, request, found, began)

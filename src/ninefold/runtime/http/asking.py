@@ -180,10 +180,10 @@ class Settled:
         self._request = request
         self._given = given
         self._began = began
-        application.capacity.requests += 1
 
     def begin(self) -> None:
-        """There is nothing to do."""
+        """It counts as long as its answer is not taken; what is taken in the call that it came with never did."""
+        self._application.capacity.requests += 1
 
     def tell(self, told: Callable[[], object]) -> None:
         """It is over already."""

@@ -118,6 +118,10 @@ class Capacity:
     def called(self) -> None:
         self.calls -= 1
 
+    def admits(self, size: int) -> bool:
+        """Whether one more request may come, with so many bytes of a body."""
+        return self.requests < self.most_requests and self.bytes + size <= self.most_bytes
+
     def has_room_for(self, size: int) -> bool:
         """Of more bytes of a body."""
         return self.bytes + size <= self.most_bytes

@@ -146,7 +146,6 @@ def begin(connection: Connection, head: Head, content: bytes, core: Core) -> Dir
     connection.write(b"%bcontent-length: %d\r\n\r\n%b" % (begun, size, response.body))
     if not connection.is_taken:
         return Direct(connection, head, core, asking, (response, size))
-    asking.release()
     asking.ended(response, size)
     connection.completed(True)
     return None
@@ -175,12 +174,12 @@ class Direct:
         self.gone = False
 
     def begin(self) -> None:
-        if self._sent is not None:
-            return
         try:
             self._asking.begin()
         except Exception as error:
             self._fail(error)
+            return
+        if self._sent is not None:
             return
         if self._asking.over:
             self._answer()

@@ -150,27 +150,24 @@ class Requests:
         return said
 
     def whole(self, data: bytes) -> tuple[Head, bytes] | None:
-        """What comes at once and alone: its head, as `head` would find it, and its body. None: it is none of these, or
-        nothing that is served, and to be fed; nothing of it is taken."""
+        """What comes at once and alone, and asks for nothing but its response: its head, as `head` would find it, and
+        its body. None: it is none of these, or nothing that is served, and to be fed; nothing of it is taken."""
         known = self._known
         if known is None or self._bytes or not self.ended or self._skipped or len(data) > HEAD_BYTES:
             return None
-        head, end, content = data.partition(b"\r\n\r\n")
-        line, _, block = head.partition(b"\r\n")
-        plain = _PLAIN_LINE.fullmatch(line)
+        found = _WHOLE.match(data)
+        if found is None:
+            return None
         # Fields that are known may be the beginning of others: that they end says nothing but the empty line.
-        if not end or plain is None:
-            return None
-        name, path, query = plain.groups(b"")
-        method, said = name.decode("ascii"), known.get(block)
-        if method == "CONNECT":
-            return None
+        name, path, query, block = found.groups(b"")
+        method, content = name.decode("ascii"), data[found.end() :]
+        said = known.get(block)
         if said is None:
             try:
-                said = self._said(_Line(method, path, query, "1.1", None, len(line) + 2), block)
+                said = self._said(_Line(method, path, query, "1.1", None, data.index(b"\n") + 1), block)
             except Refused:
                 return None
-        if said.length != len(content) or said.expects:
+        if said.length != len(content) or said.expects or said.handshake is not None or method == "CONNECT":
             return None
         return _head(method, path, query, "1.1", said), content
 
@@ -244,7 +241,9 @@ _EMPTY_LINES = re.compile(rb"(?:\r\n)*+")
 _NOT_IN_A_REQUEST_LINE = re.compile(rb"[^\x20-\x7e\r]|\r[^\n]")
 _BARE_LF = re.compile(rb"[^\r]\n")
 _REQUEST_LINE = re.compile(rb"(%s) ([\x21\x22\x24-\x7e]++) HTTP/([0-9])\.([0-9])\r\n" % TOKEN)
-_PLAIN_LINE = re.compile(rb"(%s) (/[\x21\x22\x24-\x3e\x40-\x7e]*+)(?:\?([\x21\x22\x24-\x7e]*+))? HTTP/1\.1" % TOKEN)
+_PLAIN = rb"(%s) (/[\x21\x22\x24-\x3e\x40-\x7e]*+)(?:\?([\x21\x22\x24-\x7e]*+))? HTTP/1\.1\r\n" % TOKEN
+_PLAIN_LINE = re.compile(_PLAIN)
+_WHOLE = re.compile(_PLAIN + rb"(?:([^\r\n][^\r]*+(?:\r(?!\n\r\n)[^\r]*+)*+)\r\n)?\r\n")
 _ABSOLUTE = re.compile(rb"https?://([^/?@]++)(/[^?]*+)?(?:\?(.*+))?", re.IGNORECASE)
 _AUTHORITY = rb"(?:\[[0-9A-Fa-f:.]++\]|[A-Za-z0-9\-._~!$&'()*+,;=%]*+)(?::[0-9]*+)?"
 _HOST = re.compile(_AUTHORITY)
@@ -263,7 +262,7 @@ def fields_are_sound(block: bytes) -> bool:
 
 def _request_line(line: bytes) -> _Line:
     """RFC 9112 3; a method is any token, and which are allowed is for others to say (RFC 9110 9.1)."""
-    plain = _PLAIN_LINE.fullmatch(line, 0, len(line) - 2) if line.endswith(b"\r\n") else None
+    plain = _PLAIN_LINE.fullmatch(line)
     if plain is not None:  # as all others would find it
         name, asked, given = plain.groups(b"")
         return _Line(name.decode("ascii"), asked, given, "1.1", None, len(line))

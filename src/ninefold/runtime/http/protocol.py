@@ -80,6 +80,7 @@ class Protocol(asyncio.Protocol):
         self._transport = transport
         self._written = asyncio.Event()
         self._written.set()
+        self.is_taken = True
         # What the machine has not taken yet is known at once, and waited for: of TLS there may be something already.
         transport.set_write_buffer_limits(high=1, low=0)
         self._untaken = Untaken(self._loop, transport, self._patience, self.cut)
@@ -99,6 +100,7 @@ class Protocol(asyncio.Protocol):
         self._untaken.close()
         if self._cycle is not None:
             self._cycle.leave()
+        self.is_taken = True
         self._written.set()
 
     def data_received(self, data: bytes) -> None:
@@ -109,7 +111,7 @@ class Protocol(asyncio.Protocol):
             whole = self.requests.whole(data)
             if whole is not None:
                 head, content = whole
-                if is_direct(head, len(content)) and core.takes(head):
+                if core.takes(head):
                     self._begin_at_once(head, content, core)
                     return
         self.requests.feed(data)
@@ -128,9 +130,11 @@ class Protocol(asyncio.Protocol):
         return True
 
     def pause_writing(self) -> None:
+        self.is_taken = False
         self._written.clear()
 
     def resume_writing(self) -> None:
+        self.is_taken = True
         self._written.set()
         if isinstance(self._cycle, Direct):
             self._cycle.taken()
@@ -160,11 +164,6 @@ class Protocol(asyncio.Protocol):
     def keeps(self) -> bool:
         return not (self._door.stopping or self._silent)
 
-    @property
-    def is_taken(self) -> bool:
-        """Whether the peer, or the machine for it, has taken all that was written."""
-        return self._written.is_set()
-
     def run(self, head: Head, application: Asgi) -> None:
         """Let a request go on that takes its time."""
         cycle = Cycle(self, head, {})
@@ -179,7 +178,8 @@ class Protocol(asyncio.Protocol):
         if self._transport.is_closing():
             return
         self._transport.write(data)
-        self._untaken.wrote(len(data))
+        if not self.is_taken:
+            self._untaken.wrote(len(data))
 
     def written(self) -> Awaitable[object]:
         return self._written.wait()

@@ -302,7 +302,8 @@ def is_much(found: object, seconds: float, at_once: int = AT_ONCE) -> bool:
     once are not worth looking at. `at_once`: bytes of a body."""
     if isinstance(found, bytes):
         return len(found) > at_once
-    if seconds < LITTLE_SECONDS or not isinstance(found, list):
+    # What takes no more memory has no more text, and that is known sooner.
+    if seconds < LITTLE_SECONDS or not isinstance(found, list) or size_of(found) <= AT_ONCE:
         return False
     size = 0
     for row in found:

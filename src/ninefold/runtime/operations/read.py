@@ -32,6 +32,9 @@ from ninefold.values import GREATEST_INTEGER, sqlite_reader
 
 Values: TypeAlias = dict[str, Any]
 
+RowsRead: TypeAlias = Callable[[str, Sequence[Stored]], list[Row]]
+"""The rows of a statement with its binds, at once. Raises where they have to be waited for."""
+
 
 class Call(msgspec.Struct, eq=False):
     """An operation called by a request. `route` and `who` are what a cursor is bound to, and `identity`, where it is
@@ -120,16 +123,14 @@ class Read:
             return self._judge.asked(call.env)
         return _answer(call.request, call.env, self._shape, self.resource, self._heeds, rows[0])
 
-    def likewise(
-        self, noted: Mapping[str, Any], at_once: Callable[[Select], Sequence[Row]]
-    ) -> Callable[[Request, Environment], Response | None]:
+    def likewise(self, noted: Mapping[str, Any], read: RowsRead) -> Callable[[Request, Environment], Response | None]:
         """What performs it for requests that choose of the response as these roots of the environment say; it gives
         None where there is no such row."""
-        select = self._select.chosen(chosen_of(noted) & self._select.switches)
+        text, binds = self._select.chosen(chosen_of(noted) & self._select.switches)
         shape, resource, heeds = self._shape, self.resource, self._heeds
 
         def performed(request: Request, env: Environment) -> Response | None:
-            rows = at_once(_selected(select, env))
+            rows = read(text, binds(env))
             return _answer(request, env, shape, resource, heeds, rows[0]) if rows else None
 
         return performed
@@ -229,7 +230,7 @@ class List:
     def likewise(
         self,
         noted: Mapping[str, Any],
-        at_once: Callable[[Select], list[Row]],
+        read: RowsRead,
         page: Page | None,
         seals: Callable[[str], Seals],
     ) -> Callable[[Request, Environment], Response | None]:
@@ -238,17 +239,17 @@ class List:
         assert page is not None
         ready, listing = self._ready(page, chosen_of(noted), once_more(seals(page.sort.name))), _listing(page)
         shape, resource, heeds, judge = self._shape, self.resource, self._heeds, self.judge
-        count, head = ready.count, ready.head
+        (text, binds), count, head = ready.rows, ready.count, ready.head
 
         def performed(request: Request, env: Environment) -> Response | None:
             env[environment.FILTER], env[environment.LIST] = page.filters, listing
-            rows = at_once(_selected(ready.rows, env))
+            rows = read(text, binds(env))
             if not rows and judge is not None:
-                if judge.refusal(at_once(Select(*judge.bound(env, False))), env) is not None:
+                if judge.refusal(read(*judge.bound(env, False)), env) is not None:
                     return None
-            total = None if count is None else at_once(_selected(count, env))[0][0]
+            total = None if count is None else read(count[0], count[1](env))[0][0]
             rows = ready.turned(env, rows, total)
-            row = NO_ROW if head is None else at_once(_selected(head, env))[0]
+            row = NO_ROW if head is None else read(head[0], head[1](env))[0]
             return _answer(request, env, shape, resource, heeds, row, rows)
 
         return performed

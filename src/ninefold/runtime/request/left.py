@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Request, Response
-from ninefold.runtime.operations.flow import Ask, Share, Work
+from ninefold.runtime.operations.flow import Ask, Recall, Share, Work
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.exchange import NOT_TAKEN, Asked, Content, Exchange
@@ -18,9 +18,17 @@ from ninefold.runtime.request.rates import Asking, Told
 from ninefold.runtime.request.routes import Version
 from ninefold.runtime.request.schemes import Caller
 from ninefold.runtime.request.service import Service
+from ninefold.runtime.store.protocol import Row, Stored
 
-AtOnce: TypeAlias = Callable[[Work], Any]
-"""Does what a step waits for, where nothing has to be waited for. Raises whatever it likes where it has to be."""
+
+class AtOnce(Protocol):
+    """Does what a step waits for, where nothing has to be waited for. Raises whatever it likes where it has to be."""
+
+    def at_once(self, work: Work) -> Any: ...
+
+    def recalled_at_once(self, work: Recall) -> Any: ...
+
+    def rows_at_once(self, text: str, binds: Sequence[Stored]) -> list[Row]: ...
 
 
 class Given(msgspec.Struct, frozen=True):

@@ -119,6 +119,7 @@ def _left_of(
 ) -> Left:
     """Each line is what is left of one step, in the order of `steps.py`."""
     now_of, timers, constant = service.sources.now, service.timers, service.env
+    recalled = at_once.recalled_at_once
     who, admits = admission.who, admission.admits
     names = tuple((name, text_reader(type_)) for name, type_, _ in endpoint.names)
     alone = names[0] if len(names) == 1 else None
@@ -145,7 +146,7 @@ def _left_of(
             return None
         # The caller is known, and of the same kind (`_like_before`).
         if recall is not None:
-            caller: Caller | None = was if looked_up else at_once(again or recall({**constant, "now": now}))
+            caller: Caller | None = was if looked_up else recalled(again or recall({**constant, "now": now}))
             if caller is None or caller.who != who:
                 return None
             if caller is not before:
@@ -203,16 +204,16 @@ def _read(
                 x = asked_by(service, call, version, endpoint, values, caller, admission)
                 return Handed(x, step) if isinstance(told, tuple) else Handed(x, step, told)
             while isinstance(step, Wait):
-                step = step.resume(at_once(step.work))
+                step = step.resume(at_once.at_once(step.work))
             return answered(step, request, version, values, caller, env)
 
         if isinstance(operation, Compute) or service.together:
             return called
         if isinstance(operation, Read):
-            performed = operation.likewise(precedent.env, at_once)
+            performed = operation.likewise(precedent.env, at_once.rows_at_once)
         else:
             seals = partial(service.cursors.of, endpoint.scope, precedent.caller.who)
-            performed = operation.likewise(precedent.env, at_once, page, seals)
+            performed = operation.likewise(precedent.env, at_once.rows_at_once, page, seals)
 
         def read(
             request: Request, content: bytes, version: Version, values: Sequence[str], caller: Caller, env: Environment
