@@ -51,6 +51,7 @@ class Rate:
         self._states: OrderedDict[Key, Any] = OrderedDict()
         self._most = most
         self._size = 0
+        self._looks_at = 0
 
     def __len__(self) -> int:
         """How many keys are kept."""
@@ -67,7 +68,7 @@ class Rate:
             self._states.move_to_end(key)
         state = self._states[key] = self._algorithm.counted(state, now)
         self._size += self._cost(state)
-        if len(self._states) > 1:
+        if now >= self._looks_at or self._size > self._most:
             self._forget(now)
         return self._algorithm.standing(state, now)
 
@@ -99,15 +100,15 @@ class Rate:
         """Go on from what was counted before, by this rate or by one of the same algorithm."""
         self._states = OrderedDict(deepcopy(counts or ()))
         self._size = sum(map(self._cost, self._states.values()))
+        self._looks_at = 0
 
     def _forget(self, now: int) -> None:
         """Look at the two that were counted least recently: each key counted makes at most one new one, so what is
-        as new goes faster than it comes."""
+        as new goes faster than it comes. There is nothing to look for until the first of them is as new."""
         for _ in range(2):
             key, state = next(iter(self._states.items()))
-            if self._algorithm.standing(state, now).reset > 0 and self._size <= self._most:
-                return
-            if len(self._states) == 1:
+            self._looks_at = now + self._algorithm.standing(state, now).reset
+            if (self._looks_at > now and self._size <= self._most) or len(self._states) == 1:
                 return
             del self._states[key]
             self._size -= self._cost(state)
@@ -179,6 +180,11 @@ class Told(msgspec.Struct, frozen=True):
     standing: Standing
     refused: bool
 
+    @property
+    def told(self) -> str:
+        """An item of RateLimit (draft-ietf-httpapi-ratelimit-headers)."""
+        return f"{self.rate.named};r={self.standing.remaining};t={_seconds(self.standing.reset)}"
+
 
 def count(rates: Sequence[Rate], asking: Asking, now: int) -> tuple[Told, ...]:
     """Count a request by all of its rates, or by none if one of them refuses it. A rate whose expression has no value
@@ -248,18 +254,14 @@ class Headers:
     def told(self, told: Sequence[Told], refused: bool) -> HeaderFields:
         """Of the rates that counted a request. `refused`: the response refuses it for one of them. One number stands
         for the rate that is the nearest to its end."""
-        nearest = min(told, key=lambda each: (each.standing.remaining, -each.standing.wait))
-        wait = max(each.standing.wait for each in told)
+        nearest = told[0] if len(told) == 1 else min(told, key=_left_of)
         found: list[tuple[bytes, bytes]] = []
         for name, carries in self.fields:
             match carries:
                 case "policies":
-                    value = ", ".join(each.rate.policy for each in told)
+                    value = ", ".join([each.rate.policy for each in told])
                 case "standings":
-                    value = ", ".join(
-                        f"{each.rate.named};r={each.standing.remaining};t={_seconds(each.standing.reset)}"
-                        for each in told
-                    )
+                    value = ", ".join([each.told for each in told])
                 case "limit":
                     value = str(nearest.rate.allow)
                 case "remaining":
@@ -269,11 +271,15 @@ class Headers:
                 case "retry after":
                     if not refused:
                         continue
-                    value = str(_seconds(wait))
+                    value = str(_seconds(max(each.standing.wait for each in told)))
                 case _:
                     assert_never(carries)
             found.append((name, value.encode("ascii")))
         return tuple(found)
+
+
+def _left_of(told: Told) -> tuple[int, int]:
+    return told.standing.remaining, -told.standing.wait
 
 
 def headers(limits: plan.Limits) -> Headers:
