@@ -85,6 +85,8 @@ FOUND = [
     ("bodies-held-to-the-whole-of-their-type", "2 types > edited > properties > email"),
     ("tasks-that-change-all-at-once", "4 POST /projects/{project.id}/done > where"),
     ("orders-with-their-lines", "2 types > wanted_order > properties > note"),
+    ("errors-as-a-map-of-messages", "7 codes > malformed > title"),
+    ("errors-as-a-map-of-messages", "7 codes > malformed > about"),
 ]
 """What the long run has found."""
 

@@ -17,6 +17,7 @@ from ninefold.diff.verdicts import WHO, Direction, Effect, effects
 from ninefold.language.fact import value_of
 from ninefold.language.key import Side
 from ninefold.language.sides import side_of
+from ninefold.plan.problems import ErrorCode
 from ninefold.plan.service import ServicePlan
 from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Sequence
 from ninefold.upgrade.change import Change as Becoming
@@ -209,13 +210,29 @@ def of_older_name(change: Change, alone: Alone, found: Iterable[Effect], promise
             yield from effects(side, "other", promise, said="an older version has another name for it")
 
 
-_TEXTS: Final = ("codes.CODE.title", "codes.CODE.detail", "codes.CODE.about")
+_TOLD_AS: Final = {
+    "codes.CODE.title": ("title", "messages"),
+    "codes.CODE.detail": ("detail",),
+    "codes.CODE.about": ("messages",),
+}
+"""In which members of `error` the texts of a code are told."""
 
 
 def is_untold(change: Change, both: Both) -> bool:
-    """Whether it is a text of a code that no error tells."""
+    """Whether it is a text of a code that no error tells. One without a name for it is in no `error.messages`."""
+    if change.key.path not in _TOLD_AS:
+        return False
     plans = both.old_plan, both.new_plan
-    return change.key.path in _TEXTS and not any(reads(each, "error", change.key.name) for each in plans)
+    is_named = any(each.name == change.names[1] and each.about is not None for one in plans for each in _codes(one))
+    members = (each for each in _TOLD_AS[change.key.path] if is_named or each != "messages")
+    return not any(reads(plan, "error", member) for member in members for plan in plans)
+
+
+def _codes(plan: ServicePlan) -> Iterator[ErrorCode]:
+    """In all versions."""
+    versions = () if plan.versions is None else plan.versions.versions
+    for each in (plan.problems, *(each.problems for each in versions)):
+        yield from () if each is None else each.codes
 
 
 def is_of_others(change: Change, side: Side, promise: Promise) -> bool:
