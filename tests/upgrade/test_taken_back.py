@@ -8,7 +8,7 @@ import apsw
 import pytest
 from tests.contracts import SERVED, contract_of
 from tests.upgrade.test_a_strangers_way import said
-from tests.upgrade.test_matrix import CONTRACT, databases, opened, path
+from tests.upgrade.test_matrix import CONTRACT, databases, loaded, opened, path
 
 from ninefold.cli.document import planned
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
@@ -60,3 +60,25 @@ def test_credentials_that_were_issued_since_are_not_lost_unseen(
     connection.close()
     assert f"1 credential of `{resource}` issued" in said("ninefold upgrade a.md --undo", 2, capsys)
     assert "as it was before" in said("ninefold upgrade a.md --undo --lose-writes", 0, capsys)
+
+
+@pytest.mark.parametrize("rows", [3])
+def test_what_the_upgrade_did_is_not_counted_as_written_since(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of a resource that is called otherwise now, and rows that it removed; of what one write changes each counts."""
+    monkeypatch.chdir(path.parent)
+    assert opened(path, "")
+    Path("rooms.yaml").write_text(loaded("a resource renamed").source.text, encoding="utf-8")
+    decided = """{rename: booking, to: stay}, {remove rows: stay, where: "old.id == 'b3'"}"""
+    Path("rooms.upgrade.yaml").write_text(f"changes: [{decided}]\n", encoding="utf-8")
+    assert "upgraded." in said("ninefold upgrade rooms.yaml --apply", 0, capsys)
+    connection = apsw.Connection(path.name)
+    connection.execute("""UPDATE stay SET "$revision" = 'n' WHERE id = 'b1'; UPDATE member SET "$revision" = 'm'""")
+    connection.execute("DELETE FROM stay WHERE id = 'b2'")
+    connection.close()
+    refused = said("ninefold upgrade rooms.yaml --undo", 2, capsys)
+    assert [line.strip() for line in refused.splitlines() if line.startswith("  - ")] == [
+        "- 3 rows of `member` written or changed, 3 as they were gone",
+        "- 1 row of `stay` written or changed, 2 as they were gone",
+    ]

@@ -96,11 +96,28 @@ def update_shape(connection: apsw.Connection, shape: bytes) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """`time`: RFC 3339. `written`: a digest of the rows as they were then."""
+    """`time`: RFC 3339. `written`: what was there then."""
 
     time: str
     backup: str
     written: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A digest of the revisions of rows, and how many of each resource there are; none: they were not counted."""
+
+    digest: str
+    rows: dict[str, int]
+
+
+def encode_written(written: Written) -> str:
+    return f"{written.digest} {msgspec.json.encode(written.rows).decode()}"
+
+
+def decode_written(noted: str) -> Written:
+    digest, _, rows = noted.partition(" ")
+    return Written(digest, msgspec.json.decode(rows or "{}", type=dict[str, int]))
 
 
 _UPGRADES = '"$ninefold_upgrades"'

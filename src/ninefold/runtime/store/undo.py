@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -42,10 +42,11 @@ def undo(url: str, lose_writes: bool = False) -> tuple[Path, Path]:
                     raise NotUpgraded(f"the backup {backup} of the last upgrade is not there")
                 connection.execute("ATTACH ? AS before", (f"file:{quote(str(backup))}?mode=ro&immutable=1",))
                 issued = tuple(_issued(connection, stored))
-                if (issued or written(connection, stored) != last.written) and not lose_writes:
+                then, now = record.decode_written(last.written), written(connection, stored)
+                if (issued or now.digest != then.digest) and not lose_writes:
                     raise NotUpgraded(
                         f"rows of {path} were written since the upgrade, and would be lost",
-                        (*_since(connection, stored), *issued),
+                        (*_since(connection, then.rows, now.rows), *issued),
                         then=(Command("to lose them, and keep what is there beside it", "upgrade", _LOSE),),
                     )
                 connection.execute("DETACH before")
@@ -74,18 +75,22 @@ def _beside(path: Path, aside: Path) -> None:
         shutil.copy2(path, aside)
 
 
-def _since(connection: apsw.Connection, stored: Schema) -> Iterator[str]:
-    """How many rows of each resource were written or deleted since the backup was made, which is attached."""
-    there = _of_backup(connection)
+def _since(connection: apsw.Connection, then: Mapping[str, int], now: Mapping[str, int]) -> Iterator[str]:
+    """How many rows of each resource were written or deleted since the upgrade, of how many there were then and are
+    now. A row that was not has a revision that the backup has, which is attached, whatever its resource was called."""
+    having = (
+        "SELECT of.name FROM before.sqlite_schema AS of, pragma_table_info(of.name, 'before') AS has"
+        " WHERE of.type = 'table' AND has.name = ?"
+    )
     revision = identifier(REVISION_COLUMN)
-    for table in stored.tables:
-        name = identifier(table.name)
-        old = f"SELECT {revision} FROM before.{name}" if table.name in there else "SELECT NULL WHERE FALSE"
-        new = f"SELECT {revision} FROM main.{name}"
-        [(more,)] = connection.execute(f"SELECT count(*) FROM ({new} EXCEPT {old})").fetchall()
-        [(less,)] = connection.execute(f"SELECT count(*) FROM ({old} EXCEPT {new})").fetchall()
-        if more or less:
-            yield f"{rows(int(str(more)))} of `{table.name}` written or changed, {int(str(less)):,} as they were gone"
+    tables = [identifier(str(name)) for (name,) in connection.execute(having, (REVISION_COLUMN,))]
+    known = " UNION ALL ".join(f"SELECT {revision} FROM before.{each}" for each in tables)
+    for name, count in now.items():
+        new = f"SELECT count(*) FROM main.{identifier(name)} WHERE {revision} NOT IN ({known})"
+        [(more,)] = connection.execute(new).fetchall()
+        less = then.get(name, 0) - (count - int(str(more)))
+        if more or less > 0:
+            yield f"{rows(int(str(more)))} of `{name}` written or changed, {max(less, 0):,} as they were gone"
 
 
 def _issued(connection: apsw.Connection, stored: Schema) -> Iterator[str]:

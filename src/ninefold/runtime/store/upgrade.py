@@ -29,6 +29,7 @@ from ninefold.runtime.store.connections import words
 from ninefold.runtime.store.premises import all_are_told, broken
 from ninefold.runtime.store.preview import folder_beside
 from ninefold.runtime.store.protocol import Judge, Row
+from ninefold.runtime.store.record import Written, encode_written
 from ninefold.runtime.store.tables import endings
 from ninefold.runtime.store.whole import alone, beside, check_sound, connected, copy_of, flush, shape_of, there
 from ninefold.runtime.store.writer import Transaction
@@ -78,7 +79,8 @@ class Changing:
         record.update_shape(self._connection, encode_shape(shape))
 
     def note_upgrade(self, shape: Schema, backup: Path | None) -> None:
-        record.note_upgrade(self._connection, str(backup or ""), written(self._connection, shape))
+        noted = encode_written(written(self._connection, shape))
+        record.note_upgrade(self._connection, str(backup or ""), noted)
 
 
 def preview(url: str, wanted: Schema, decide: Decide = nothing_decided, judge: Judge = all_fit) -> Rehearsed:
@@ -173,11 +175,11 @@ def _upgraded(
         connection.pragma("foreign_keys", True)
 
 
-def written(connection: apsw.Connection, stored: Schema) -> str:
-    """What tells whether anything was written since: of each table how many rows, and a digest of their revisions."""
-    digest = sha256()
-    for table in sorted(stored.tables, key=lambda each: each.name):
-        name, revision = identifier(table.name), identifier(REVISION_COLUMN)
-        for (one,) in connection.execute(f"SELECT {revision} FROM {name} ORDER BY rowid"):
-            digest.update(f"{table.name}\0{one}\n".encode())
-    return digest.hexdigest()
+def written(connection: apsw.Connection, stored: Schema) -> Written:
+    """What tells whether anything was written since: a digest of the revisions of all rows, and how many there are."""
+    digest, rows = sha256(), dict.fromkeys((table.name for table in stored.tables), 0)
+    for table in sorted(rows):
+        revisions = f"SELECT {identifier(REVISION_COLUMN)} FROM {identifier(table)} ORDER BY rowid"
+        for rows[table], (one,) in enumerate(connection.execute(revisions), 1):
+            digest.update(f"{table}\0{one}\n".encode())
+    return Written(digest.hexdigest(), rows)
