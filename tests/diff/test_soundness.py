@@ -86,6 +86,7 @@ FOUND = [
     ("tasks-that-change-all-at-once", "4 POST /projects/{project.id}/done > where"),
     ("orders-with-their-lines", "2 types > wanted_order > properties > note"),
     ("errors-as-a-map-of-messages", "7 codes > malformed > title"),
+    ("bookings-with-a-unique-pair", "2 booking > fields"),
     ("errors-as-a-map-of-messages", "7 codes > malformed > about"),
 ]
 """What the long run has found."""

@@ -3,7 +3,7 @@ service, and who is told of what a field has."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from typing import Any, Final, TypeAlias
 
 from ninefold.contract.service import Contract
@@ -260,9 +260,6 @@ def besides(change: Change, way: Direction, alone: Alone, both: Both, promise: P
         case 2, "RESOURCE.fields.FIELD.on delete":
             if _says(new, "cascade"):
                 yield Effect("owners", "opens", None, "rows go with what they refer to")
-            refused = [_says(each, "restrict") for each in (old, new) if each is not None]
-            if alone.felt.routes and any(refused):
-                yield from effects("takes", "less" if refused[-1] else "more", promise, said=_REFUSED)
         case 4, "ENDPOINT.ends":
             was, now = (_ENDED.get(each.text, set()) if isinstance(each, Scalar) else set() for each in (old, new))
             if now - was:
@@ -279,7 +276,31 @@ def besides(change: Change, way: Direction, alone: Alone, both: Both, promise: P
             yield from effects("takes", "less", promise, said="rows that differ in it alone are one")
         case 3, path if path.startswith("RESOURCE.gone") and new is None:
             yield Effect("owners", "opens", None, "rows that were gone are there")
+    if change.part == 2 and alone.felt.routes:
+        yield from _refused(change, both, promise)
     yield from _emptied(change, both, promise)
+
+
+def _refused(change: Change, both: Both, promise: Promise) -> Iterator[Effect]:
+    """Of the references that come or go with a change, however much it is of: those that refuse a deletion which both
+    contracts have."""
+    contracts = both.old.contract, both.new.contract
+    taken, remain = map(_taken, contracts)
+    deleted = {subject for verb, subject in taken & remain if verb == "delete"}
+    was, now = (
+        {each for each in _restricting(of, deleted) if each[: len(change.names)] == change.names} for of in contracts
+    )
+    if was != now and change.how != "renamed":
+        yield from effects("takes", "less" if now - was else "more", promise, said=_REFUSED)
+
+
+def _restricting(contract: Contract, deleted: Set[str | None]) -> Iterator[tuple[str, ...]]:
+    """The `on delete` that refuse to delete rows of some resources, by their names."""
+    for resource in value_of(contract.resources.resources) or ():
+        for field in value_of(resource.fields) or ():
+            target, word = value_of(field.references), value_of(field.on_delete)
+            if target is not None and word is not None and target.text in deleted and word.text == "restrict":
+                yield resource.name, "fields", field.name, "on delete"
 
 
 def _of_function(change: Change, path: str) -> Iterator[Effect]:
