@@ -111,8 +111,12 @@ Key: TypeAlias = Sequence[tuple[str, Type]]
 def key_of(key: Key, row: str, dialect: Dialect) -> Fragment:
     """What a row of the contract's own is called in `$subscription`: its identifier as text, or, of several fields or
     none, as a JSON array. `row`: what the columns are of."""
-    columns, types = _columns(key, row), [type_ for _, type_ in key]
-    return dialect.text_of(columns[0], types[0]) if len(key) == 1 else dialect.array_of(columns, types)
+    return called_by(_columns(key, row), [type_ for _, type_ in key], dialect)
+
+
+def called_by(values: Sequence[Fragment], types: Sequence[Type], dialect: Dialect) -> Fragment:
+    """The same, by the values of its key."""
+    return dialect.text_of(values[0], types[0]) if len(values) == 1 else dialect.array_of(values, types)
 
 
 def fields_of(called: Fragment, key: Key, dialect: Dialect) -> list[Fragment]:

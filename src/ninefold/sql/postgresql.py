@@ -309,10 +309,10 @@ class PostgreSQL:
         return _of_text(text, type_)
 
     def item_of(self, array: Fragment, position: int, type_: Type) -> Fragment:
-        return _of_column("((" + array + f")::json -> {position})", type_)
+        return _of_then("((" + array + f")::json -> {position})", type_, typed=False)
 
     def member_of(self, object_: Fragment, name: str, type_: Type) -> Fragment:
-        return _of_column("((" + object_ + f")::json -> '{name}')", type_)
+        return _of_then("((" + object_ + f")::json -> '{name}')", type_, typed=True)
 
     def about(self, column: str, width: int) -> str:
         parts = f"json_array_elements_text({column}::json) WITH ORDINALITY AS part(value, place)"
@@ -343,6 +343,21 @@ def _of_json(json: Fragment, type_: Type) -> Fragment:
 def _of_column(json: Fragment, type_: Type) -> Fragment:
     """What a column held, from JSON that was made of it: JSON is a text in it."""
     return _of_text("(" + json + " #>> '{}')", type_)
+
+
+def _of_then(json: Fragment, type_: Type, typed: bool) -> Fragment:
+    """The same of what outlives a contract. None where it is of another type or, not `typed`, not the text of one."""
+    value, (types, looks) = _of_column(json, type_), _KEPT_AS.get(type(type_), ("", ""))
+    known = "json_typeof(" + json + f") IN ({types}) AND " if typed else Fragment("")
+    return "CASE WHEN " + known + json + f" #>> '{{}}' ~ '{looks}' THEN " + value + " END" if types else value
+
+
+_WHOLE: Final = ("'number'", "^-{0,1}([0-9]{1,18}|[0-8][0-9]{18}|9[01][0-9]{17}|92[01][0-9]{16})$")
+_KEPT_AS: Final[Mapping[type, tuple[str, str]]] = {
+    Boolean: ("'boolean', 'number'", "^(true|false|[01])$"), Integer: _WHOLE, Duration: _WHOLE, Text: ("'string'", ""),
+    Number: ("'number'", r"^-{0,1}[0-9]+(\.[0-9]+){0,1}([eE][+-]{0,1}[12]{0,1}[0-9]{1,2}){0,1}$"),
+    Timestamp: ("'string'", ""), Array: ("'string'", r"^\[.*\]$"), Object: ("'string'", r"^\{.*\}$"),
+}  # fmt: skip
 
 
 def _of_text(text: Fragment, type_: Type) -> Fragment:

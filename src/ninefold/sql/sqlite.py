@@ -16,6 +16,7 @@ from ninefold.values import (
     Array,
     Boolean,
     Digest,
+    Duration,
     Integer,
     Number,
     Object,
@@ -41,6 +42,14 @@ _OF_JSON: Final[Mapping[type[Type], str]] = {
     Array: "CASE json_type({0}) WHEN 'array' THEN {0} END",
     Object: "CASE json_type({0}) WHEN 'object' THEN {0} END",
 }
+_KEPT_AS: Final[Mapping[type, str]] = {
+    **dict.fromkeys((Boolean, Integer, Duration), "typeof({0}) = 'integer'"),
+    **dict.fromkeys((Text, Timestamp), "typeof({0}) = 'text'"),
+    **dict.fromkeys((Array, Object), "json_valid({0})"),
+    Number: "typeof({0}) IN ('integer', 'real')",
+}
+"""What a value of a type is, where it was kept as one of a contract that may have had another type."""
+
 _ITEM: Final = (
     "CASE {0}.type WHEN 'null' THEN NULL WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'"
     " WHEN 'array' THEN {0}.value WHEN 'object' THEN {0}.value ELSE json_quote({0}.value) END"
@@ -274,7 +283,9 @@ class SQLite:
         return "json_extract(" + array + f", '$[{position}]')"
 
     def member_of(self, object_: Fragment, name: str, type_: Type) -> Fragment:
-        return "json_extract(" + object_ + f", '$.{name}')"
+        held = "json_extract(" + object_ + f", '$.{name}')"
+        types = _KEPT_AS.get(type(type_), "")
+        return "CASE WHEN " + template(types)((held,)) + " THEN " + held + " END" if types else held
 
     def about(self, column: str, width: int) -> str:
         return about(column, width)

@@ -16,7 +16,7 @@ from msgspec import structs
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema, Table
-from ninefold.upgrade import steps
+from ninefold.upgrade import beside, sources, steps
 from ninefold.upgrade.change import By, Change
 from ninefold.upgrade.shape import shape
 from ninefold.upgrade.steps import Step
@@ -108,7 +108,9 @@ def changes(stored: Schema, wanted: Schema, made: Mapping[str, str | None] = Map
         changed = Changed(was, table, whole, stored, shaped, made)
         found += changed.changes()
         if table.name in stored.credentials:
-            found += changed.credentials(table.name in stored.scoped)
+            found += beside.credentials(changed, table.name in stored.scoped)
+        if stored.subscriptions and (table.name,) == (stored.subscribers or ())[:1]:
+            found += beside.deliveries(changed, stored, wanted)
         silent += changed.silent
         tables.append(structs.replace(table, aside=changed.aside))
     names = {table.name for table in wanted.tables}
@@ -133,7 +135,7 @@ def _by_names_of_then(silent: Sequence[Step], after: Sequence[Table]) -> Iterato
             continue
         values = {
             name: replace(value, old=hidden.get(value.table, {}).get(value.old, value.old))
-            if isinstance(value, steps.Followed)
+            if isinstance(value, sources.Followed)
             else value
             for name, value in step.values.items()
         }
@@ -171,13 +173,19 @@ def _with_supports(after: Schema, stored: Schema) -> Schema:
         idempotency=after.idempotency or stored.idempotency,
         events=after.events or stored.events,
         subscriptions=after.subscriptions or stored.subscriptions,
-        subscribers=after.subscribers if after.subscriptions else stored.subscribers,
+        subscribers=after.subscribers if after.subscriptions else _subscribers(after, stored),
         versions=after.versions or stored.versions,
         broker=after.broker or stored.broker,
         log=after.log or stored.log,
         credentials=tuple(dict.fromkeys((*after.credentials, *stored.credentials))),
         scoped=tuple(dict.fromkeys((*after.scoped, *stored.scoped))),
     )
+
+
+def _subscribers(after: Schema, stored: Schema) -> tuple[str, ...] | None:
+    """Of what was to be delivered, and is not any more."""
+    name = (stored.subscribers or ("",))[0]
+    return next(((name, *table.key) for table in after.tables if table.name == name), stored.subscribers)
 
 
 def _supports(stored: Schema, wanted: Schema) -> Iterator[Change]:
@@ -188,10 +196,10 @@ def _supports(stored: Schema, wanted: Schema) -> Iterator[Change]:
         yield added("keys", "the idempotency keys of requests")
     if wanted.events and not stored.events:
         yield added("log", "the log of events")
+    was, now = ("subscription" if each is None else each[0] for each in (stored.subscribers, wanted.subscribers))
     if wanted.subscriptions and not stored.subscriptions:
         yield added("deliveries", "the deliveries of events")
-    elif wanted.subscriptions and stored.subscribers != wanted.subscribers:
-        was, now = ("subscription" if each is None else each[0] for each in (stored.subscribers, wanted.subscribers))
+    elif wanted.subscriptions and was != now:
         words = f"are stored to rows of `{was}`, and go to rows of `{now}` now"
         yield Change("question", "the deliveries of events", words, by="upgrade", write=(LOSE_DELIVERIES,))
     if wanted.broker is not None and wanted.broker != stored.broker:

@@ -84,17 +84,23 @@ def identifier_type(resource: str, schema: Schema) -> Type:
         table = tables.get(resource)
         if table is None or len(table.key) != 1:
             raise ValueError(f"{resource} has no primary key of one column")
-        found = next(column.type for column in table.columns if column.name == table.key[0])
+        found = _types(table)[table.key[0]]
         if not isinstance(found, Row):
             return found
         resource = found.resource
     raise ValueError(f"the primary key of {resource} refers to itself")
 
 
+def _types(table: Table) -> dict[str, Type]:
+    """Of all columns: what rows were known by may be hidden until their table is made anew."""
+    hidden = {each.stored: each.column.type for each in table.aside}
+    return hidden | {column.name: column.type for column in table.columns}
+
+
 def receivers_key(schema: Schema) -> list[tuple[str, Type]]:
     """The columns that identify the rows that events go to (`Schema.subscribers`), and what these are stored as."""
     resource, *names = schema.subscribers or ("",)
-    types = {column.name: column.type for each in schema.tables if each.name == resource for column in each.columns}
+    types = {name: type_ for each in schema.tables if each.name == resource for name, type_ in _types(each).items()}
     found = [(name, types[name]) for name in names]
     return [
         (name, identifier_type(type_.resource, schema) if isinstance(type_, Row) else type_) for name, type_ in found

@@ -13,7 +13,8 @@ from msgspec import structs
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.tree import Typed
-from ninefold.plan.schema import Aside, Column, Index, Table
+from ninefold.plan.schema import Aside, Column, Index, Schema, Table
+from ninefold.upgrade.sources import Value
 from ninefold.values import Type
 
 Phase: TypeAlias = Literal["expand", "move", "contract"]
@@ -35,38 +36,6 @@ def set_aside(column: Column, beside: Collection[Aside]) -> Aside:
     names = (first if number == 1 else f"{first} {number}" for number in range(1, len(taken) + 2))
     stored = next(each for each in names if each not in taken)
     return Aside(structs.replace(column, required=False, serial=False), stored)
-
-
-# Where the value of a column comes from when a table is made anew
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A column of the old table, by the name that it has there."""
-
-    column: str
-
-
-@dataclass(frozen=True, slots=True)
-class Converted:
-    """A column of the old table in the form of another type: an integer of a number, or a number of an integer."""
-
-    column: str
-    old: Type
-    new: Type
-
-
-@dataclass(frozen=True, slots=True)
-class Followed:
-    """A reference that follows the identifier of its rows: it held `old` of `table`, and holds `new`."""
-
-    column: str
-    table: str
-    old: str
-    new: str
-
-
-Value: TypeAlias = Kept | Converted | Followed
 
 
 # Steps
@@ -162,8 +131,8 @@ class Remake:
 
 @dataclass(frozen=True, slots=True)
 class SetCredentialsApart:
-    """The credentials that are issued to the rows of a resource are kept apart while its table is made anew, by what
-    its rows are known by from then on. `key`: by what they were, `values`: where that comes from, by its name."""
+    """The credentials that are issued to rows are kept apart while their table is made anew, by what these are known by
+    from then on. `key`: by what they were, `values`: where that comes from, by its name."""
 
     table: str
     key: tuple[str, ...]
@@ -177,6 +146,26 @@ class TakeCredentialsBack:
 
     table: str
     scopes: bool
+    phase: Phase = "contract"
+
+
+@dataclass(frozen=True, slots=True)
+class SetDeliveriesApart:
+    """The same of events that wait for rows. `was`: the columns of the key, `now`: where that comes from by which they
+    are known then (None: no row has it), each with its stored type. `versions`: some are of others than the newest."""
+
+    table: str
+    was: tuple[tuple[str, Type], ...]
+    now: tuple[tuple[Value | None, Type], ...]
+    versions: bool
+    phase: Phase = "contract"
+
+
+@dataclass(frozen=True, slots=True)
+class TakeDeliveriesBack:
+    """`of`: the shape in which they are kept from then on."""
+
+    of: Schema
     phase: Phase = "contract"
 
 
@@ -290,6 +279,14 @@ class DropDeliveries:
 
 
 @dataclass(frozen=True, slots=True)
+class CallReceivers:
+    """The rows that events go to, or what they are known by, are called as they are in this shape."""
+
+    of: Schema
+    phase: Phase = "move"
+
+
+@dataclass(frozen=True, slots=True)
 class Keep:
     """What a column holds, in a column of its own until `Forget` (`ninefold.upgrade.as_it_was`)."""
 
@@ -307,12 +304,17 @@ class Forget:
 
 
 Decision: TypeAlias = (
-    RenameTable | RenameColumn | Fill | MapState | RemoveRows | Reissue | DropDeliveries | Keep | Forget
+    RenameTable | RenameColumn | Fill | MapState | RemoveRows | Reissue | DropDeliveries | CallReceivers | Keep | Forget
 )
+
+Beside: TypeAlias = (
+    SetCredentialsApart | TakeCredentialsBack | SetDeliveriesApart | TakeDeliveriesBack | DropDeliveries | CallReceivers
+)
+"""What is done to that which is kept beside rows, and knows them by their key."""
 
 Step: TypeAlias = (
     MakeTable | MakeSupport | AddColumn | AddEntered | DropEntered | Relax | Require | SetAside | TakeBack | Remake
-    | SetCredentialsApart | TakeCredentialsBack | SetTableAside | TakeTableBack | MakeIndex | DropIndex | Decision
+    | SetTableAside | TakeTableBack | MakeIndex | DropIndex | Decision | Beside
 )  # fmt: skip
 
 UNGUARDED = (Remake, SetTableAside, TakeTableBack, *get_args(Decision))
@@ -320,7 +322,8 @@ UNGUARDED = (Remake, SetTableAside, TakeTableBack, *get_args(Decision))
 
 _ORDER = (
     TakeTableBack, MakeTable, MakeSupport, DropIndex, TakeBack, AddColumn, AddEntered, Relax, DropEntered,
-    SetCredentialsApart, Remake, TakeCredentialsBack, Require, SetAside, SetTableAside, MakeIndex,
+    SetCredentialsApart, SetDeliveriesApart, Remake, TakeCredentialsBack, TakeDeliveriesBack,
+    Require, SetAside, SetTableAside, MakeIndex,
 )  # fmt: skip
 
 

@@ -7,10 +7,11 @@ from dataclasses import field, replace
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Aside, Column, Index, Reference, Schema, Table
-from ninefold.upgrade import steps
+from ninefold.upgrade import sources, steps
 from ninefold.upgrade.change import By, Change, of_lacking
 from ninefold.upgrade.shape import ON_DELETE, names_there, reference_indexes, type_in_words
-from ninefold.upgrade.steps import Premise, Step, Value
+from ninefold.upgrade.sources import Value
+from ninefold.upgrade.steps import Premise, Step
 from ninefold.values import Array, Digest, Integer, Number, Text, Timestamp, Type
 
 
@@ -80,7 +81,7 @@ class Changed:
 
     def _column(self, was: Column, now: Column) -> Iterator[Change]:
         name, table = now.name, self.new.name
-        self.values[name] = steps.Kept(name)
+        self.values[name] = sources.Kept(name)
         if was.type != now.type:
             yield self._converted(was, now)
         before, after = _reference(self.old, name), _reference(self.new, name)
@@ -122,7 +123,7 @@ class Changed:
         without = () if now.required or now.name in self.new.key else (f"{{aside: {about}}}", f"{{lose: {about}}}")
         write = (f"{{set: {about}, is: {value}{lacking}}}", *without)
         if {type(was.type), type(now.type)} == {Integer, Number}:
-            self.values[now.name] = steps.Converted(was.name, was.type, now.type)
+            self.values[now.name] = sources.Converted(was.name, was.type, now.type)
             premise = steps.Convert(self.here, was.name, was.type, now.type)
             hides = self._is_sensitive((now.name,))
             return Change("automatic", self.about(now.name), words, (), (premise,), write=write, hides=hides)
@@ -141,7 +142,7 @@ class Changed:
             held, holds = _held(before, self.stored), _held(after, self.wanted)
         if held.key != holds.key:
             self.anew = True
-            self.values[name] = steps.Followed(name, held.table, held.key, holds.key)
+            self.values[name] = sources.Followed(name, held.table, held.key, holds.key)
             words, field = f"follows the primary key of `{after.table}`", f"{self.new.name}.{name}"
             required = next(each for each in self.new.columns if each.name == name).required
             # Rows that are decided to go may have been referred to.
@@ -155,7 +156,7 @@ class Changed:
             self.anew = True
             self.values.pop(name)
             if {type(was), type(now)} == {Integer, Number}:
-                self.values[name] = steps.Converted(name, was, now)
+                self.values[name] = sources.Converted(name, was, now)
         if before.on_delete != after.on_delete:
             self.anew = True
             kinds = (ON_DELETE[each.on_delete].lower() for each in (before, after))
@@ -214,7 +215,7 @@ class Changed:
         table, name = self.new.name, column.name
         self.aside = tuple(each for each in self.aside if each is not was)
         self.kept = [(each, stored) for each, stored in self.kept if each is not was]
-        self.values[name] = steps.Kept(was.stored)
+        self.values[name] = sources.Kept(was.stored)
         premises: list[Premise] = []
         more: list[Step] = [steps.TakeBack(table, was)]
         if column.required:
@@ -251,24 +252,6 @@ class Changed:
             asked = {column.name for column in self.new.columns if column.required and column.name not in known}
             empty = () if asked.intersection(self.new.key) else (steps.AreNone(self.here),)
             yield Change("automatic", about, words, (), empty, "upgrade", over=steps.AreNone(self.here))
-
-    def credentials(self, scopes: bool) -> Iterator[Change]:
-        """Those that are issued to its rows know them by the key. To be asked once the columns are compared."""
-        was, now = ({column.name: column.type for column in table.columns} for table in (self.old, self.new))
-        before, after = (
-            [(name, of.get(name)) for name in key] for of, key in ((was, self.old.key), (now, self.new.key))
-        )
-        values = {name: self.values[name] for name in self.new.key if name in self.values}
-        is_kept = all(values.get(name) == steps.Kept(name) for name in self.new.key)
-        if (before == after and is_kept) or not self.old.key or not self.new.key:
-            return
-        apart = steps.SetCredentialsApart(self.new.name, self.old.key, values)
-        back = steps.TakeCredentialsBack(self.new.name, scopes)
-        self.silent = [apart, *self.silent, back]
-        about = f"the credentials that are issued to a `{self.new.name}`"
-        yield Change(
-            "automatic", about, "kept, by its new primary key", (), (), "upgrade", (), steps.AreNone(self.here)
-        )
 
     def _states(self) -> Iterator[Change]:
         machine = self.whole.machine
@@ -311,7 +294,7 @@ class Changed:
     def _before(self, name: str) -> str:
         """What a column was called that has this name now; a new one has no value in any row."""
         value = self.values.get(name)
-        return value.column if isinstance(value, steps.Kept) else name
+        return value.column if isinstance(value, sources.Kept) else name
 
     def _indexes(self) -> None:
         """Those that are for speed alone follow the contract's lists without further words; so do those that copy the

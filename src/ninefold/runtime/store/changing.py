@@ -21,7 +21,8 @@ from ninefold.upgrade.change import By, Change
 from ninefold.upgrade.changes import Changes, Inherited, Outcome, changes
 from ninefold.upgrade.running import Wider
 from ninefold.upgrade.shape import digest
-from ninefold.upgrade.steps import Followed, Premise, Remake, RemoveRows, RenameTable, Step, aside_name
+from ninefold.upgrade.sources import Followed
+from ninefold.upgrade.steps import Premise, Remake, RemoveRows, RenameTable, Step, aside_name
 from ninefold.upgrade.words import answers, sentence, unmet
 
 NAMED = 3

@@ -25,11 +25,12 @@ from ninefold.runtime.store.postgresql_premises import Ask, Asking
 from ninefold.runtime.store.premises import all_are_told, broken
 from ninefold.runtime.store.protocol import Row, Session, Stored
 from ninefold.runtime.store.worked import Worked, filled, worked
+from ninefold.sql import waiting
 from ninefold.sql.credentials import of_scopes, scopes_of, set_apart, table_name, table_of, taken_back
 from ninefold.sql.events import DROP_DELIVERIES
 from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.postgresql import POSTGRESQL, fitted, stored_form
-from ninefold.upgrade import steps
+from ninefold.upgrade import sources, steps
 from ninefold.upgrade.shape import encode_shape
 from ninefold.upgrade.steps import Premise, Step
 from ninefold.values import Boolean, Timestamp
@@ -146,8 +147,6 @@ def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
             yield _rename(name, aside.stored, aside.column.name)
         case steps.Remake():
             yield from _remade(step, wanted, ask)
-        case steps.SetCredentialsApart() | steps.TakeCredentialsBack() | steps.DropDeliveries():
-            yield from _beside(step, wanted)
         case steps.SetTableAside(table=table):
             # Its rows, under a name that no contract can have, refer to nothing any more.
             yield f"ALTER TABLE {identifier(table.name)} RENAME TO {identifier(steps.aside_name(table.name))}"
@@ -177,7 +176,7 @@ def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
         case steps.Fill() | steps.RemoveRows() | steps.Reissue():
             raise AssertionError("worked out row by row")
         case _:
-            assert_never(step)
+            yield from _beside(step, wanted)
 
 
 def _table_renamed(old: str, new: str, credentials: bool, ask: Ask) -> Iterator[str]:
@@ -188,9 +187,7 @@ def _table_renamed(old: str, new: str, credentials: bool, ask: Ask) -> Iterator[
         yield f"ALTER TABLE {table_of(old)} RENAME TO {table_of(new)}"
 
 
-def _beside(
-    step: steps.SetCredentialsApart | steps.TakeCredentialsBack | steps.DropDeliveries, wanted: Schema
-) -> Iterator[str]:
+def _beside(step: steps.Beside, wanted: Schema) -> Iterator[str]:
     """What is kept beside rows."""
     match step:
         case steps.SetCredentialsApart(table=name, key=key, values=values):
@@ -201,9 +198,19 @@ def _beside(
             yield from taken_back(name, table.key, tables.support("credentials", name, wanted))
             if scopes:
                 yield f"ALTER TABLE {scopes_of(name)} ADD {of_scopes(name)}"
+        case steps.SetDeliveriesApart(table=name, was=was, now=now, versions=versions):
+            called = identifier(f"$old {name}")
+            known = [("NULL" if value is None else _value(value, name), type_) for value, type_ in now]
+            yield from waiting.set_apart(name, called, was, known, POSTGRESQL, versions=versions)
+        case steps.TakeDeliveriesBack(of=shape):
+            subscribed = tables.support("subscribed", "", shape)
+            created = tables.support("deliveries", "", shape)
+            yield from waiting.taken_back(created, subscribed, versions=shape.versions)
         case steps.DropDeliveries():
             yield f"DROP FUNCTION IF EXISTS {tables.ENDS}() CASCADE"
             yield from DROP_DELIVERIES
+        case steps.CallReceivers(of=shape):
+            yield from tables.endings(shape)
         case _:
             assert_never(step)
 
@@ -334,13 +341,13 @@ def _remade(step: steps.Remake, wanted: Schema, ask: Ask) -> Iterator[str]:
         yield f"ALTER TABLE {of} ADD CONSTRAINT {identifier(constraint)} {there}"
 
 
-def _value(value: steps.Value, table: str) -> str:
+def _value(value: sources.Value, table: str) -> str:
     match value:
-        case steps.Kept(column=column):
+        case sources.Kept(column=column):
             return identifier(column)
-        case steps.Converted(column=column, new=new):
+        case sources.Converted(column=column, new=new):
             return f"CAST({identifier(column)} AS {stored_form(new)})"
-        case steps.Followed(column=column, table=to, old=old, new=new):
+        case sources.Followed(column=column, table=to, old=old, new=new):
             # A table that is made anew may refer to itself, by what it was.
             source = f"$old {to}" if to == table else to
             same = f"target.{identifier(old)} = {identifier(f'$old {table}')}.{identifier(column)}"

@@ -23,6 +23,7 @@ from ninefold.runtime.store.changing import looked_for
 from ninefold.runtime.store.premises import Question
 from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.runtime.store.worked import Worked, filled, worked
+from ninefold.sql import waiting
 from ninefold.sql.credentials import create_scopes, set_apart, table_name, table_of, taken_back
 from ninefold.sql.events import (
     CREATE_LOG,
@@ -34,7 +35,8 @@ from ninefold.sql.events import (
 )
 from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
-from ninefold.upgrade import steps
+from ninefold.sql.sqlite import SQLITE
+from ninefold.upgrade import sources, steps
 from ninefold.upgrade.changes import Changes
 from ninefold.upgrade.shape import reference_indexes
 from ninefold.upgrade.steps import Step
@@ -74,8 +76,6 @@ def _statements(step: Step, wanted: Schema, connection: apsw.Connection, emptied
             yield _rename(name, aside.stored, aside.column.name)
         case steps.Remake():
             yield from _remade(step, wanted, connection)
-        case steps.SetCredentialsApart() | steps.TakeCredentialsBack() | steps.DropDeliveries():
-            yield from _beside(step, wanted)
         case steps.SetTableAside(table=table):
             yield from _table_aside(table, connection)
         case steps.TakeTableBack(table=table):
@@ -103,7 +103,7 @@ def _statements(step: Step, wanted: Schema, connection: apsw.Connection, emptied
         case steps.Forget(table=name, column=column):
             yield f"ALTER TABLE {identifier(name)} DROP COLUMN {identifier(column)}"
         case _:
-            assert_never(step)
+            yield from _beside(step, wanted, connection)
 
 
 def _support(what: steps.Support, of: str, wanted: Schema) -> tuple[str, ...]:
@@ -130,10 +130,8 @@ def _support(what: steps.Support, of: str, wanted: Schema) -> tuple[str, ...]:
             assert_never(what)
 
 
-def _beside(
-    step: steps.SetCredentialsApart | steps.TakeCredentialsBack | steps.DropDeliveries, wanted: Schema
-) -> Iterator[str]:
-    """What is kept beside rows."""
+def _beside(step: steps.Beside, wanted: Schema, connection: apsw.Connection) -> Iterator[str]:
+    """What is kept beside rows. No trigger may speak of a table that is not there while others are called otherwise."""
     match step:
         case steps.SetCredentialsApart(table=name, key=key, values=values):
             of = identifier(name)
@@ -141,10 +139,26 @@ def _beside(
         case steps.TakeCredentialsBack(table=name):
             table = next(each for each in wanted.tables if each.name == name)
             yield from taken_back(name, table.key, tables.create_credentials(name, wanted))
+        case steps.SetDeliveriesApart(table=name, was=was, now=now, versions=versions):
+            yield from untold(connection)
+            of = identifier(name)
+            known = [("NULL" if value is None else _value(value, of), type_) for value, type_ in now]
+            yield from waiting.set_apart(name, of, was, known, SQLITE, versions=versions)
+        case steps.TakeDeliveriesBack(of=shape):
+            yield from waiting.taken_back(tables.deliveries(shape), CREATE_SUBSCRIBED, versions=shape.versions)
         case steps.DropDeliveries():
+            yield from untold(connection)
             yield from DROP_DELIVERIES
+        case steps.CallReceivers():
+            pass  # triggers follow by themselves
         case _:
             assert_never(step)
+
+
+def untold(connection: apsw.Connection) -> Iterator[str]:
+    """What tells that rows which events go to are gone, or known by something else (`tables.endings`), goes."""
+    there = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE '$subscription of %'"
+    yield from (f"DROP TRIGGER {identifier(str(name))}" for (name,) in connection.execute(there).fetchall())
 
 
 # Columns
@@ -297,14 +311,14 @@ def _is_numbered(connection: apsw.Connection, table: str) -> bool:
     return bool(there) and bool(connection.execute("SELECT 1 FROM sqlite_sequence WHERE name = ?", (table,)).fetchall())
 
 
-def _value(value: steps.Value, of: str) -> str:
+def _value(value: sources.Value, of: str) -> str:
     """`of`: the table, which may refer to itself and has columns that are called as those of others are."""
     match value:
-        case steps.Kept(column=column):
+        case sources.Kept(column=column):
             return identifier(column)
-        case steps.Converted(column=column, new=new):
+        case sources.Converted(column=column, new=new):
             return f"CAST({identifier(column)} AS {_number(new)})"
-        case steps.Followed(column=column, table=table, old=old, new=new):
+        case sources.Followed(column=column, table=table, old=old, new=new):
             same = f"target.{identifier(old)} = {of}.{identifier(column)}"
             return f"(SELECT target.{identifier(new)} FROM {identifier(table)} AS target WHERE {same})"
         case _:

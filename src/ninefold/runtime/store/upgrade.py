@@ -63,7 +63,7 @@ class Changing:
             steps.take(step, wanted, self._connection, self.emptied)
 
     def refer(self, wanted: Schema) -> None:
-        for statement in endings(wanted):
+        for statement in (*steps.untold(self._connection), *endings(wanted)):
             self.ask(statement)
         all_are_told(self.ask, wanted, SQLITE)
         if not self._unguarded:

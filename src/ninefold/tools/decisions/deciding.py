@@ -117,12 +117,24 @@ class Deciding:
         """And what waits for the name that is free now."""
         self.steps.append(steps.RenameColumn(table, old, new, self._is_issued_by(table, old)))
         self.tables = {name: with_column_named(held, table, old, new) for name, held in self.tables.items()}
+        self._call_receivers(table, table, {old: new})
         self.reads[table] = {
             name: (new if column == old else column, type_) for name, (column, type_) in self.reads[table].items()
         }
         waits = self._waiting.pop((table, old), None)
         if waits is not None:
             self._rename(table, waits, old)
+
+    def _call_receivers(self, old: str, new: str, columns: Mapping[str, str]) -> None:
+        """Where events go to the rows of a table: it, or columns of it, are called otherwise."""
+        name, *key = self.stored.subscribers or ("",)
+        if name != old or not name:
+            return
+        now = (new, *(columns.get(each, each) for each in key))
+        if now != self.stored.subscribers:
+            self.stored = structs.replace(self.stored, subscribers=now)
+            shape_ = structs.replace(self.stored, tables=tuple(self.tables.values()))
+            self.steps.append(steps.CallReceivers(shape_))
 
     def _is_issued_by(self, table: str, column: str) -> bool:
         """Whether credentials know rows by it."""
@@ -138,6 +150,7 @@ class Deciding:
             self.steps.append(steps.RenameTable(old, new, old in self.stored.credentials))
             self.tables = {table.name: table for table in (named(held, old, new) for held in self.tables.values())}
             self.reads[new] = self.reads.pop(old)
+            self._call_receivers(old, new, {})
             self.stored = structs.replace(
                 self.stored,
                 credentials=tuple(new if name == old else name for name in self.stored.credentials),
@@ -199,7 +212,10 @@ class Deciding:
             for one in each.references
             if (one.table, one.key) == (table.name, column)
         }
-        return self._is_issued_by(table.name, column) or (bool(referring) and referring.isdisjoint(self.setting))
+        told = (self.stored.subscribers or ("",))[0] == table.name and column in table.key
+        return (
+            told or self._is_issued_by(table.name, column) or (bool(referring) and referring.isdisjoint(self.setting))
+        )
 
     def give(self, resource: str, field: str, value: Typed) -> None:
         """A new field that every row has to have is given what the contract gives to new rows."""
@@ -322,6 +338,7 @@ class Deciding:
                 name: with_column_named(held, table.name, was.name, aside.stored) for name, held in self.tables.items()
             }
             table = self.tables[table.name]
+            self._call_receivers(table.name, table.name, {was.name: aside.stored})
         else:
             self.steps.append(steps.SetAside(table.name, aside))
         gone = (was.name, aside.stored)
