@@ -66,7 +66,7 @@ def test_credentials_that_were_issued_since_are_not_lost_unseen(
 def test_what_the_upgrade_did_is_not_counted_as_written_since(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rows of a resource that is called otherwise now, and rows that it removed; of what one write changes each counts."""
+    """Rows of a resource that has another name now, and rows that it removed; of what one write changes each counts."""
     monkeypatch.chdir(path.parent)
     assert opened(path, "")
     Path("rooms.yaml").write_text(loaded("a resource renamed").source.text, encoding="utf-8")
