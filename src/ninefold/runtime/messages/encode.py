@@ -27,10 +27,18 @@ Show: TypeAlias = Callable[[Row, Sequence[Row], Env], Any]
 
 NO_ROW: Row = ()
 
+FEW = 32
+"""Rows of which what is shown is encoded at once."""
+
+PIECE_BYTES = 256 * 1024
+"""Bytes, about, that are encoded at once of what is shown of more."""
+
 _REFERENCES = frozenset((b"location", b"content-location"))
 """Headers whose values are URI references."""
 
+_COMMA = ord(",")
 _encode = msgspec.json.Encoder().encode
+_encode_into = msgspec.json.Encoder().encode_into
 _decode = decoding(tuple[tuple[Any, ...], ...])
 
 
@@ -137,11 +145,11 @@ def show(content: plan.Content, columns: Sequence[ResultColumn], of_rows: Sequen
             if (made := _made(item, of_rows)) is not None:
                 struct, indices = made
                 if indices == list(range(len(of_rows))):  # all that a row of a page has
-                    return lambda row, rows, env: list(starmap(struct, rows))
+                    return lambda row, rows, env: _listed(rows, lambda some: list(starmap(struct, some)))
                 pick = itemgetter(*indices)
-                return lambda row, rows, env: list(starmap(struct, map(pick, rows)))
+                return lambda row, rows, env: _listed(rows, lambda some: list(starmap(struct, map(pick, some))))
             each = show(item, of_rows)
-            return lambda row, rows, env: [each(one, rows, env) for one in rows]
+            return lambda row, rows, env: _listed(rows, lambda some: [each(one, rows, env) for one in some])
         case plan.EachOf():
             return _each(content)
         case plan.ChoiceOf():
@@ -293,9 +301,30 @@ def _each(content: plan.EachOf) -> Show:
             return None
         # Items within items have been decoded with them.
         within = _decode(stored) if type(stored) is str else stored
-        return [value for cells in within if (value := item(cells, rows, env)) is not None]
+        return _listed(within, lambda some: [value for cells in some if (value := item(cells, rows, env)) is not None])
 
     return shown
+
+
+def _listed(rows: Sequence[Row], made: Callable[[Sequence[Row]], list[Any]]) -> list[Any] | msgspec.Raw:
+    """What is made of each row. While the encoder is called nobody else is answered: so what is made of many rows is
+    encoded already, by several calls."""
+    if len(rows) <= FEW:
+        return made(rows)
+    written, at, count = bytearray(b"[]"), 0, FEW
+    while at < len(rows):
+        end = len(written) - 1
+        _encode_into(made(rows[at : at + count]), written, end)  # from the bracket on that ends what was written
+        size = len(written) - end
+        if size == len(b"[]"):
+            del written[end:-1]
+        elif end == len(b"["):
+            del written[:end]
+        else:
+            written[end] = _COMMA
+        at += count
+        count = max(1, min(4 * count, count * PIECE_BYTES // size))
+    return msgspec.Raw(written)
 
 
 def _choice(content: plan.ChoiceOf, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:
