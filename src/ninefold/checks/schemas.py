@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
+import jsonschema_rs
+
 from ninefold.applicators import BY_NAME, SAME_VALUE
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import PREFIX
 from ninefold.language import resources as stated
 from ninefold.language.fact import value_of
-from ninefold.language.json_schema import TELLING, VALUES
+from ninefold.language.json_schema import TELLING, TYPING, VALUES
 
 _PARTS = frozenset({"$ref", "allOf", "properties"})
 _OF_MEMBERS = _PARTS | {"type", "required"} | TELLING
@@ -266,10 +268,8 @@ def schema_of(field: stated.Field, schemas: SharedSchemas) -> dict[str, Any]:
 
 
 def admits_null(schema: Mapping[str, Any]) -> bool:
-    kinds = schema.get("type")
-    if kinds == "null" or (isinstance(kinds, list) and "null" in kinds):
-        return True
-    return kinds is None and (None in schema.get("enum", ()) or ("const" in schema and schema["const"] is None))
+    """Whether null keeps a schema that says which values there are."""
+    return any(key in schema for key in TYPING) and jsonschema_rs.is_valid(dict(schema), None)
 
 
 def identifier_schema(
