@@ -275,6 +275,16 @@ def _of_change(
         yield Refusal(CHECK, step, own.name, None, (), own.span, words, ("who gives a value",), after, True)
 
 
+def _is_of_one(survey: Survey, effect: Effect) -> bool:
+    """Whether an effect is of one row, which may be gone; of all of which something holds, those are left out."""
+    own = survey.graph.resources.get(effect.subject)
+    return (
+        not kind_of(effect.verb).makes
+        and own is not None
+        and (not value_of(own.primary_key) or effect.is_of_one(own.keys, survey.graph.same(own.name)))
+    )
+
+
 def _of_effect(
     survey: Survey, effect: Effect, acting: str, given: frozenset[tuple[str, str]], last: int
 ) -> Iterator[Refusal]:
@@ -282,7 +292,7 @@ def _of_effect(
     gives the row that is made before, each field with its resource."""
     resource, action, at = effect.subject, effect.does, effect.span
     machine, transition = survey.machine(resource), survey.transition(action)
-    if not kind_of(effect.verb).makes and machine is not None:
+    if _is_of_one(survey, effect) and machine is not None:
         origins = value_of(transition.origin) if transition is not None else None
         if {state.text for state in value_of(machine.gone) or ()} - {state.text for state in origins or ()}:
             words = f"the state of the `{resource}` is one of those that are gone"

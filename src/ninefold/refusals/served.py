@@ -198,9 +198,10 @@ def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
             yield from _told(own_invariants(operation), Step.DONE, len(further))
             yield from _told((each.condition for each in operation.upholds), Step.DONE)
             for effect in operation.effects:
-                # Where there is no such row, nothing happens (meaning "effects").
-                own = of_operation(effect.write, who)
-                yield from _later(each for each in own if each.condition not in ("not found", "forbidden"))
+                # Where there is no such row, nothing happens; of several none is gone (meaning "effects").
+                of_all = effect.write.several and effect.each is None
+                left = {"not found", "forbidden", *(("gone",) if of_all else ())}
+                yield from _later(each for each in of_operation(effect.write, who) if each.condition not in left)
             if (instead := operation.step(Instead)) is not None:
                 # The row was found just now, and this caller sees it.
                 own = of_operation(instead.write, who)
