@@ -105,7 +105,7 @@ def check_endpoints(
 def _given(doing: Doing, plain: Vocabulary, showing: Showing) -> Given:
     """`plain`: what expressions may name before a function is called."""
     endpoint, kind, resource, findings = doing.endpoint, doing.kind, doing.resource, showing.findings
-    segments = check_path(endpoint, resource, showing.resources, findings)
+    segments = check_path(endpoint, resource, showing.resources, findings, kind.may_be_absent)
     if resource is not None and segments is not None:
         check_addressing(endpoint, kind.name, resource, segments, findings)
     members = body_members(endpoint, resource, findings)

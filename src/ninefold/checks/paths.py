@@ -22,9 +22,14 @@ from ninefold.values import Row, required
 
 
 def check_path(
-    endpoint: stated.Endpoint, resource: Resource | None, resources: Mapping[str, Resource], findings: Findings
+    endpoint: stated.Endpoint,
+    resource: Resource | None,
+    resources: Mapping[str, Resource],
+    findings: Findings,
+    beside: bool = False,
 ) -> tuple[Segment, ...] | None:
-    """The path with each name resolved; None if one is wrong."""
+    """The path with each name resolved; None if one is wrong. `beside`: what else says which row may stand elsewhere
+    than in the path and in `where`."""
     segments: list[Segment] = []
     complete = True
     for segment in endpoint.segments:
@@ -36,7 +41,7 @@ def check_path(
             complete = complete and value is not None
             segments += () if value is None else (value,)
             continue
-        found = None if resource is None else _name(segment, endpoint, resource, resources, findings)
+        found = None if resource is None else _name(segment, endpoint, resource, resources, findings, beside)
         if resource is None:
             findings.say(
                 PATH_NAME,
@@ -124,6 +129,7 @@ def _name(
     resource: Resource,
     resources: Mapping[str, Resource],
     findings: Findings,
+    beside: bool,
 ) -> PathName | None:
     names = segment.led(resource.name, resource.fields)
     at: Resource = resource
@@ -142,7 +148,10 @@ def _name(
         found = Select(found, name, field.type, "field")
         through.append(name)
         at = resources[field.references]
-    last = _last(segment, names, at, resources, _given(endpoint, resource, through, findings), findings)
+    # What the caller, the body and `sets` give is judged where all of it is known.
+    anything = beside and not through
+    given = frozenset(at.fields) if anything else _given(endpoint, resource, through, findings)
+    last = _last(segment, names, at, resources, given, findings)
     if last is None:
         return None
     type_ = last.type if last.references is None else resources[last.references].key.type
