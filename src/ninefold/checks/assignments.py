@@ -250,8 +250,11 @@ class Rules:
     findings: Findings
 
     def of_field(self, field: stated.Field, resource: stated.Resource) -> tuple[Rule, ...]:
-        schema = value_of(field.schema)
-        found = [] if schema is None else list(self._of_schema(schema.node, schema.json, ()))
+        own, seen = value_of(field.schema), field.seen
+        schemas = (
+            [own] if seen is None or seen.schema is None else [seen.schema, *([own] if seen.stored is None else [])]
+        )
+        found = [rule for each in schemas if each is not None for rule in self.of_parameter(each)]
         for names in (value_of(resource.required) or (), value_of(resource.primary_key) or ()):
             found += [self._rule((), "required", each.span) for each in names if each.text == field.name]
         for keyword, fact in (

@@ -81,7 +81,7 @@ class _Version:
     def _trace(self, x: Exchange, response: Response) -> Trace:
         outcome = _outcome(x, response)
         route = self._served.get(x.endpoint.key)
-        refusals = tuple(self._refusals(x, route)) if outcome == "refused" else ()
+        refusals = tuple(dict.fromkeys(self._refusals(x, route))) if outcome == "refused" else ()
         headers, others = self._names(response.headers)
         return Trace(
             version=self._number,
@@ -253,6 +253,8 @@ def _in_body(every: Sequence[BodyField], own: range, failed: FieldFailure) -> tu
     for number, field in fields:
         if field.pointer[: len(path)] == path:
             return number, -1, len(path)
+    if failed.rule == "unknown":
+        return -1, -1, -1
     # A value that no body gave, and that nothing else could make, is told by the field's own name.
     return next((number for number, field in fields if path == (field.field,)), -1), -1, -1
 
