@@ -223,7 +223,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         status=428,
         steps=(),
         of_row=True,
-        words="the request has no precondition",
+        words="no contract asks for one yet",
     ),
     Condition(
         name="precondition failed",
