@@ -3,7 +3,7 @@ wrong with a change."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from typing import Protocol, TypeVar
 
@@ -54,7 +54,7 @@ class Way:
     def not_there(self, change: Change, what: str, among: Iterable[str]) -> None:
         names = tuple(among)
         text = change.subject.text
-        if (found := self._renamed(change)) is not None:
+        if (found := self._renamed(change, names)) is not None:
             before, name = found
             message = f"`{text}` is called `{name}` once it was renamed"
             self.say(NOT_THERE, message, Label(change.subject.span), Label(before.subject.span, "renamed here"))
@@ -62,13 +62,18 @@ class Way:
         label = Label(change.subject.span, f"not in the version above `{self.version.name}`")
         self.say(NOT_THERE, f"`{text}` is not {what} of the version above", label, help=did_you_mean(text, names))
 
-    def _renamed(self, change: Change) -> tuple[Change, str] | None:
-        """The change further up by which what is meant has another name, and that name."""
+    def _renamed(self, change: Change, names: Sequence[str]) -> tuple[Change, str] | None:
+        """The change further up by which what is meant, one of these, has another name, and that name: a parameter is
+        renamed with the field that it is called as."""
         text = change.subject.text
+        parameters, _, parameter = text.rpartition(".")
         for before in value_of(self.version.changes) or ():
             name, to = before.subject.text, before.to
             if before is change:
                 break
+            if before.verb == "rename" and to is not None and name.rpartition(".")[2] == parameter != "":
+                if (called := f"{parameters}.{to.text}") in names and parameters.endswith(".query"):
+                    return before, called
             if before.verb == "rename" and to is not None and (text == name or text.startswith(name + ".")):
                 own = self.resource(name.partition(".")[0])
                 fields = () if own is None else value_of(own.fields) or ()
