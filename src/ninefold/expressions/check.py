@@ -203,7 +203,7 @@ class _Checker(Operators, Functions):
                 codes.NO_ONE_TYPE,
                 f"the type of `{ast.name}` cannot be told from this expression",
                 ast,
-                ("say of which type the other side is: `string(…)`",)
+                ("say of which type it is: `{type: string, where: …}`; or the other side: `string(…)`",)
                 if isinstance(hint, Anything)
                 else ("compare it with a field, or say its `type` beside `where`",),
             )
