@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -72,6 +73,7 @@ def _connected() -> tuple[asyncio.AbstractEventLoop, Any]:
 
     loop = asyncio.new_event_loop()
     connection = loop.run_until_complete(asyncpg.connect(server.database()))
+    atexit.register(lambda: (loop.run_until_complete(connection.close()), loop.close()))
     for statement in FUNCTIONS:
         loop.run_until_complete(connection.execute(statement))
     return loop, connection

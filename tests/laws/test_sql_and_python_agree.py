@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 from hypothesis import HealthCheck, event, given, settings
 from tests.laws.databases import EACH, asked
 from tests.laws.worlds import MODEL, SCOPE, Loaded, World, expressions, typed_of, worlds
+from tests.postgresql import server
 from tests.slices import examples
 
 from ninefold.expressions.evaluate import ROWS, EvaluationError, compile
@@ -70,3 +74,18 @@ def test_sql_and_python_agree_on_every_value(dialect: Dialect, text: str, world:
             assert (true == 1) is expected, (text, item, expected, true)
         elif expected is ERROR:
             assert true in (None, 0) or not isinstance(from_sqlite(typed.type, true), bool), (text, item)
+
+
+def test_a_process_that_asked_a_database_leaves_none_open() -> None:
+    """Python tells of each that is when it ends."""
+    server.directory()
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())
+    asks = (
+        "from tests.laws.databases import asked\n"
+        "from ninefold.sql.fragment import Fragment\n"
+        "from ninefold.sql.postgresql import POSTGRESQL\n"
+        "assert asked(POSTGRESQL, (), Fragment('1'), {}, {}, '') == [1]"
+    )
+    command = [sys.executable, "-W", "error::ResourceWarning", "-c", asks]
+    ended = subprocess.run(command, env={**os.environ, "PYTEST_XDIST_TESTRUNUID": run}, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -97,14 +97,16 @@ def crossed(url: str, held: str, table: str) -> Iterator[None]:
 
         async def outside() -> None:
             connection = await asyncpg.connect(url)
-            await connection.execute(f"SET deadlock_timeout = '1h'; SELECT pg_advisory_lock({OUTSIDER})")
-            await connection.execute("BEGIN")
-            assert await connection.fetch(held)
-            ready.set()
-            await connection.execute(_COMES)
-            await connection.execute(WRITE)
-            await connection.execute("COMMIT")
-            await connection.close()
+            try:
+                await connection.execute(f"SET deadlock_timeout = '1h'; SELECT pg_advisory_lock({OUTSIDER})")
+                await connection.execute("BEGIN")
+                assert await connection.fetch(held)
+                ready.set()
+                await connection.execute(_COMES)
+                await connection.execute(WRITE)
+                await connection.execute("COMMIT")
+            finally:
+                await connection.close()
 
         crossing = threads.submit(asyncio.run, outside())
         until(lambda: ready.is_set() or crossing.done())
