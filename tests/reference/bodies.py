@@ -147,8 +147,8 @@ def _is_read(content_type: str, endpoint: Endpoint, checked: Checked) -> bool:
     """Meaning "merge patches": an update takes merge patches besides."""
     media_type, parameters = media_types.parameters_of(content_type)
     taken = {each.lower() for each in checked.requests_of(endpoint).media_types}
-    if endpoint.verb == "update":
-        taken.add("application/json-patch+json" if edits(endpoint) else "application/merge-patch+json")
+    if isinstance(endpoint.operation, Update) and endpoint.operation.patch is not None:
+        taken.add(f"application/{endpoint.operation.patch.removesuffix('-patch')}-patch+json")
     return media_type in taken and parameters.get("charset", "utf-8").lower() == "utf-8"
 
 

@@ -302,7 +302,7 @@ class Update(_Mutation):
     of what is done with a row that an operation has just written, whether that has left it in a state from which the
     transition leads. `each`: of an effect, the array that has an item for each row."""
 
-    patch: Literal["merge", "json-patch"] = "merge"
+    patch: Literal["merge", "json-patch"] | None = None
     transition: Transition | None = None
     sets: tuple[tuple[str, Typed], ...] = ()
     issues: str | None = None

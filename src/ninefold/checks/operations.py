@@ -257,11 +257,11 @@ def _changes(
     filters, where it does so to all rows."""
     kind, sets, further = common["kind"], given.sets, doing.further
     if kind.changes:
-        edits = (word := value_of(doing.endpoint.patch)) is not None and word.text == "json-patch"
+        patch = value_of(doing.endpoint.patch)
         return Update(
             **common,
             also=also,
-            patch="json-patch" if edits else "merge",
+            patch=None if patch is None else patch.text,  # type: ignore[arg-type]
             transition=doing.transition,
             sets=sets,
             issues=given.issues,

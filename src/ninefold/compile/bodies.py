@@ -47,7 +47,7 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
     resource = checked.resources[operation.resource]
     unknown = requests.unknown_members
     edits = isinstance(operation, Update) and operation.patch == "json-patch"
-    merge = operation.verb == "update" and not edits
+    merge = isinstance(operation, Update) and operation.patch == "merge"
     fields = tuple(
         BodyField(
             field=leaf.field,

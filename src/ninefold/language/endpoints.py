@@ -161,7 +161,7 @@ class Endpoint:
     patch: Fact[Name] | None = asked(
         "patch", shapes.Word(("merge", "json-patch")),
         "How an update is read: RFC 7396 (`merge`) or RFC 6902 (`json-patch`).", PATCH, NOT_SERVED,
-        when=When("E updates and its body gives something"))
+        when=When("E updates and its body gives a field"))
     etag: Fact[bool] | None = adds(
         "etag", shapes.Boolean(only_true=True), "Responses carry an entity tag, and preconditions on it are honoured.",
         "There is no entity tag that a precondition could name.", side="gives", promise=MORE_HEADERS)

@@ -9,6 +9,7 @@ from ninefold.contract.survey import (
     Survey,
     actions,
 )
+from ninefold.contract.writes import given
 from ninefold.diagnostics.source import Span
 from ninefold.language.endpoints import (
     BODY,
@@ -117,7 +118,7 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
     if bodied and (at := unanswered(endpoint.body, span)):
         yield blocking(BODY, key, at, own)
     verbs = {action.verb for action in actions(endpoint)}
-    patched = "update" in verbs and bodied and not isinstance(endpoint.body, StatedNone)
+    patched = "update" in verbs and bodied and _may_give_fields(survey, endpoint)
     if patched and (at := unanswered(endpoint.patch, endpoint.span)):
         yield blocking(PATCH, key, at, own)
     if "sign in" in verbs and endpoint.grant is not None and (at := unanswered(endpoint.grant, endpoint.span)):
@@ -139,6 +140,14 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
     if "list" in verbs:
         if at := unanswered(endpoint.sort, endpoint.span):
             yield blocking(ORDER, key, at, own)
+
+
+def _may_give_fields(survey: Survey, endpoint: Endpoint) -> bool:
+    """Whether what a body gives may be fields of the row, and not what expressions read alone."""
+    body, types = value_of(endpoint.body), survey.contract.shared_types
+    if body is None or body.reference is None or body.reference.text not in types.by_name.keys() - types.open:
+        return not isinstance(endpoint.body, StatedNone)
+    return any(each.field in survey.graph.fields.get(each.resource, ()) for each in given(survey, endpoint))
 
 
 def _asked_of(survey: Survey, endpoint: Endpoint) -> Span:
