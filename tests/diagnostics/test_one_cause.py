@@ -174,3 +174,19 @@ def test_what_follows_from_a_mistake_elsewhere_is_not_told(
     loaded = compile_document(path.name, "".join(lines).encode())
     said = [each for each in loaded.diagnostics if each.code.severity is not Severity.NOTE]
     assert said[0].code.id == first and len(said) <= 2, [f"{each.code.id}: {each.message}" for each in said]
+
+
+NUMBER = re.compile(r"(?<=: )\d+(?=[,}\n])")
+NUMBERS = [(number.start(), number.end()) for block in re.finditer(r"```yaml.*?```", ORDERS, re.S)
+           for number in NUMBER.finditer(ORDERS, block.start(), block.end())]  # fmt: skip
+
+
+@pytest.mark.parametrize("at", NUMBERS, ids=[ORDERS[:start].rpartition("\n")[2].strip() for start, _ in NUMBERS])
+@pytest.mark.parametrize("written", ["1e400", "-.inf"])
+def test_of_a_number_that_json_does_not_have_nothing_else_is_said(at: tuple[int, int], written: str) -> None:
+    text = ORDERS[: at[0]] + written + ORDERS[at[1] :]
+    said = compile_document("contract.md", text.encode()).diagnostics
+    wrong = [each for each in said if each.code.severity is Severity.ERROR]
+    assert [f"{each.code.id}: {each.message}" for each in wrong] == [
+        f"NF0221: `{written}` is a number that JSON does not have"
+    ]

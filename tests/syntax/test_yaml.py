@@ -179,7 +179,7 @@ MISTAKES: list[tuple[str, str, Plain, list[str]]] = [
     (
         "infinity",
         "a: .inf\nb: 1e999\nc: -.INF\nd: .nan",
-        {"a": ".inf", "b": "1e999", "c": "-.INF", "d": ".nan"},
+        dict.fromkeys("abcd", "not shown"),
         ["NF0221 .inf", "NF0221 1e999", "NF0221 -.INF", "NF0221 .nan"],
     ),
     ("a stray brace", "a: {b: c}}\nd: e", {"a": {"b": "c"}, "d": "e"}, ["NF0201 }"]),
@@ -220,7 +220,7 @@ def test_the_core_schema(text: str, value: JSONScalar) -> None:
 
 def test_a_number_that_is_too_long_is_no_number() -> None:
     value, found = values("a: " + "9" * 5000)
-    assert value == {"a": "9" * 5000}
+    assert value == {"a": "not shown"}
     assert [line[:6] for line in found] == ["NF0221"]
 
 
@@ -304,7 +304,7 @@ def test_all_mistakes_are_told_together() -> None:
         "NF0218",
         "NF0221",
     ]
-    assert value == {"a": "@b", "h": "not shown", "j": "&k l", "m": ".nan"}
+    assert value == {"a": "@b", "h": "not shown", "j": "&k l", "m": "not shown"}
 
 
 def test_nothing_is_read_from_nothing() -> None:

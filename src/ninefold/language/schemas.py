@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -389,9 +388,6 @@ def _json(r: Reading, node: Node, called: str) -> Any:
             return [_json(r, item, called) for item in r.items(node, Slot(called, JSONSchema())) or ()]
         case Scalar(value=None, text=""):
             r.wrong_shape(node, Slot(called, JSONSchema()))
-            raise _Unread
-        case Scalar(value=float() as number) if not math.isfinite(number):
-            r.say(NOT_A_SCHEMA, f"{quoted(node.text)} is not a number of JSON", Label(node.span))
             raise _Unread
         case Scalar(value=int() as number) if not -(2**63) <= number < 2**63:
             r.say(NOT_A_SCHEMA, f"{quoted(node.text)} is not a 64-bit integer", Label(node.span))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field, replace
+from math import inf
 from typing import TypeAlias
 
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Outcome
@@ -211,17 +212,18 @@ class _Composer:
             self.last = LastScalar(start, end, style)
         span = self.excerpt.span(start, end)
         is_left_out = start == end and not is_key and any(self.text[end:at].isspace() for at in self.left_out)
-        node = _gap(span) if is_left_out else Scalar(span, read.text, value, style, offsets, proposed)
+        node = _gap(span) if is_left_out or value == inf else Scalar(span, read.text, value, style, offsets, proposed)
         self.add(node, start, end)
 
     def value(self, text: str, start: int, end: int) -> None | bool | int | float | str:
+        """Infinite: it is a number that JSON does not have, and that has been said."""
         try:
             return core_value(text)
         except OverflowError:
             mark = Mark(start, end, "no JSON number")
             shown = text if len(text) <= 40 else text[:40] + "…"
             self.report(NO_JSON_NUMBER, f"`{shown}` is a number that JSON does not have", mark)
-            return text
+            return inf
 
     def content_start(self, event: _Node, end: int) -> int:
         start = _at(event.start_mark)
