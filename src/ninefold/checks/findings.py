@@ -17,9 +17,10 @@ from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place, Source, Span
-from ninefold.expressions.ast import Name, Problem, every, reads_member
+from ninefold.diagnostics.suggest import did_you_mean, is_guess, nearest
+from ninefold.expressions.ast import Invocation, Member, Name, Problem, every, reads_member
 from ninefold.expressions.check import check
-from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_NAME
+from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_FUNCTION, NO_SUCH_NAME
 from ninefold.expressions.reads import computed_of, needs_database
 from ninefold.expressions.scope import Inferred, Scope
 from ninefold.expressions.to_sql import Item, sql_problem
@@ -28,6 +29,7 @@ from ninefold.language.expressions import Expression
 from ninefold.language.fact import value_of
 from ninefold.language.resources import Resource
 from ninefold.language.states import Transition
+from ninefold.language.terms import names_in
 from ninefold.values import Anything, Array, Boolean, Object, Row, Text, Type
 
 _WORD = regex.compile(r"\w+(?:[-/]\w+)*")
@@ -72,6 +74,10 @@ class Findings:
         return tuple(
             (name, each) for name, own in stated if own is not None for each in value_of(own.transitions) or ()
         )
+
+    @cached_property
+    def terms(self) -> tuple[str, ...]:
+        return names_in(self.contract.document.part("resources"))
 
     @cached_property
     def schemas(self) -> SharedSchemas:
@@ -140,7 +146,8 @@ def inferring(
         return None, None
     checking = check(expression.ast, scope, expected)
     is_page = bool(scope.rows_of(expression.text.strip()))
-    problems = checking.problems if is_page else _one_word(expression, checking.problems, expected)
+    problems = tuple(_of_a_term(each, expression, findings.terms) for each in checking.problems)
+    problems = problems if is_page else _one_word(expression, problems, expected)
     if findings.unknown or findings.more_back_references:
         # A resource that is not known yet may refer back to others under any name.
         problems = tuple(problem for problem in problems if problem.code is not NO_SUCH_FIELD)
@@ -203,6 +210,26 @@ def several(expression: Expression, scope: Scope, findings: Findings) -> Typed |
         return found
     problem = sql_problem(found, _rows(scope), model=scope.model, several=True)
     return findings.in_sql(found, problem, expression.written.part(expression.ast.start, expression.ast.end))
+
+
+def _of_a_term(problem: Problem, expression: Expression, terms: Collection[str]) -> Problem:
+    """What is wrong with a name, with the term that was probably meant by it."""
+    if problem.code not in (NO_SUCH_NAME, NO_SUCH_FUNCTION) or not terms:
+        return problem
+    for node in every(expression.ast):
+        match node:
+            case (
+                Member(operand=Name(name=root, start=start), name=read)
+                | Invocation(target=Name(name=root), function=read, name_start=start)
+            ) if start == problem.start and root.casefold() in ("terms", "term"):
+                help = f"a term is read by its name alone: `{nearest(read, terms) or next(iter(terms))}`"
+                return replace(problem, help=(help,))
+            case _:
+                pass
+    named = expression.text[problem.start : problem.end]
+    guessed = [each.split("`")[1] for each in problem.help if is_guess(each)]
+    near = () if named in terms else did_you_mean(named, (*guessed, *terms))
+    return replace(problem, help=near or problem.help)
 
 
 def _one_word(expression: Expression, problems: tuple[Problem, ...], expected: Type | None) -> tuple[Problem, ...]:

@@ -123,7 +123,7 @@ class Endpoint:
         read=read_body, below=(named(
             "$ref", Kind.NAMES,
             "The body is as that schema says; its members that are no fields are `request.body.NAME`.",
-            "The body has no other description.", shapes.Name("a shared schema such as `#/types/line`")),))
+            "The body has no other description.", shapes.SHARED_TYPE),))
     path: Fact[tuple[Parameter, ...]] | None = names(
         "path", shapes.MappingOf("names in braces to schemas"),
         "Names in the path that are no fields, readable as `request.path.NAME`.",

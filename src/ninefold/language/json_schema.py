@@ -9,12 +9,12 @@ from typing import Any
 from ninefold.language.key import Key, Order, asked_when, restricts, tells
 from ninefold.language.shapes import (
     JSON,
+    SHARED_TYPE,
     Boolean,
     Integer,
     JSONSchema,
     ListOf,
     MappingOf,
-    Name,
     Names,
     OneOf,
     Shape,
@@ -146,7 +146,7 @@ _ORDERS: dict[str, Order] = {
 KEYS: tuple[Key, ...] = (
     asked_when(0, "type", OneOf((Word(TYPES), ListOf(Word(TYPES)))), _QUESTION, _NOTHING_ELSE_SAYS,
                "The JSON type or types of its values; `null` admits having no value.", _NO_TYPE),
-    asked_when(0, "$ref", Name("a shared schema such as `#/types/line`"), _QUESTION, _NOTHING_ELSE_SAYS,
+    asked_when(0, "$ref", SHARED_TYPE, _QUESTION, _NOTHING_ELSE_SAYS,
                "A schema that stands under `types`.", _NO_TYPE),
     *(replace(restricts(0, name, shape, meaning, _NARROWER), order=_ORDERS.get(name))
       for name, shape, meaning in _RESTRICTING),

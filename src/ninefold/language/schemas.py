@@ -17,7 +17,7 @@ from ninefold.language.fact import Name
 from ninefold.language.json_schema import FORMATS, KEYS, KEYWORDS, REFUSED, TYPES
 from ninefold.language.leaves import wrong_word
 from ninefold.language.reading import Reading, Refused, Slot, quoted, shortened
-from ninefold.language.shapes import JSONSchema, ListOf, Shape
+from ninefold.language.shapes import SHARED_TYPE, JSONSchema, ListOf, Shape
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 
 NOT_USED: Final[Refused] = MappingProxyType(REFUSED)
@@ -296,12 +296,7 @@ def type_reference(r: Reading, node: Node, of_a_resource: str = OF_A_RESOURCE) -
         )
         return None
     if isinstance(node, Scalar) and node.value is None:
-        r.say(
-            NOT_A_SCHEMA,
-            "`$ref` has no value",
-            Label(node.span),
-            help=('write `"#/types/NAME"`, in quotes: `#` begins a comment otherwise',),
-        )
+        r.wrong_shape(node, Slot("$ref", SHARED_TYPE))
         return None
     if last in TYPES:
         help = f"write `type: {last}`"

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
 
@@ -101,6 +101,9 @@ class Name:
     """The name of something that the contract declares, such as `a resource`; `of` says what."""
 
     of: str
+
+
+SHARED_TYPE: Final = Name('a shared schema in quotes (`#` begins a comment), such as `"#/types/line"`')
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,13 @@ def terms(r: Reading, part: Part) -> None:
     _spell_out(r, stated)
 
 
+def names_in(part: Part) -> tuple[str, ...]:
+    """The names of the terms that part 2 states, whatever they mean."""
+    terms = part.facts.get("terms")
+    own = terms.value.entries if terms is not None and isinstance(terms.value, MappingNode) else ()
+    return tuple(each.name.partition("(")[0].strip() for each in own)
+
+
 def _views(entry: Entry) -> tuple[Entry, ...]:
     """The views of a resource, as they are written."""
     return entry.value.under("views") if isinstance(entry.value, MappingNode) else ()

@@ -18,6 +18,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import is_guess
 from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_FUNCTION, NO_SUCH_NAME, NOT_IN_SQL, UNREADABLE, WRONG_TYPE
 from ninefold.language.codes import NOT_AN_ACTION, NOT_AN_ENDPOINT, UNDECLARED, UNKNOWN_KEY, WRONG_SHAPE
+from ninefold.language.terms import names_in
 from ninefold.resolve.once import GOES_NOWHERE, HAS_NO, OF_THE_PATH, QUOTED, once
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Sequence, every_entry, scalars
 
@@ -162,12 +163,8 @@ def _any_in(starts: list[int], span: Span) -> bool:
 
 def _roots(document: Document) -> frozenset[str]:
     """Names that a contract gives, and some that it need not give: where one cannot be read it is not misspelt."""
-    facts = document.part("resources").facts
-    terms = facts.get("terms")
-    own = terms.value.entries if terms is not None and isinstance(terms.value, Mapping) else ()
-    return frozenset(
-        ("request", _GRANTED, *(each.name for each in facts.entries), *(each.name.partition("(")[0] for each in own))
-    )
+    part = document.part("resources")
+    return frozenset(("request", _GRANTED, *(each.name for each in part.facts.entries), *names_in(part)))
 
 
 class _Unread:

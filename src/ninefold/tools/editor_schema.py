@@ -19,6 +19,7 @@ from ninefold.language.key import Key, Kind
 from ninefold.language.routes import METHODS
 from ninefold.language.shapes import (
     JSON,
+    SHARED_TYPE,
     Boolean,
     Date,
     Duration,
@@ -74,7 +75,7 @@ FORMS: Final[Mapping[type[Shape], str]] = {
 
 NAMES: Final[Mapping[str, str]] = {
     "a condition": _CONDITION,
-    "a shared schema such as `#/types/line`": f"#/types/{_IDENTIFIER}",
+    SHARED_TYPE.of: f"#/types/{_IDENTIFIER}",
 }
 """Names of which the language knows the form, by what they are names of."""
 
