@@ -28,6 +28,7 @@ key:
     state:   {state: true}
     created: {type: string, secret: token, on create: token()}
     changed: {type: string, secret: token, on change: token()}
+    renamed: {type: string, secret: token, on change: {name: token()}}
     given:   {type: string, secret: token}
     never:   {type: string, secret: token}
 ```
@@ -35,7 +36,12 @@ key:
 ## 3. States and transitions
 
 ```yaml
-key: {initial: a, states: [a, b], transitions: {move: {from: [a, b], to: b}}}
+key:
+  initial: a
+  states: [a, b]
+  transitions:
+    move: {from: [a, b], to: b}
+    name: {from: [a, b], to: b, sets: {name: string(now)}}
 ```
 
 ## 4. Endpoints
@@ -69,18 +75,20 @@ codes: none
 """ + LIMITS_AND_VERSIONS
 )
 
-TOKENS = ("created", "changed", "given", "never")
+TOKENS = ("created", "changed", "renamed", "given", "never")
 
 BY: dict[str, tuple[str, set[str]]] = {
-    "POST /keys": ("does: create key, body: [name]", {"created", "changed"}),
-    "POST /given": ("does: create key, body: [given]", {"created", "changed", "given"}),
-    "POST /moved": ("does: [create key, move key], body: none", {"created", "changed"}),
+    "POST /keys": ("does: create key, body: [name]", {"created", "changed", "renamed"}),
+    "POST /given": ("does: create key, body: [given]", {"created", "changed", "renamed", "given"}),
+    "POST /moved": ("does: [create key, move key], body: none", {"created", "changed", "renamed"}),
     "PATCH /keys/{id}": ("does: update key, body: [given], patch: merge", {"changed", "given"}),
-    "PATCH /names/{id}": ("does: update key, body: [name], patch: merge", {"changed"}),
+    "PATCH /names/{id}": ("does: update key, body: [name], patch: merge", {"changed", "renamed"}),
+    "POST /keys/{id}/name": ("does: update key, body: none, sets: {name: string(now)}", {"changed", "renamed"}),
     "POST /keys/{id}/move": ("does: move key, body: none", {"changed"}),
+    "POST /keys/{id}/moved": ("does: name key, body: none", {"changed", "renamed"}),
     "GET /keys/{id}": ("does: read key", set()),
     "DELETE /keys/{id}": ("does: delete key", set()),
-    "PUT /keys/{id}": ("does: put key, body: [name, given]", {"changed", "given"}),
+    "PUT /keys/{id}": ("does: put key, body: [name, given]", {"changed", "renamed", "given"}),
 }
 
 
@@ -106,7 +114,7 @@ def test_what_is_made_is_told(tmp_path: Path) -> None:
         for key, (does, made) in BY.items():
             if made:
                 method, path = key.split()
-                body = {each: "a" * 40 for each in ("name", "given") if each in does}
+                body = {each: key.ljust(40, "a") for each in ("name", "given") if each in does}
                 given = body if "body: none" not in does else None
                 answer = service.http.request(method, path.replace("{id}", "1"), json=given)
                 assert answer.status_code == 200, (key, answer.text)

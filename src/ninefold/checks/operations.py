@@ -178,7 +178,10 @@ def tokens_of(doing: Doing, given: Given) -> Collection[str]:
     tokens = [each for each in resource.fields.values() if each.secret == "token"]
     if given.body is None or not given.complete:
         return [each.name for each in tokens]
+    taken = (each for each in (doing.transition, *doing.further) if each is not None)
     made = {each.field for each in given.body}
+    made |= {name for sets in (given.sets, *(each.sets for each in taken)) for name, _ in sets}
+    made |= resource.made_on_change(made, ()).keys()
     made |= {each.name for each in tokens if each.on_change or (doing.makes and (each.on_create or not each.stored))}
     return [each.name for each in tokens if each.name in made]
 
