@@ -28,6 +28,7 @@ from ninefold.sql.events import (
 )
 
 _encode = msgspec.json.Encoder().encode
+_parts = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 class Event:
@@ -171,8 +172,10 @@ def lane(resource: str, identifier: str) -> str:
 
 
 def subject(identifier: str) -> str:
-    """The primary key of a row as the attribute `subject` of CloudEvents has it. `primary key`: a JSON array."""
-    return "/".join(map(str, msgspec.json.decode(identifier)))
+    """The primary key of a row as the attribute `subject` of CloudEvents has it. `identifier`: a JSON array. A number
+    has the text that the database has written, which is what it compares (`about` in `ninefold.sql.events`)."""
+    parts = (bytes(each) for each in _parts(identifier))
+    return "/".join(msgspec.json.decode(each) if each.startswith(b'"') else each.decode() for each in parts)
 
 
 def subscribe(
