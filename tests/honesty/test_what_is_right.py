@@ -314,6 +314,42 @@ def test_what_a_path_gives_is_refused_by_a_word(word: str, value: str) -> None:
     assert came.outcome == "no longer refused" and not came.breaches, came.breaches
 
 
+# ── What is no secret any more ────────────────────────────────────────────────────────────────────────────────
+
+
+def hidden() -> Whole:
+    return whole(
+        f"""\
+POST /users
+{JSON}
+{{"name": "ada", "word": "long forgotten"}}
+
+HTTP 201
+
+POST /users
+{JSON}
+{{"name": "ada", "word": "well remembered"}}
+
+HTTP 409
+""",
+        "  POST /users: {does: create user, body: [name, word], responses: {201: user}}",
+        """\
+  user:
+    primary key: id
+    fields:
+      id: {type: integer, on create: serial()}
+      name: {type: string, unique: true}
+      word: {type: string, minLength: 8, secret: password}
+    required: [name, word]
+""",
+    )
+
+
+def test_what_is_no_secret_any_more_is_read_like_any_other() -> None:
+    came = found(hidden(), "2 user > fields > word > secret")
+    assert came.outcome == "what remains says" and not came.breaches, came.breaches
+
+
 # ── A stream that is had over WebSocket alone, and a part that is none ────────────────────────────────────────
 
 
@@ -341,3 +377,22 @@ def test_a_part_that_is_none_says_so_of_each_of_its_lines() -> None:
     )
     came = found(of, "4 GET /notes > pages")
     assert came.outcome == "no difference" and not came.breaches, came.breaches
+
+
+# ── What a version leads to ───────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("removal", ["taken out", "not shown"])
+def test_what_a_version_leads_to_is_no_matter_of_the_default(removal: Removal) -> None:
+    of = whole(
+        "GET /1/notes\n\nHTTP 200\n",
+        "  GET /notes: {does: list note, sort: [id], pages: none, responses: {200: {notes: page.items}}}",
+        versioning="""
+  in: path
+  default: "2"
+  versions: {"2": {}, "1": {deprecated: "2026-01-01", changes: none}}
+  compatible: none
+""",
+    )
+    came = found(of, "9 default", removal)
+    assert came.outcome == "gap" and not came.breaches, came.breaches

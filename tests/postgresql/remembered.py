@@ -22,7 +22,7 @@ from ninefold.runtime.store.postgresql_tables import create_references, create_t
 from ninefold.runtime.store.protocol import Row, Session, Stored
 from ninefold.runtime.store.writer import what_comes
 from ninefold.sql.fragment import identifier
-from ninefold.values import LONGEST_SUM, json_text
+from ninefold.values import LONGEST_SUM
 
 T = TypeVar("T")
 
@@ -115,7 +115,7 @@ class Remembered:
                 columns = [name for name in names if name in now[table][0] and how.fits(name)]
                 for row in rows if columns else ():
                     values = {
-                        name: json_text(value) if how.is_to_be_json(name) else value
+                        name: how.carried(name)(value)
                         for name, value in zip(names, row, strict=True)
                         if name in columns
                     }

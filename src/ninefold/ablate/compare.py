@@ -142,6 +142,23 @@ def _less(new: Any, old: Any, *, counts: bool = False) -> bool:
             return bool(new == old) and isinstance(new, bool) is isinstance(old, bool)
 
 
+def without_member(seen: Seen, name: str) -> tuple[Any, ...]:
+    """A response and what it left behind, without a member, wherever it stands."""
+
+    def without(value: Any) -> Any:
+        match value:
+            case dict():
+                return {each: without(inner) for each, inner in value.items() if each != name}
+            case list():
+                return [without(each) for each in value]
+            case _:
+                return value
+
+    body = without(json.loads(seen.body)) if seen.body[:1] in (b"{", b"[") else seen.body
+    rows = [[(table, without(_open(table, row))) for table, row in each] for each in (seen.rows, seen.gone)]
+    return seen.status, seen.headers, body, rows
+
+
 def _lines_less(new: bytes, old: bytes) -> bool:
     rest = iter(old.splitlines())
     return all(any(_line_less(line, each) for each in rest) for line in new.splitlines())

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from ninefold.ablate.compare import Change, does_more, is_less, refuses, says_the_same, shows_more
+from ninefold.ablate.compare import Change, does_more, is_less, refuses, says_the_same, shows_more, without_member
 from ninefold.ablate.facts import Removal, Said, Written
 from ninefold.ablate.fixed import Asked, Whole
 from ninefold.ablate.provenance import attributed, inside
@@ -136,8 +136,15 @@ class Removed:
         )
 
     def is_spoken_for(self, change: Change) -> bool:
-        """Whether something else that stands says it: a wider line of part 7, or the reference beside a `type`."""
-        return self.is_wider_code(change) or self._follows(change)
+        """Whether something else that stands says it: a wider line of part 7, the reference beside a `type`, or, of
+        what was `secret`, that a field is readable."""
+        return self.is_wider_code(change) or self._follows(change) or self._is_readable(change)
+
+    def _is_readable(self, change: Change) -> bool:
+        """Whether nothing is otherwise but that a field is kept and shown that was `secret`."""
+        return self.fact.names[-1] == "secret" and without_member(change.new, self.fact.names[-2]) == without_member(
+            change.old, self.fact.names[-2]
+        )
 
     def is_wider_code(self, change: Change) -> bool:
         """Whether one refusal came for another of the same condition: `forbidden` for `forbidden lot`."""

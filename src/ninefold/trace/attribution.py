@@ -304,7 +304,8 @@ class _Of:
             varies = versions.by in ("header", "media type") or isinstance(versions.default, Pin)
             found = stated(versions.trace) if varies else ()
         elif name == "link":
-            found = stated((*version.trace, *versions.trace)) if version is not versions.versions[0] else ()
+            announced = [version.places[key] for key in ("deprecated", "sunset") if key in version.places]
+            found = stated((*version.trace, *announced)) if version is not versions.versions[0] else ()
         else:
             found = stated([version.places[key] for key in (name, f"{name[:-3]}ed") if key in version.places])
         return found, once(*found, Http(OF_VERSIONS[name])) if found else ()

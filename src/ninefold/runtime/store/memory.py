@@ -19,7 +19,7 @@ from ninefold.runtime.store.protocol import Row, Session, Stored, Unavailable
 from ninefold.runtime.store.writer import Transaction, what_comes
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.shape import encode_shape
-from ninefold.values import Anything, Integer, Number, Text, Type, json_text, optional
+from ninefold.values import Anything, Digest, Integer, Number, Text, Type, json_text, optional
 
 T = TypeVar("T")
 
@@ -119,7 +119,7 @@ class Memory:
                 if table != _OWN:
                     self._connection.execute(f"DELETE FROM {identifier(table)}")
                     if shared:
-                        self._copy(old, table, {name: how.is_to_be_json(name) for name in shared})
+                        self._copy(old, table, {name: how.carried(name) for name in shared})
             if self._counts and _counts(old):
                 self._connection.execute("DELETE FROM sqlite_sequence")
                 counted = old.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
@@ -129,14 +129,12 @@ class Memory:
             old.close()
             self._begin()
 
-    def _copy(self, old: apsw.Connection, table: str, columns: Mapping[str, bool]) -> None:
-        """`columns`: those that both have, and whether their values become JSON."""
+    def _copy(self, old: apsw.Connection, table: str, columns: Mapping[str, Callable[[Stored], Stored]]) -> None:
+        """`columns`: those that both have, and what becomes of their values."""
         names, places = ", ".join(map(identifier, columns)), ", ".join("?" * len(columns))
         insert = f"INSERT INTO {identifier(table)} ({names}) VALUES ({places})"
         for row in old.execute(f"SELECT {names} FROM {identifier(table)} ORDER BY rowid"):
-            values = [
-                json_text(value) if as_json else value for value, as_json in zip(row, columns.values(), strict=True)
-            ]
+            values = [carried(value) for value, carried in zip(row, columns.values(), strict=True)]
             with suppress(apsw.ConstraintError):
                 self._connection.execute(insert, values)
 
@@ -164,11 +162,25 @@ class _Carried:
 
     def fits(self, column: str) -> bool:
         old, new = self.old.get(column), self.new.get(column)
-        return old is None or new is None or optional(old) == optional(new) or self.is_to_be_json(column)
+        return old is None or new is None or optional(old) == optional(new) or self.carried(column) is not _as_it_is
 
-    def is_to_be_json(self, column: str) -> bool:
-        """Whether a value that was stored as it is is stored as JSON now."""
-        return isinstance(self.old.get(column), Text | Integer | Number) and isinstance(self.new.get(column), Anything)
+    def carried(self, column: str) -> Callable[[Stored], Stored]:
+        """What becomes of a value: what was stored as it is is stored as JSON now, and what was hidden may be read."""
+        match self.old.get(column), self.new.get(column):
+            case Text() | Integer() | Number(), Anything():
+                return json_text
+            case Digest(), Text():
+                return _as_text
+            case _:
+                return _as_it_is
+
+
+def _as_it_is(value: Stored) -> Stored:
+    return value
+
+
+def _as_text(value: Stored) -> Stored:
+    return value.decode("latin-1") if isinstance(value, bytes) else value
 
 
 def _types(schema: Schema, table: str) -> dict[str, Type]:
