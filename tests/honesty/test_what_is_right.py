@@ -103,6 +103,22 @@ def test_what_blocks_in_one_version_may_leave_out_in_another() -> None:
     assert came.outcome == "gap" and not came.breaches, came.breaches
 
 
+def test_what_only_an_older_version_leaves_open_blocks_no_newer_one() -> None:
+    of = whole(
+        "GET /days/1\n\nHTTP 200\n",
+        "  GET /days/{day}: {does: compute, path: {day: {type: integer}}, responses: {200: {day: request.path.day}}}",
+        versioning="""
+  in: header
+  name: Version
+  default: "2"
+  versions: {"2": {}, "1": {changes: [{change: "GET /days/{day}", was: {path: {day: {type: string}}}}]}}
+  compatible: none
+""",
+    )
+    came = found(of, "9 versions > 1 > changes > 0 > was > path > day > type")
+    assert came.outcome == "gap" and not came.breaches, came.breaches
+
+
 def test_what_is_answered_as_it_was_and_is_blocked_is_found() -> None:
     of = versions()
 

@@ -3,7 +3,7 @@ accounts for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 from ninefold.ablate.compare import Change, does_more, is_less, refuses, says_the_same, shows_more, without_member
@@ -53,7 +53,7 @@ class Removed:
     @property
     def questions(self) -> tuple[OpenQuestion, ...]:
         """The questions that are open now and were not."""
-        return _further(self.whole.loaded, self.loaded)
+        return _further(self.whole.loaded.open_questions, self.loaded.open_questions)
 
     # What is not served.
 
@@ -70,8 +70,8 @@ class Removed:
 
     def _is_blocked(self, endpoint: str | None, version: str | None) -> bool:
         """In a version: another one may not have what the gap is about, or not read it."""
-        before, now = self.whole.loaded.of(version), self.loaded.of(version)
-        questions = self.questions if now is None else now.open_questions if before is None else _further(before, now)
+        before, now = _open(self.whole.loaded, version), _open(self.loaded, version)
+        questions = self.questions if now is None else _further(before or (), now)
         return any(endpoint in each.blocks for each in questions)
 
     def lacks(self, change: Change) -> bool:
@@ -245,9 +245,18 @@ class Removed:
         )
 
 
-def _further(before: Loaded, now: Loaded) -> tuple[OpenQuestion, ...]:
-    known = {(each.question.id, each.subject, each.text) for each in before.open_questions}
-    return tuple(each for each in now.open_questions if (each.question.id, each.subject, each.text) not in known)
+def _further(before: Iterable[OpenQuestion], now: Iterable[OpenQuestion]) -> tuple[OpenQuestion, ...]:
+    known = {(each.question.id, each.subject, each.text) for each in before}
+    return tuple(each for each in now if (each.question.id, each.subject, each.text) not in known)
+
+
+def _open(loaded: Loaded, version: str | None) -> tuple[OpenQuestion, ...] | None:
+    """What one version leaves open; None: it is not shown. The newest tells of the others, too."""
+    found = loaded.of(version)
+    if found is None or found is not loaded:
+        return None if found is None else found.open_questions
+    of_others = {id(each) for older in loaded.older for each in older.open_questions}
+    return tuple(each for each in loaded.open_questions if id(each) not in of_others)
 
 
 def _entry(facts: Mapping, names: tuple[str, ...]) -> Entry | None:
