@@ -13,7 +13,7 @@ import httpx
 import pytest
 from tests.postgresql import server
 from tests.postgresql.nodes import CONTRACT, Node, nodes
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 from ninefold.pipeline import compile_document
 from ninefold.runtime.store.postgresql_serving import SERVED, Alike, number_of
@@ -32,6 +32,9 @@ def number(text: str, document: str = "contract.md") -> int:
 
 def test_a_document_is_the_contract_that_it_holds_whatever_it_is_called() -> None:
     assert number(BEFORE, "seats.v2.md") == number(BEFORE) != number(AFTER)
+
+
+HOLD: Final = f"SELECT pg_advisory_lock_shared({SERVED}, {{}})"
 
 
 @pytest.fixture
@@ -80,14 +83,22 @@ def test_a_node_that_gives_up_when_others_have_gone_over_goes_over_as_well(docum
     that it was told of and comes back to the one before, and then one of the one that it was told of."""
     url = server.database()
     seen = f"SELECT 1 FROM pg_locks WHERE objsubid = 2 AND classid = {SERVED}::oid AND objid = {number(BEFORE)}"
-    hold = f"SELECT pg_advisory_lock_shared({SERVED}, {{}})"
     with nodes(url, 1, contract=document) as (node,), closing(server.Asked(url)) as after:
         with closing(server.Asked(url)) as third:
-            third.run(hold.format(1))
+            third.run(HOLD.format(1))
             document.write_text(AFTER, encoding="utf-8")
             hang_up(node)
             until(lambda: not third.run(seen))
             until(lambda: third.run(seen))
-            after.run(hold.format(number(AFTER)))
+            after.run(HOLD.format(number(AFTER)))
         node.until_said("served anew")
         assert code(node) == "nowhere"
+
+
+def test_a_node_whose_database_others_have_taken_meanwhile_ends_and_not_as_if_it_was_told_to(document: Path) -> None:
+    url = server.database()
+    with nodes(url, 1, contract=document) as (node,), closing(server.Asked(url)) as third:
+        third.run(HOLD.format(1))
+        document.write_text(AFTER, encoding="utf-8")
+        hang_up(node)
+        assert node.process.wait(PATIENCE) == 2
