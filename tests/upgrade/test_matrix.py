@@ -185,6 +185,8 @@ def _values(connection: apsw.Connection) -> Iterator[tuple[str, list[str]]]:
     for table, column in columns:
         found = connection.execute(f'SELECT "{column}" FROM "{table}" WHERE "{column}" IS NOT NULL').fetchall()
         number = [float(value) if isinstance(value, int) else value for (value,) in found]
+        if column == "$revision":
+            number = [str(value).rstrip("~") for value in number]  # of a row that has another value
         yield f"{table}.{column}", sorted(map(repr, number))
 
 

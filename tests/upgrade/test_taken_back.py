@@ -70,7 +70,9 @@ def test_what_the_upgrade_did_is_not_counted_as_written_since(
     monkeypatch.chdir(path.parent)
     assert opened(path, "")
     Path("rooms.yaml").write_text(loaded("a resource renamed").source.text, encoding="utf-8")
-    decided = """{rename: booking, to: stay}, {remove rows: stay, where: "old.id == 'b3'"}"""
+    decided = (
+        """{rename: booking, to: stay}, {set: room.title, is: "'same'"}, {remove rows: stay, where: "old.id == 'b3'"}"""
+    )
     Path("rooms.upgrade.yaml").write_text(f"changes: [{decided}]\n", encoding="utf-8")
     assert "upgraded." in said("ninefold upgrade rooms.yaml --apply", 0, capsys)
     connection = apsw.Connection(path.name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import assert_never
+from typing import Final, assert_never
 
 import apsw
 from msgspec import structs
@@ -22,7 +22,7 @@ from ninefold.runtime.store import tables
 from ninefold.runtime.store.changing import looked_for
 from ninefold.runtime.store.premises import Question
 from ninefold.runtime.store.protocol import Row, Stored
-from ninefold.runtime.store.worked import Worked, filled, worked
+from ninefold.runtime.store.worked import REVISED, Worked, filled, revision_of, worked
 from ninefold.sql import waiting
 from ninefold.sql.credentials import create_scopes, set_apart, table_name, table_of, taken_back
 from ninefold.sql.events import (
@@ -201,13 +201,16 @@ def _decided(step: steps.Fill | steps.MapState, connection: apsw.Connection, emp
     match step:
         case steps.Fill(column=column, where=where, reads=reads):
             given = _called(connection, filled(step, emptied))
-            return f"UPDATE {table} SET {identifier(column)} = {given}{_where(where, reads, connection)}"
+            return f"UPDATE {table} SET {identifier(column)} = {given}, {_ANEW}{_where(where, reads, connection)}"
         case steps.MapState(column=column, by=by, old=old, new=new, kept=kept):
             since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {_NOW}"
-            changed = f"{identifier(column)} = {literal(new)}{since}"
+            changed = f"{identifier(column)} = {literal(new)}, {_ANEW}{since}"
             return f"UPDATE {table} SET {changed} WHERE {identifier(by)} = {literal(old)}"
         case _:
             assert_never(step)
+
+
+_ANEW: Final = f"{identifier(REVISION_COLUMN)} = {REVISED}"
 
 
 def _where(where: Typed | None, reads: steps.Reads, connection: apsw.Connection) -> str:
@@ -280,7 +283,7 @@ def _remade(step: steps.Remake, wanted: Schema, connection: apsw.Connection) -> 
         yield f"ALTER TABLE {identifier(new)} ADD COLUMN {stored} {form}"
     columns = {identifier(column): _value(value, name) for column, value in step.values.items()}
     columns |= {stored: now for stored, now, _ in asides}
-    columns[identifier(REVISION_COLUMN)] = identifier(REVISION_COLUMN)
+    columns[identifier(REVISION_COLUMN)] = revision_of(step)
     if table.states:
         columns[identifier(ENTERED_COLUMN)] = identifier(ENTERED_COLUMN) if step.entered else _NOW
     is_own = any(column.serial for column in table.columns) or tables.is_known_by_rowid(table, wanted)

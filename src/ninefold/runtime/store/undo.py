@@ -84,9 +84,9 @@ def _since(connection: apsw.Connection, then: Mapping[str, int], now: Mapping[st
     )
     revision = identifier(REVISION_COLUMN)
     tables = [identifier(str(name)) for (name,) in connection.execute(having, (REVISION_COLUMN,))]
-    known = " UNION ALL ".join(f"SELECT {revision} FROM before.{each}" for each in tables)
+    known = " UNION ALL ".join(f"SELECT rtrim({revision}, '~') FROM before.{each}" for each in tables)
     for name, count in now.items():
-        new = f"SELECT count(*) FROM main.{identifier(name)} WHERE {revision} NOT IN ({known})"
+        new = f"SELECT count(*) FROM main.{identifier(name)} WHERE rtrim({revision}, '~') NOT IN ({known})"
         [(more,)] = connection.execute(new).fetchall()
         less = then.get(name, 0) - (count - int(str(more)))
         if more or less > 0:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ninefold.expressions.evaluate import SOURCES, EvaluationError, compile
 from ninefold.expressions.tree import Typed, words
+from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.changing import Failed
 from ninefold.runtime.store.protocol import Stored
+from ninefold.sql.fragment import identifier
 from ninefold.upgrade.as_it_was import free_members
-from ninefold.upgrade.steps import Fill, Reads
+from ninefold.upgrade.sources import Kept
+from ninefold.upgrade.steps import Fill, Reads, Remake
 from ninefold.values import Type, from_sqlite, to_sqlite
 
 Worked: TypeAlias = tuple[tuple[str, ...], Callable[[Sequence[Stored]], Stored]]
@@ -52,3 +55,14 @@ def filled(step: Fill, emptied: Counter[str]) -> Worked:
         return found
 
     return (*columns, step.column), counted
+
+
+REVISED: Final = f"{identifier(REVISION_COLUMN)} || '~'"
+"""The revision of a row that an upgrade gives other values: who has read it before has an entity tag of something else.
+What it was is known without what stands behind it, since to undo an upgrade loses nothing of its own."""
+
+
+def revision_of(step: Remake) -> str:
+    """What rows of a table that is made anew have for their revision: another one, where one of their values is."""
+    kept = all(isinstance(each, Kept) for each in step.values.values())
+    return identifier(REVISION_COLUMN) if kept else REVISED
