@@ -96,7 +96,7 @@ def _statements(step: Step, wanted: Schema, connection: apsw.Connection, emptied
             yield from _removed(step, connection)
         case steps.Reissue(table=name, column=column, password=password, required=required):
             nobodys = (_NO_PASSWORD if password else "randomblob(32)") if required else "NULL"
-            yield f"UPDATE {identifier(name)} SET {identifier(column)} = {nobodys}"
+            yield f"UPDATE {identifier(name)} SET {identifier(column)} = {nobodys}, {_ANEW}"
         case steps.Keep(table=name, column=column, to=to):
             yield f"ALTER TABLE {identifier(name)} ADD COLUMN {identifier(to)} {_form(connection, name, column)}"
             yield f"UPDATE {identifier(name)} SET {identifier(to)} = {identifier(column)}"
