@@ -235,6 +235,13 @@ def _codes(plan: ServicePlan) -> Iterator[ErrorCode]:
         yield from () if each is None else each.codes
 
 
+def has_new_states(change: Change, both: Both) -> bool:
+    """Whether it is the states of a resource that the old contract has not."""
+    is_whole = change.part == 3 and change.key.path == "RESOURCE" and change.how == "added"
+    known = value_of(both.old.contract.resources.resources) or ()
+    return is_whole and all(each.name != change.names[0] for each in known)
+
+
 def is_of_others(change: Change, side: Side, promise: Promise) -> bool:
     """Whether more is something else: events of a kind that is known arise where they did not, and a filter holds of
     rows that do not answer to it. That more rows are shown, a list may promise; that nothing is, promises it not."""
@@ -274,6 +281,8 @@ def besides(change: Change, way: Direction, alone: Alone, both: Both, promise: P
             yield from _of_function(change, path)
         case 2, path if path.startswith("RESOURCE.primary key") and change.how != "added":
             yield from effects("takes", "less", promise, said="rows that differ in it alone are one")
+        case 3, "RESOURCE" if has_new_states(change, both):
+            yield Effect("operators", "compatible", None, "no row was in any of these states")
         case 3, path if path.startswith("RESOURCE.gone") and new is None:
             yield Effect("owners", "opens", None, "rows that were gone are there")
     if change.part == 2 and alone.felt.routes:

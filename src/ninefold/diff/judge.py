@@ -12,6 +12,7 @@ from ninefold.diff.alone import Alone, Both
 from ninefold.diff.answers import of_conditions
 from ninefold.diff.audiences import (
     besides,
+    has_new_states,
     is_implied,
     is_of_others,
     is_untold,
@@ -178,7 +179,7 @@ class Judge:
             and reads(self.both.new_plan, "granted", "expires_in")
         ):
             yield Effect("readers", "look", None, "who is given a credential is told another time")
-        if key.path == "ENDPOINT.ends":
+        if key.path == "ENDPOINT.ends" or has_new_states(change, self.both):
             return
         if key.path == "precedence":
             yield from effects(side, "unproved", self.promise, said=swapped(self.both))
