@@ -22,7 +22,7 @@ from tests.slices import LONG
 from tests.waiting import until
 
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.http import answer
+from ninefold.runtime.http import answer, works
 from ninefold.runtime.operations.flow import Select
 from ninefold.runtime.request import behind, steps
 from ninefold.runtime.store import postgresql_replica, postgresql_writer
@@ -236,7 +236,7 @@ def _believed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _callers_of_the_replica(monkeypatch: pytest.MonkeyPatch) -> None:
-    true = answer.Works.begun
+    true = works.Works.begun
 
     async def look_up(self: Any, work: Any) -> Any:
         rows = await self._database.replica.read([_TRIVIAL], work.text, work.binds)
@@ -246,7 +246,7 @@ def _callers_of_the_replica(monkeypatch: pytest.MonkeyPatch) -> None:
         is_of_caller = isinstance(work, Select) and "$credential" in work.text
         return look_up(self, work) if is_of_caller else true(self, work, body, address)
 
-    monkeypatch.setattr(answer.Works, "begun", begun)
+    monkeypatch.setattr(works.Works, "begun", begun)
     monkeypatch.setattr(steps, "foresee", lambda x, precedent, then: then())
 
 

@@ -16,7 +16,6 @@ from time import perf_counter
 from msgspec.structs import replace
 
 from ninefold.runtime.http.access_log import Observe, Reason, Record
-from ninefold.runtime.http.answer import Works
 from ninefold.runtime.http.asking import Asking, Reasons, Settled, Trace, Watch
 from ninefold.runtime.http.body import Body, Whole, headers_of, is_last, requested
 from ninefold.runtime.http.capacity import LITTLE_BYTES, SAFE, Capacity, ClientAddress, client_address
@@ -24,6 +23,7 @@ from ninefold.runtime.http.cycle import Message, Receive, Send
 from ninefold.runtime.http.framing import Head
 from ninefold.runtime.http.streams import Streams
 from ninefold.runtime.http.wire import Wire, as_get, over_http, over_websocket
+from ninefold.runtime.http.works import Works
 from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.messages.notes import Looked
 from ninefold.runtime.operations.flow import Follow, Wait

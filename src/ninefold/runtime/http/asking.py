@@ -9,9 +9,10 @@ from time import perf_counter
 from typing import Protocol, TypeAlias
 
 from ninefold.runtime.http.access_log import Observe, Reason, Record
-from ninefold.runtime.http.answer import Answer, Works
+from ninefold.runtime.http.answer import Answer
 from ninefold.runtime.http.body import Body, Whole, headers_of, with_length
 from ninefold.runtime.http.capacity import Capacity
+from ninefold.runtime.http.works import Works
 from ninefold.runtime.messages.message import HeaderFields, Request, Response
 from ninefold.runtime.operations.flow import Follow
 from ninefold.runtime.request.exchange import Exchange, arrived, finished, open_to_origins, overloaded, unavailable

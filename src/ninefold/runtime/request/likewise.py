@@ -119,8 +119,7 @@ def _left_of(
 ) -> Left:
     """Each line is what is left of one step, in the order of `steps.py`."""
     now_of, timers, constant = service.sources.now, service.timers, service.env
-    recalled = at_once.recalled_at_once
-    who, admits = admission.who, admission.admits
+    recalled, who, admits = at_once.recalled_at_once, admission.who, admission.admits
     names = tuple((name, text_reader(type_)) for name, type_, _ in endpoint.names)
     alone = names[0] if len(names) == 1 else None
     recall, noted, asked, was = precedent.recall, precedent.env, asking(precedent), precedent.caller
