@@ -20,6 +20,7 @@ from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment
 from ninefold.sql.plpgsql import FUNCTIONS
 from ninefold.sql.postgresql import POSTGRESQL
+from ninefold.sql.postgresql_columns import stored_form
 from ninefold.sql.sqlite import SQLITE
 from ninefold.values import Boolean, Integer, Number, Type, to_sqlite
 
@@ -62,9 +63,7 @@ def asked(
 
 
 _SQLITE: Final[Mapping[type[Type], str]] = {Boolean: "INTEGER", Integer: "INTEGER", Number: "REAL"}
-_POSTGRESQL: Final[Mapping[type[Type], str]] = {
-    kind: postgresql.stored_form(kind()) for kind in (Boolean, Integer, Number)
-}
+_POSTGRESQL: Final[Mapping[type[Type], str]] = {kind: stored_form(kind()) for kind in (Boolean, Integer, Number)}
 
 
 @cache

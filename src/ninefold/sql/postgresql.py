@@ -14,40 +14,21 @@ from typing import Any, Final
 from ninefold.sql.dialect import ROWS, Dialect, once, template
 from ninefold.sql.fragment import PLACEHOLDER, Fragment, join
 from ninefold.sql.plpgsql import AS_INTEGER
+from ninefold.sql.postgresql_columns import BY_CODE_POINT, of_column, of_text, of_then, stored_form
 from ninefold.values import (
     WHITE_SPACE,
     Anything,
     Array,
     Boolean,
     Digest,
-    Duration,
     Integer,
-    Null,
     Number,
     Object,
-    Row,
     SQLiteValue,
     Text,
     Timestamp,
     Type,
 )
-
-_BY_CODE_POINT: Final = ' COLLATE "C"'
-
-
-def stored_form(type_: Type) -> str:
-    """What a value of a type is stored as; of a row, that of its primary key has to be asked for."""
-    match type_:
-        case Boolean():
-            return "boolean"
-        case Integer() | Duration():
-            return "bigint"
-        case Number():
-            return "double precision"
-        case Digest():
-            return "bytea"
-        case Text() | Timestamp() | Array() | Object() | Anything() | Null() | Row():
-            return "text" + _BY_CODE_POINT
 
 
 def bound(type_: Type) -> str:
@@ -119,8 +100,8 @@ _TEMPLATES: Final[Mapping[str, str]] = {
     "contains": "(strpos({0}, {1}) > 0)",
     "starts_with": "starts_with({0}, {1})",
     "ends_with": "(right({0}, length({1})) = {1})",
-    "lower_ascii": f"lower({{0}}{_BY_CODE_POINT})",
-    "upper_ascii": f"upper({{0}}{_BY_CODE_POINT})",
+    "lower_ascii": f"lower({{0}}{BY_CODE_POINT})",
+    "upper_ascii": f"upper({{0}}{BY_CODE_POINT})",
     "trim": "btrim({0}, E'" + "".join(f"\\u{ord(each):04x}" for each in WHITE_SPACE) + "')",
     "index_of": "(strpos({0}, {1}) - 1)::bigint",
     # What no text is as long as stays an integer: where it is constant, PostgreSQL works it out before it asks whether.
@@ -161,7 +142,7 @@ _TEMPLATES: Final[Mapping[str, str]] = {
         for id, symbol in (("less", "<"), ("less_equal", "<="), ("greater", ">"), ("greater_equal", ">="))
         for kinds, collation in (
             (("boolean", "integer", "number", "duration"), ""),
-            (("text", "timestamp"), _BY_CODE_POINT),
+            (("text", "timestamp"), BY_CODE_POINT),
         )
         for kind in kinds
     },
@@ -216,7 +197,7 @@ class PostgreSQL:
             case Number():
                 return '"$double of json"(' + value + ")"
             case Text():
-                form = "CASE \"$kind\"({0}) WHEN 'string' THEN ({0}::json #>> '{}')" + _BY_CODE_POINT + " END"
+                form = "CASE \"$kind\"({0}) WHEN 'string' THEN ({0}::json #>> '{}')" + BY_CODE_POINT + " END"
             case Array(items=Anything()):
                 form = "CASE \"$kind\"({0}) WHEN 'list' THEN {0} END"
             case Object(members={}):
@@ -252,7 +233,7 @@ class PostgreSQL:
         return Fragment(f"{alias}.place")
 
     def name_of(self, alias: str) -> Fragment:
-        return Fragment(f"({alias}.name{_BY_CODE_POINT})")
+        return Fragment(f"({alias}.name{BY_CODE_POINT})")
 
     def named(self, alias: str, value: Fragment, type_: Type) -> Fragment:
         return f"({alias}.name = " + value + ")" if isinstance(type_, Text | Timestamp) else Fragment(self.false)
@@ -306,17 +287,17 @@ class PostgreSQL:
         return "json_build_object(" + join(", ", (f"'{name}', " + cell for name, cell in cells)) + ")::text"
 
     def of_text(self, text: Fragment, type_: Type) -> Fragment:
-        return _of_text(text, type_)
+        return of_text(text, type_)
 
     def item_of(self, array: Fragment, position: int, type_: Type) -> Fragment:
-        return _of_then("((" + array + f")::json -> {position})", type_, typed=False)
+        return of_then("((" + array + f")::json -> {position})", type_, typed=False)
 
     def member_of(self, object_: Fragment, name: str, type_: Type) -> Fragment:
-        return _of_then("((" + object_ + f")::json -> '{name}')", type_, typed=True)
+        return of_then("((" + object_ + f")::json -> '{name}')", type_, typed=True)
 
     def about(self, column: str, width: int) -> str:
         parts = f"json_array_elements_text({column}::json) WITH ORDINALITY AS part(value, place)"
-        return f"(SELECT coalesce(string_agg(part.value, '/' ORDER BY part.place), '') FROM {parts}){_BY_CODE_POINT}"
+        return f"(SELECT coalesce(string_agg(part.value, '/' ORDER BY part.place), '') FROM {parts}){BY_CODE_POINT}"
 
     def later(self, one: Fragment, other: Fragment) -> Fragment:
         return once((one, other), template("CASE WHEN {0} >= {1} THEN {0} WHEN {0} < {1} THEN {1} END"), _NAMELESS)
@@ -337,32 +318,7 @@ def _of_json(json: Fragment, type_: Type) -> Fragment:
         case Anything() | Array() | Object():
             return "nullif((" + json + ")::text, 'null')"
         case _:
-            return _of_column(json, type_)
-
-
-def _of_column(json: Fragment, type_: Type) -> Fragment:
-    """What a column held, from JSON that was made of it: JSON is a text in it."""
-    return _of_text("(" + json + " #>> '{}')", type_)
-
-
-def _of_then(json: Fragment, type_: Type, typed: bool) -> Fragment:
-    """The same of what outlives a contract. None where it is of another type or, not `typed`, not the text of one."""
-    value, (types, looks) = _of_column(json, type_), _KEPT_AS.get(type(type_), ("", ""))
-    known = "json_typeof(" + json + f") IN ({types}) AND " if typed else Fragment("")
-    return "CASE WHEN " + known + json + f" #>> '{{}}' ~ '{looks}' THEN " + value + " END" if types else value
-
-
-_WHOLE: Final = ("'number'", "^-{0,1}([0-9]{1,18}|[0-8][0-9]{18}|9[01][0-9]{17}|92[01][0-9]{16})$")
-_KEPT_AS: Final[Mapping[type, tuple[str, str]]] = {
-    Boolean: ("'boolean', 'number'", "^(true|false|[01])$"), Integer: _WHOLE, Duration: _WHOLE, Text: ("'string'", ""),
-    Number: ("'number'", r"^-{0,1}[0-9]+(\.[0-9]+){0,1}([eE][+-]{0,1}[12]{0,1}[0-9]{1,2}){0,1}$"),
-    Timestamp: ("'string'", ""), Array: ("'string'", r"^\[.*\]$"), Object: ("'string'", r"^\{.*\}$"),
-}  # fmt: skip
-
-
-def _of_text(text: Fragment, type_: Type) -> Fragment:
-    form = stored_form(type_)
-    return text + _BY_CODE_POINT if form.startswith("text") else "CAST(" + text + f" AS {form})"
+            return of_column(json, type_)
 
 
 def _json(value: Fragment, type_: Type) -> Fragment:

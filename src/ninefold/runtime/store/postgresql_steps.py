@@ -29,7 +29,8 @@ from ninefold.sql import waiting
 from ninefold.sql.credentials import of_scopes, scopes_of, set_apart, table_name, table_of, taken_back
 from ninefold.sql.events import DROP_DELIVERIES
 from ninefold.sql.fragment import identifier, literal
-from ninefold.sql.postgresql import POSTGRESQL, fitted, stored_form
+from ninefold.sql.postgresql import POSTGRESQL, fitted
+from ninefold.sql.postgresql_columns import stored_form
 from ninefold.upgrade import sources, steps
 from ninefold.upgrade.shape import encode_shape
 from ninefold.upgrade.steps import Premise, Step

@@ -31,7 +31,8 @@ from ninefold.sql.events import (
 from ninefold.sql.fragment import Fragment, identifier, literal
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.sql.plpgsql import FUNCTIONS
-from ninefold.sql.postgresql import POSTGRESQL, stored_form
+from ninefold.sql.postgresql import POSTGRESQL
+from ninefold.sql.postgresql_columns import stored_form
 from ninefold.sql.postgresql_events import last_of_log
 from ninefold.upgrade.shape import ON_DELETE, identifier_type, receivers_key, reference_indexes
 from ninefold.upgrade.steps import Support
