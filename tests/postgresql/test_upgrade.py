@@ -75,6 +75,16 @@ def of_base(rows: int) -> str:
     return url
 
 
+def but_for_revisions(rows: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """As `held`, whether an upgrade has given rows other revisions or not: beside nodes it does not (decision 0191)."""
+    return {name: [{**row, "$revision": plain(row.get("$revision"))} for row in each] for name, each in rows.items()}
+
+
+def plain(revision: object) -> object:
+    """That of the write which it is of."""
+    return revision.rstrip("~") if isinstance(revision, str) else revision
+
+
 def held(database: str) -> dict[str, list[dict[str, Any]]]:
     """All rows of the resources, and of what was set aside."""
     if not database.startswith("postgresql:"):

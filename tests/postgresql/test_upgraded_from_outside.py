@@ -15,7 +15,7 @@ from time import monotonic
 
 import pytest
 from tests.postgresql import server
-from tests.postgresql.test_upgrade import beside, held
+from tests.postgresql.test_upgrade import beside, held, plain
 from tests.slices import LONG, some
 from tests.upgrade.test_a_strangers_way import is_served
 from tests.upgrade.test_matrix import CHANGES, check_nothing_is_lost, databases, loaded, path
@@ -89,7 +89,8 @@ def values(database: str) -> dict[str, list[str]]:
     found = dict[str, list[str]]()
     for table, rows in held(database).items():
         for column in {name for row in rows for name in row} if not table.startswith("$ninefold") else ():
-            there = (row[column] for row in rows if row[column] is not None)
+            there = [row[column] for row in rows if row[column] is not None]
+            there = list(map(plain, there)) if column == "$revision" else there
             found[f"{table}.{column}"] = sorted(repr(float(each) if isinstance(each, int) else each) for each in there)
     return found
 

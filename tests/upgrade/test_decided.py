@@ -96,7 +96,7 @@ DECISIONS: dict[str, tuple[Schema, str, dict[str, list[Any]]]] = {
     "a value for all": (
         with_table(replace(PERSON, columns=(*PERSON.columns, Column("nick", Text(), True)))),
         "{set: person.nick, is: \"old.name + '!'\"}",
-        {"person": [(1, "Ann", "2000-01-01T00:00:00.000000Z", "Ann!", "p1"), (2, "Bob", None, "Bob!", "p2")]},
+        {"person": [(1, "Ann", "2000-01-01T00:00:00.000000Z", "Ann!", "p1~"), (2, "Bob", None, "Bob!", "p2~")]},
     ),
     "a value for those who have none": (
         column(ORDER, "count", Column("count", Integer(), True)),
@@ -104,7 +104,7 @@ DECISIONS: dict[str, tuple[Schema, str, dict[str, list[Any]]]] = {
         {
             "order": [
                 ("a", "x", 1, 2, 3, '["q"]', "open", "o1", "2026-01-01T00:00:00.000000Z"),
-                ("b", "y", 2, None, 0, None, "shut", "o2", "2026-01-02T00:00:00.000000Z"),
+                ("b", "y", 2, None, 0, None, "shut", "o2~", "2026-01-02T00:00:00.000000Z"),
             ]
         },
     ),
@@ -113,7 +113,7 @@ DECISIONS: dict[str, tuple[Schema, str, dict[str, list[Any]]]] = {
         "{set: order.count, is: string(old.count), where: has(old.count)}",
         {
             "order": [
-                ("a", "x", 1, 2, "3", '["q"]', "open", "o1", "2026-01-01T00:00:00.000000Z"),
+                ("a", "x", 1, 2, "3", '["q"]', "open", "o1~", "2026-01-01T00:00:00.000000Z"),
                 ("b", "y", 2, None, None, None, "shut", "o2", "2026-01-02T00:00:00.000000Z"),
             ]
         },
@@ -123,8 +123,8 @@ DECISIONS: dict[str, tuple[Schema, str, dict[str, list[Any]]]] = {
         '{set: order.code, is: "[old.code]"}',
         {
             "order": [
-                ("a", '["x"]', 1, 2, 3, '["q"]', "open", "o1", "2026-01-01T00:00:00.000000Z"),
-                ("b", '["y"]', 2, None, None, None, "shut", "o2", "2026-01-02T00:00:00.000000Z"),
+                ("a", '["x"]', 1, 2, 3, '["q"]', "open", "o1~", "2026-01-01T00:00:00.000000Z"),
+                ("b", '["y"]', 2, None, None, None, "shut", "o2~", "2026-01-02T00:00:00.000000Z"),
             ]
         },
     ),
@@ -137,7 +137,7 @@ DECISIONS: dict[str, tuple[Schema, str, dict[str, list[Any]]]] = {
             )
         ),
         "{set: line.by, is: 2}",
-        {"line": [("a", 1, "one", 2, "l1"), ("a", 2, None, 2, "l2")]},
+        {"line": [("a", 1, "one", 2, "l1~"), ("a", 2, None, 2, "l2~")]},
     ),
     "another state": (
         with_table(replace(ORDER, machine=Machine("state", ("open", "lost")))),
@@ -145,7 +145,7 @@ DECISIONS: dict[str, tuple[Schema, str, dict[str, list[Any]]]] = {
         {
             "order": [
                 ("a", "x", 1, 2, 3, '["q"]', "open", "o1", "2026-01-01T00:00:00.000000Z"),
-                ("b", "y", 2, None, None, None, "lost", "o2", "2026-01-02T00:00:00.000000Z"),
+                ("b", "y", 2, None, None, None, "lost", "o2~", "2026-01-02T00:00:00.000000Z"),
             ]
         },
     ),

@@ -188,12 +188,18 @@ def test_what_goes_without_a_question_keeps_every_value(path: Path, name: str) -
     assert with_schema(path, schema) == ()
 
 
+def but_for_marks(value: object) -> object:
+    """A row that was given other values has another revision (decision 0191)."""
+    return value.rstrip("~") if isinstance(value, str) else value
+
+
 @pytest.mark.parametrize("name", [name for name in GOES if name != "states less"])
 def test_the_contract_of_yesterday_is_served_again(path: Path, name: str) -> None:
     before = dump(path)
     with_schema(path, GOES[name])
     with_schema(path, FIRST)
-    assert dump(path) == before
+    now = {table: [tuple(map(but_for_marks, row)) for row in rows] for table, rows in dump(path).items()}
+    assert now == before
     connection = apsw.Connection(str(path))
     connection.execute("INSERT INTO person (name, \"$revision\") VALUES ('New', 'n')")
     assert connection.execute("SELECT id FROM person WHERE name = 'New'").fetchall() == [(10,)], "numbers go on"

@@ -168,7 +168,7 @@ class _Of:
             case "stalled":
                 return once(Http("RFC 9110, section 15.5.9"), Fixed("too much"), Requested("a body that did not come"))
             case "not upgraded":
-                return once(*of_route, Fixed("events over websocket"), Requested("the header Upgrade"))
+                return once(*of_route, Fixed("events over WebSocket"), Requested("the header Upgrade"))
             case _:
                 return ()
 
@@ -242,7 +242,7 @@ class _Of:
         if name in OF_STATUSES:
             yield self._of_status(name)
         if name in OF_UPGRADES and self.trace.ended == "not upgraded":
-            causes = Http(OF_UPGRADES[name]), Fixed("events over websocket")
+            causes = Http(OF_UPGRADES[name]), Fixed("events over WebSocket")
             yield causes, causes
         yield from self._of_rates(name)
         if name in OF_VERSIONS:
