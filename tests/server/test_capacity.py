@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from ipaddress import ip_network
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -22,7 +23,7 @@ from tests.waiting import until
 
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http.app import Application
-from ninefold.runtime.http.capacity import Capacity
+from ninefold.runtime.http.capacity import Capacity, client_address
 from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
@@ -36,7 +37,8 @@ def serving(plan: ServicePlan, path: Path, capacity: Capacity) -> Iterator[tuple
     assert isinstance(opened, Opened), opened
     listening = socket.create_server(("127.0.0.1", 0), backlog=1_000)
     host, port = listening.getsockname()
-    application = Application(ready(plan, opened.database.key("cursors")), opened.database, capacity=capacity)
+    service, address = ready(plan, opened.database.key("cursors")), client_address([ip_network("127.0.0.0/8")])
+    application = Application(service, opened.database, capacity=capacity, address=address)
     stop = Stop()
     thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
     thread.start()
@@ -49,10 +51,11 @@ def serving(plan: ServicePlan, path: Path, capacity: Capacity) -> Iterator[tuple
         opened.database.close()
 
 
-def begun(http: httpx.Client, length: int, sent: bytes) -> socket.socket:
-    """A request whose body does not end."""
+def begun(http: httpx.Client, length: int, sent: bytes, of: str = "192.0.2.1") -> socket.socket:
+    """A request whose body does not end, of a client's address."""
     connection = socket.create_connection((http.base_url.host, http.base_url.port or 80))
-    head = f"POST /customers HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+    head = f"POST /customers HTTP/1.1\r\nhost: x\r\nx-forwarded-for: {of}\r\n"
+    head += f"content-type: application/json\r\ncontent-length: {length}\r\n\r\n"
     connection.sendall(head.encode() + sent)
     return connection
 
@@ -82,6 +85,30 @@ def test_beyond_the_most_requests_it_is_unavailable(tmp_path: Path) -> None:
         slow[1].close()
         until(lambda: capacity.requests == 1)
     assert (capacity.requests, capacity.bytes) == (0, 0)
+
+
+def test_who_sends_half_of_many_bodies_leaves_others_room(tmp_path: Path) -> None:
+    capacity = Capacity(most_requests=5, most_bodies_of_one=2)
+    with serving(payments(), tmp_path / "a.db", capacity) as (http, _), ExitStack() as open_:
+        slow = [open_.enter_context(begun(http, 15, b'{"name"')) for _ in range(2)]
+        until(lambda: capacity.requests == 2)
+        for _ in range(5):
+            with begun(http, 15, b'{"name"') as beyond:
+                assert b"503 Service Unavailable" in answer(beyond)
+        with begun(http, 15, b'{"name"', "192.0.2.2") as other:
+            until(lambda: capacity.requests == 3)
+            other.sendall(b': "Ann"}')
+            assert b"201 Created" in answer(other)
+        # What comes whole is not waited for.
+        assert http.post("/customers", json={"name": "Bea"}).status_code == 201
+        for each in slow:
+            each.sendall(b': "Ann"}')
+            assert b"201 Created" in answer(each)
+        with begun(http, 15, b'{"name"') as again:
+            until(lambda: capacity.requests == 1)
+            again.close()
+        until(lambda: capacity.requests == 0)
+        assert not capacity.bodies_of
 
 
 def test_bodies_are_bounded_all_together(tmp_path: Path) -> None:

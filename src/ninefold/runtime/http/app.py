@@ -212,8 +212,8 @@ class Application:
 
     async def _http(self, scope: Message, receive: Receive, send: Send, websocket: Wire | None = None) -> None:
         """`websocket`: what it goes on over, where it is a handshake and accepted."""
-        body = Body(receive, self.capacity, kept=self.watch is not None)
-        asking = self.asking(requested(scope, self._address), body)
+        request = requested(scope, self._address)
+        asking = self.asking(request, Body(receive, self.capacity, request.address, kept=self.watch is not None))
         try:
             asking.begin()
             if not asking.over:

@@ -53,9 +53,11 @@ class Body:
     """The body of one request. `read_to_the_end`: nothing of it is still on its way. `content`: what was read, if it is
     `kept`. `size`: the bytes of it, and of its response, that count for the service's capacity."""
 
-    __slots__ = ("_capacity", "_kept", "_receive", "content", "read_to_the_end", "size")
+    __slots__ = ("_address", "_capacity", "_kept", "_receive", "content", "read_to_the_end", "size")
 
-    def __init__(self, receive: Receive, capacity: Capacity, kept: bool) -> None:
+    def __init__(self, receive: Receive, capacity: Capacity, address: str, kept: bool) -> None:
+        """`address`: of the client that sends it."""
+        self._address = address
         self._receive = receive
         self._capacity = capacity
         self._kept = kept
@@ -65,6 +67,13 @@ class Body:
 
     async def read(self, limit: int) -> bytes | TooLarge:
         """All of it, of at most `limit` bytes. Raises Disconnected, Stalled or Unavailable."""
+        self._capacity.await_body(self._address)
+        try:
+            return await self._all(limit)
+        finally:
+            self._capacity.awaited_body(self._address)
+
+    async def _all(self, limit: int) -> bytes | TooLarge:
         chunks: list[bytes] = []
         size = 0
         while True:

@@ -13,13 +13,18 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.protocol import Unavailable
 
+K = TypeVar("K", bound=Hashable)
+
 REQUESTS = 5_000
 """Requests on their way, from the end of the head to the end of the response."""
+
+BODIES_OF_ONE = 2_500
+"""Of them, those of one address whose bodies have yet to come: who sends half of many leaves others room."""
 
 STREAMS = 10_000
 """Responses that go on for as long as somebody listens. They are not counted among the requests on their way."""
@@ -55,6 +60,7 @@ class Capacity:
     """What is on its way, and how much may be."""
 
     most_requests: int = REQUESTS
+    most_bodies_of_one: int = BODIES_OF_ONE
     most_bytes: int = BODY_BYTES
     most_streams: int = STREAMS
     most_streams_of_one: int = STREAMS_OF_ONE
@@ -67,6 +73,7 @@ class Capacity:
     streams: int = 0
     computations: int = 0
     calls: int = 0
+    bodies_of: Counter[str] = field(default_factory=Counter)
     streams_of: Counter[Hashable] = field(default_factory=Counter)
     computations_of: Counter[str] = field(default_factory=Counter)
 
@@ -90,9 +97,16 @@ class Capacity:
         """It is one of the requests again."""
         self.requests += 1
         self.streams -= 1
-        self.streams_of[caller] -= 1
-        if not self.streams_of[caller]:
-            del self.streams_of[caller]
+        _count_one_less(self.streams_of, caller)
+
+    def await_body(self, address: str) -> None:
+        """One more body has yet to come from an address. Raises Unavailable where they are too many."""
+        if self.bodies_of[address] >= self.most_bodies_of_one:
+            raise Unavailable("too many bodies of one address have yet to come")
+        self.bodies_of[address] += 1
+
+    def awaited_body(self, address: str) -> None:
+        _count_one_less(self.bodies_of, address)
 
     def compute(self, address: str) -> None:
         """One more computation for an address. Raises Unavailable where they are too many."""
@@ -105,9 +119,7 @@ class Capacity:
 
     def computed(self, address: str) -> None:
         self.computations -= 1
-        self.computations_of[address] -= 1
-        if not self.computations_of[address]:
-            del self.computations_of[address]
+        _count_one_less(self.computations_of, address)
 
     def call(self) -> None:
         """One more call of a function. Raises Unavailable where they are too many."""
@@ -141,6 +153,12 @@ class Capacity:
 
     def release(self, size: int) -> None:
         self.bytes -= size
+
+
+def _count_one_less(counts: Counter[K], of: K) -> None:
+    counts[of] -= 1
+    if not counts[of]:
+        del counts[of]
 
 
 Network: TypeAlias = IPv4Network | IPv6Network
