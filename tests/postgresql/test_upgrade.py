@@ -20,7 +20,7 @@ from tests.postgresql import server
 from tests.slices import LONG, some
 from tests.upgrade.test_a_strangers_way import REFUSED, SERVE, leads_to_served
 from tests.upgrade.test_many_rows import ANEW
-from tests.upgrade.test_matrix import CHANGES, answered, loaded
+from tests.upgrade.test_matrix import CHANGES, answered, loaded, of_write
 
 from ninefold.cli import main
 from ninefold.operator.audit import Audit
@@ -77,12 +77,7 @@ def of_base(rows: int) -> str:
 
 def but_for_revisions(rows: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
     """As `held`, whether an upgrade has given rows other revisions or not: beside nodes it does not (decision 0191)."""
-    return {name: [{**row, "$revision": plain(row.get("$revision"))} for row in each] for name, each in rows.items()}
-
-
-def plain(revision: object) -> object:
-    """That of the write which it is of."""
-    return revision.rstrip("~") if isinstance(revision, str) else revision
+    return {name: [{**row, "$revision": of_write(row.get("$revision"))} for row in each] for name, each in rows.items()}
 
 
 def held(database: str) -> dict[str, list[dict[str, Any]]]:

@@ -15,10 +15,10 @@ from time import monotonic
 
 import pytest
 from tests.postgresql import server
-from tests.postgresql.test_upgrade import beside, held, plain
+from tests.postgresql.test_upgrade import beside, held
 from tests.slices import LONG, some
 from tests.upgrade.test_a_strangers_way import is_served
-from tests.upgrade.test_matrix import CHANGES, check_nothing_is_lost, databases, loaded, path
+from tests.upgrade.test_matrix import CHANGES, check_nothing_is_lost, databases, loaded, of_write, path
 from tests.waiting import until
 
 from ninefold.runtime.store.opening import open_database
@@ -90,7 +90,7 @@ def values(database: str) -> dict[str, list[str]]:
     for table, rows in held(database).items():
         for column in {name for row in rows for name in row} if not table.startswith("$ninefold") else ():
             there = [row[column] for row in rows if row[column] is not None]
-            there = list(map(plain, there)) if column == "$revision" else there
+            there = list(map(of_write, there)) if column == "$revision" else there
             found[f"{table}.{column}"] = sorted(repr(float(each) if isinstance(each, int) else each) for each in there)
     return found
 

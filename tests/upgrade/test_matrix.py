@@ -186,8 +186,13 @@ def _values(connection: apsw.Connection) -> Iterator[tuple[str, list[str]]]:
         found = connection.execute(f'SELECT "{column}" FROM "{table}" WHERE "{column}" IS NOT NULL').fetchall()
         number = [float(value) if isinstance(value, int) else value for (value,) in found]
         if column == "$revision":
-            number = [str(value).rstrip("~") for value in number]  # of a row that has another value
+            number = list(map(of_write, number))
         yield f"{table}.{column}", sorted(map(repr, number))
+
+
+def of_write(value: Any) -> Any:
+    """A revision without what an upgrade puts behind that of a row to which it gives other values (decision 0191)."""
+    return value.rstrip("~") if isinstance(value, str) else value
 
 
 def check_nothing_is_lost(before: dict[str, list[str]], after: dict[str, list[str]], changed: list[str]) -> None:

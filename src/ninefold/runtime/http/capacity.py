@@ -132,7 +132,7 @@ class Capacity:
 
     def admits(self, size: int) -> bool:
         """Whether one more request may come, with so many bytes of a body."""
-        return self.requests < self.most_requests and self.bytes + size <= self.most_bytes
+        return not self.is_used_up and self.has_room_for(size)
 
     def has_room_for(self, size: int) -> bool:
         """Of more bytes of a body."""

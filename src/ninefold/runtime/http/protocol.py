@@ -80,7 +80,7 @@ class Protocol(asyncio.Protocol):
         self._transport = transport
         self._written = asyncio.Event()
         self._written.set()
-        self.is_taken = True
+        self.is_taken = True  # as the event says; each response asks, and this costs no call
         # What the machine has not taken yet is known at once, and waited for: of TLS there may be something already.
         transport.set_write_buffer_limits(high=1, low=0)
         self._untaken = Untaken(self._loop, transport, self._patience, self.cut)

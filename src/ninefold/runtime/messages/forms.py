@@ -7,7 +7,7 @@ repeated is an array. A text that is none of what is meant stays as it is, for t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
@@ -40,9 +40,8 @@ def parse(data: bytes) -> dict[str, Any]:
 def pairs(data: bytes, errors: str) -> Iterator[tuple[str, str]]:
     """What is written as names and values, one after another (WHATWG URL 5.1): `+` is a space, `%` with two digits a
     byte. `errors`: what becomes of bytes that are not UTF-8, as `bytes.decode` has it."""
-    text = data.decode("utf-8", "surrogateescape").replace("+", " ")
+    text, meant = _spaced(data), _meant(errors)
     is_plain = _BYTES.search(text) is None
-    meant = partial(_BYTES.sub, partial(_text, errors))
     for pair in text.split("&"):
         if pair:
             name, _, value = pair.partition("=")
@@ -51,7 +50,16 @@ def pairs(data: bytes, errors: str) -> Iterator[tuple[str, str]]:
 
 def decoded(written: bytes) -> str:
     """What is written of a name or a value. Raises ValueError for what is not in UTF-8."""
-    return _BYTES.sub(partial(_text, "strict"), written.decode("utf-8", "surrogateescape").replace("+", " "))
+    return _meant("strict")(_spaced(written))
+
+
+def _spaced(written: bytes) -> str:
+    return written.decode("utf-8", "surrogateescape").replace("+", " ")
+
+
+def _meant(errors: str) -> Callable[[str], str]:
+    """What is meant by a text in which bytes are escaped."""
+    return partial(_BYTES.sub, partial(_text, errors))
 
 
 def _text(errors: str, found: re.Match[str]) -> str:

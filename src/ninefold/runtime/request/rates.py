@@ -254,7 +254,7 @@ class Headers:
     def told(self, told: Sequence[Told], refused: bool) -> HeaderFields:
         """Of the rates that counted a request. `refused`: the response refuses it for one of them. One number stands
         for the rate that is the nearest to its end."""
-        nearest = told[0] if len(told) == 1 else min(told, key=_left_of)
+        nearest = min(told, key=_left_of)
         found: list[tuple[bytes, bytes]] = []
         for name, carries in self.fields:
             match carries:

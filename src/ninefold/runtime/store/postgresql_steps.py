@@ -24,7 +24,7 @@ from ninefold.runtime.store.changing import Broken, Dangling, left_dangling, loo
 from ninefold.runtime.store.postgresql_premises import Ask, Asking
 from ninefold.runtime.store.premises import all_are_told, broken
 from ninefold.runtime.store.protocol import Row, Session, Stored
-from ninefold.runtime.store.worked import REVISED, Worked, filled, revision_of, worked
+from ninefold.runtime.store.worked import ANEW, Worked, filled, revision_of, worked
 from ninefold.sql import waiting
 from ninefold.sql.credentials import of_scopes, scopes_of, set_apart, table_name, table_of, taken_back
 from ninefold.sql.events import DROP_DELIVERIES
@@ -64,7 +64,6 @@ _INDEXES: Final = (
 )
 NOW: Final = "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 _TIME: Final = stored_form(Timestamp())
-_ANEW: Final = f"{identifier(REVISION_COLUMN)} = {REVISED}"
 
 
 class Changing:
@@ -167,7 +166,7 @@ def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
         case steps.MapState(table=name, column=column, by=by, old=old, new=new, kept=kept):
             since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {NOW}"
             yield (
-                f"UPDATE {identifier(name)} SET {identifier(column)} = {literal(new)}, {_ANEW}{since}"
+                f"UPDATE {identifier(name)} SET {identifier(column)} = {literal(new)}, {ANEW}{since}"
                 f" WHERE {identifier(by)} = {literal(old)}"
             )
         case steps.Keep(table=name, column=column, to=to):
@@ -265,7 +264,7 @@ def _numbered_anew(table: str, ask: Ask) -> Iterator[str]:
 
 def _fill(table: str, column: str, ask: Ask, cells: Worked, where: Typed | None, reads: steps.Reads) -> None:
     for rows in _rows(table, cells[0], ask, where, reads):
-        give(table, column, ask, [place for place, _ in rows], [cells[1](row) for _, row in rows], f", {_ANEW}")
+        give(table, column, ask, [place for place, _ in rows], [cells[1](row) for _, row in rows], f", {ANEW}")
 
 
 def give(table: str, column: str, ask: Ask, places: Sequence[Any], values: Sequence[Stored], also: str = "") -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Final, assert_never
+from typing import assert_never
 
 import apsw
 from msgspec import structs
@@ -22,7 +22,7 @@ from ninefold.runtime.store import tables
 from ninefold.runtime.store.changing import looked_for
 from ninefold.runtime.store.premises import Question
 from ninefold.runtime.store.protocol import Row, Stored
-from ninefold.runtime.store.worked import REVISED, Worked, filled, revision_of, worked
+from ninefold.runtime.store.worked import ANEW, Worked, filled, revision_of, worked
 from ninefold.sql import waiting
 from ninefold.sql.credentials import create_scopes, set_apart, table_name, table_of, taken_back
 from ninefold.sql.events import (
@@ -96,7 +96,7 @@ def _statements(step: Step, wanted: Schema, connection: apsw.Connection, emptied
             yield from _removed(step, connection)
         case steps.Reissue(table=name, column=column, password=password, required=required):
             nobodys = (_NO_PASSWORD if password else "randomblob(32)") if required else "NULL"
-            yield f"UPDATE {identifier(name)} SET {identifier(column)} = {nobodys}, {_ANEW}"
+            yield f"UPDATE {identifier(name)} SET {identifier(column)} = {nobodys}, {ANEW}"
         case steps.Keep(table=name, column=column, to=to):
             yield f"ALTER TABLE {identifier(name)} ADD COLUMN {identifier(to)} {_form(connection, name, column)}"
             yield f"UPDATE {identifier(name)} SET {identifier(to)} = {identifier(column)}"
@@ -201,16 +201,13 @@ def _decided(step: steps.Fill | steps.MapState, connection: apsw.Connection, emp
     match step:
         case steps.Fill(column=column, where=where, reads=reads):
             given = _called(connection, filled(step, emptied))
-            return f"UPDATE {table} SET {identifier(column)} = {given}, {_ANEW}{_where(where, reads, connection)}"
+            return f"UPDATE {table} SET {identifier(column)} = {given}, {ANEW}{_where(where, reads, connection)}"
         case steps.MapState(column=column, by=by, old=old, new=new, kept=kept):
             since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {_NOW}"
-            changed = f"{identifier(column)} = {literal(new)}, {_ANEW}{since}"
+            changed = f"{identifier(column)} = {literal(new)}, {ANEW}{since}"
             return f"UPDATE {table} SET {changed} WHERE {identifier(by)} = {literal(old)}"
         case _:
             assert_never(step)
-
-
-_ANEW: Final = f"{identifier(REVISION_COLUMN)} = {REVISED}"
 
 
 def _where(where: Typed | None, reads: steps.Reads, connection: apsw.Connection) -> str:

@@ -57,12 +57,16 @@ def filled(step: Fill, emptied: Counter[str]) -> Worked:
     return (*columns, step.column), counted
 
 
-REVISED: Final = f"{identifier(REVISION_COLUMN)} || '~'"
+_REVISION: Final = identifier(REVISION_COLUMN)
+_REVISED: Final = f"{_REVISION} || '~'"
 """The revision of a row that an upgrade gives other values: who has read it before has an entity tag of something else.
 What it was is known without what stands behind it, since to undo an upgrade loses nothing of its own."""
+
+ANEW: Final = f"{_REVISION} = {_REVISED}"
+"""What an update sets besides that gives rows other values."""
 
 
 def revision_of(step: Remake) -> str:
     """What rows of a table that is made anew have for their revision: another one, where one of their values is."""
     kept = all(isinstance(each, Kept) for each in step.values.values())
-    return identifier(REVISION_COLUMN) if kept else REVISED
+    return _REVISION if kept else _REVISED
