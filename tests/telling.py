@@ -7,10 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ninefold import docs
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
-from ninefold.tools import editor_schema, gaps, letter
+from ninefold.tools import documents, editor_schema, gaps, letter
 from ninefold.tools.explain import render as explained
 from ninefold.tools.explain.endpoint import explain_endpoint
 from ninefold.tools.explain.service import explain_service
@@ -20,7 +19,7 @@ from ninefold.tools.propose.propose import propose
 def tell(corpus: Path) -> dict[str, Any]:
     """Everything that the sources at hand tell of the documents in a folder, and of the language."""
 
-    told: dict[str, Any] = {"docs": {name: make() for name, make in docs.GENERATED.items()}}
+    told: dict[str, Any] = {"docs": {name: make() for name, make in documents.GENERATED.items()}}
     told["editor"] = {str(part): editor_schema.block_of(part) for part in range(1, 10)}
     for path in sorted(corpus.iterdir()):
         try:

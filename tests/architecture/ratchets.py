@@ -11,9 +11,9 @@ from pathlib import Path
 import grimp
 
 from ninefold.language.conditions import CONDITIONS
+from ninefold.language.meanings import meanings
 from ninefold.language.table import counted, shapes
 from ninefold.language.verbs import table
-from ninefold.meanings import meanings
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"

@@ -16,9 +16,9 @@ import msgspec
 import pytest
 
 import ninefold
-from ninefold.catalogue import CODES
 from ninefold.cli import document, main
 from ninefold.cli.commands import COMMANDS
+from ninefold.diagnostics.codes import CODES
 from ninefold.diagnostics.explanations import explanation
 from ninefold.pipeline import load
 from ninefold.plan.service import ServicePlan

@@ -13,19 +13,15 @@ from pathlib import Path
 from flit_core.wheel import make_wheel_in  # type: ignore[import-untyped]
 
 import ninefold
-from ninefold.catalogue import CODES, TABLES
+from ninefold.diagnostics.codes import CODES, KINDS
 from ninefold.diagnostics.explanations import PAGES, explanation
-from ninefold.pages import sections
+from ninefold.diagnostics.pages import sections
 
 PACKAGE = Path(ninefold.__file__).parent
 
 
-def test_the_catalogue_has_all_tables() -> None:
-    assert len(TABLES) == len(list(PACKAGE.rglob("codes.py")))
-
-
 def test_no_two_kinds_have_one_code() -> None:
-    counted = Counter(code.id for table in TABLES for code in table)
+    counted = Counter(code.id for code in KINDS)
     assert [code for code, count in counted.items() if count > 1] == []
 
 

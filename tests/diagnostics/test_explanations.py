@@ -14,7 +14,7 @@ import pytest
 import yaml
 from benchmarks.families import ITEM, contract
 
-from ninefold.catalogue import CODES
+from ninefold.diagnostics.codes import CODES
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.explanations import Explanation, explanation
 from ninefold.diagnostics.source import Source

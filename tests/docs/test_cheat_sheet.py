@@ -8,7 +8,7 @@ import pytest
 
 from ninefold.cli import main
 from ninefold.diagnostics.diagnostic import Severity
-from ninefold.pages import CHEAT_SHEET, text_of
+from ninefold.diagnostics.pages import CHEAT_SHEET, text_of
 from ninefold.pipeline import compile_document
 from ninefold.plan.routes import Served
 

@@ -14,16 +14,16 @@ from ninefold.expressions.tokens import RESERVED
 from ninefold.language import former
 from ninefold.language.conditions import BY_NAME
 from ninefold.language.identifiers import KEYWORDS, RESOURCE_NAMES
+from ninefold.language.meanings import meaning_named
 from ninefold.language.table import vocabulary
 from ninefold.language.verbs import VERBS
-from ninefold.meanings import meaning_named
 from ninefold.pipeline import compile_document
 from ninefold.syntax.nodes import PARTS
 
 PACKAGE = ROOT / "src" / "ninefold"
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))
 TOLD = sorted(
-    {ROOT / "README.md", PACKAGE / "meanings.md", *(PACKAGE / "diagnostics" / "codes").glob("*.md")}
+    {ROOT / "README.md", PACKAGE / "language" / "meanings.md", *(PACKAGE / "diagnostics" / "codes").glob("*.md")}
     | {page for page in (ROOT / "docs").rglob("*.md") if page.name != "fix.md"}
 )
 """All but the page that says what became of the old words."""

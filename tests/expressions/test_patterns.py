@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ninefold.expressions.operations import EvaluationError, matches
-from ninefold.patterns import is_of_short_texts, linear, longest, places
+from ninefold.values.patterns import is_of_short_texts, linear, longest, places
 
 
 @pytest.mark.parametrize(

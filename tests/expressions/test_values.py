@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ninefold.texts import from_text
 from ninefold.values import (
     Anything,
     Array,
@@ -33,6 +32,7 @@ from ninefold.values import (
     to_json,
     to_sqlite,
 )
+from ninefold.values.texts import from_text
 
 LINE = Object(members={"at": Timestamp(), "n": Integer(), "x": Number(nullable=True)})
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from ninefold.diagnostics.codes import UNKNOWN_KEY, WRONG_WORD
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
 from ninefold.diagnostics.source import Source
-from ninefold.language.codes import UNKNOWN_KEY, WRONG_WORD
 from ninefold.language.former import (
     ACTIONS,
     CONDITIONS,

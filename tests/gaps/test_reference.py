@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from ninefold.diagnostics.diagnostic import Severity
-from ninefold.docs import GENERATED, PAGES, assemble
 from ninefold.language.authentication import Authentication
 from ninefold.language.conditions import CONDITIONS
 from ninefold.language.declaration import Declared, members
@@ -19,12 +18,13 @@ from ninefold.language.endpoints import Endpoints
 from ninefold.language.errors import Errors
 from ninefold.language.events import Events
 from ninefold.language.limits import Limits
+from ninefold.language.meanings import meaning_named, meanings
 from ninefold.language.resources import Resources
 from ninefold.language.states import Machine
 from ninefold.language.verbs import VERBS
 from ninefold.language.versioning import Versioning
-from ninefold.meanings import meaning_named, meanings
 from ninefold.pipeline import compile_document
+from ninefold.tools.documents import GENERATED, PAGES, assemble
 from ninefold.tools.reference import anchor, as_text, asked_for, entries, entry_at, entry_of, names, on, on_page
 
 ROOT = Path(__file__).parents[2]

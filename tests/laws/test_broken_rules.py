@@ -13,8 +13,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.slices import examples
 
-from ninefold import patterns
-from ninefold.applicators import SAME_VALUE
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.pipeline import compile_document
 from ninefold.runtime.messages import schemas as module
@@ -23,6 +21,8 @@ from ninefold.runtime.messages.schemas import Node, Schemas
 from ninefold.runtime.messages.turns import with_turns
 from ninefold.runtime.messages.violations import Broken, broken
 from ninefold.runtime.messages.weight import every, inside
+from ninefold.values import patterns
+from ninefold.values.applicators import SAME_VALUE
 
 KINDS = st.sampled_from(["string", "integer", "boolean", "null", "array", "object"])
 NAMES = st.sampled_from(["a", "b", "ab", "c"])

@@ -18,7 +18,7 @@ from tests.slices import examples, some
 from ninefold.contract.survey import Survey
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
-from ninefold.meanings import meanings
+from ninefold.language.meanings import meanings
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.operations import Compute, Stream
 from ninefold.plan.routes import Served

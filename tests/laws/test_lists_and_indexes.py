@@ -17,7 +17,7 @@ from tests.agreement.versions import compiled as random_contract
 from tests.contracts import ALL, EXAMPLES, ROOT, compiled
 from tests.slices import TAKEN, share, some
 
-from ninefold.checks.codes import GROWS
+from ninefold.diagnostics.codes import GROWS
 from ninefold.pipeline import Loaded
 from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.operations import List

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from tests.laws.test_broken_rules import SCHEMAS, _leaves, _referring, is_finite
 from tests.slices import examples
 
-from ninefold.applicators import SAME_VALUE, UNEVALUATED
 from ninefold.runtime.messages import schemas as module
 from ninefold.runtime.messages.schemas import Schemas, validator
 from ninefold.runtime.messages.turns import FEW, MANY
 from ninefold.runtime.messages.violations import broken
 from ninefold.runtime.messages.weight import inside
+from ninefold.values.applicators import SAME_VALUE, UNEVALUATED
 
 
 class PartByPart(Schemas):

@@ -29,7 +29,7 @@ from tests.contracts import compiled
 from tests.slices import some
 
 from ninefold.ablate.facts import row_of_entry, row_of_item
-from ninefold.checks.codes import NEEDS_WHAT_IS_NONE
+from ninefold.diagnostics.codes import NEEDS_WHAT_IS_NONE
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
 from ninefold.diagnostics.source import Span
 from ninefold.language import shapes

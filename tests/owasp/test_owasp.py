@@ -27,7 +27,7 @@ from tests.slices import some
 from tests.waiting import until
 
 from ninefold.checked.service import Checked
-from ninefold.checks.codes import LEARNS
+from ninefold.diagnostics.codes import LEARNS
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.jobs import jobs

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from ninefold.checks.codes import LEARNS
+from ninefold.diagnostics.codes import LEARNS
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.pipeline import compile_document
 

@@ -10,8 +10,8 @@ import pytest
 from tests.events.service import Running, running
 
 from ninefold.language.limits import BODY_SIZE
+from ninefold.language.meanings import meaning_named
 from ninefold.language.table import key_at
-from ninefold.meanings import meaning_named
 
 pytestmark = pytest.mark.serves
 

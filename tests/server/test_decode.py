@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from tests.server.plans import CHANGED_NOTE, JSON, MERGE, NEW_NOTE
 
 from ninefold.expressions.tree import Call, Constant, Variable
-from ninefold.json_numbers import decoding, huge
 from ninefold.plan import routes as plan
 from ninefold.runtime.messages.decode import Body
 from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.problems import Failure
 from ninefold.values import Array, Boolean, Integer, Number, Object, Text, from_sqlite
+from ninefold.values.json_numbers import decoding, huge
 
 NOTE, CHANGE = Body(NEW_NOTE), Body(CHANGED_NOTE)
 ZERO = Constant(0, Integer())

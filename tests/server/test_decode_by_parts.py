@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ninefold.json_numbers import MANY
 from ninefold.runtime.messages.json_text import DEEPEST, parse
+from ninefold.values.json_numbers import MANY
 
 LEAVES: tuple[Any, ...] = (None, True, 0, -1, 2**63, 1.5, 1e300, "", 'é\u2028"\\', "a" * 40, [], {})
 

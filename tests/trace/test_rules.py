@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.server.test_rows_that_do_not_fit import source
 
-from ninefold.applicators import BY_NAME, EACH, SAME_VALUE
 from ninefold.pipeline import compile_document
+from ninefold.values.applicators import BY_NAME, EACH, SAME_VALUE
 
 RULE = "{type: string,\n        maxLength: 1}"
 ITSELF = "type: [object, string, array], "

@@ -15,7 +15,7 @@ from typing import Any
 
 from ninefold.ablate.rehearsal import Seen, Told
 from ninefold.diagnostics.source import Source, Span
-from ninefold.meanings import meanings
+from ninefold.language.meanings import meanings
 from ninefold.plan.places import Place
 from ninefold.plan.service import ServicePlan
 from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Sequence

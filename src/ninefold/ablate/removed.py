@@ -11,7 +11,6 @@ from ninefold.ablate.facts import Removal, Said, Written
 from ninefold.ablate.fixed import Asked, Whole
 from ninefold.ablate.provenance import attributed, inside
 from ninefold.ablate.rehearsal import Seen
-from ninefold.applicators import SAME_VALUE
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.frozen import dataclass
@@ -24,6 +23,7 @@ from ninefold.plan.places import Place
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Entry, Mapping, Scalar
 from ninefold.trace.causes import places
+from ninefold.values.applicators import SAME_VALUE
 
 REFUSALS = 7
 

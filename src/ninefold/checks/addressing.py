@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from ninefold.checked.bodies import BodyLeaf
 from ninefold.checked.operations import PathName, Segment
 from ninefold.checked.resources import Field, Resource
-from ninefold.checks.codes import NO_ROW, NOT_THE_CLIENTS, ONE_ROW, PATH_OF_CREATE
 from ninefold.checks.findings import Findings
+from ninefold.diagnostics.codes import NO_ROW, NOT_THE_CLIENTS, ONE_ROW, PATH_OF_CREATE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions import ast
 from ninefold.expressions.reads import is_new_each_time

@@ -10,9 +10,12 @@ from typing import Any
 
 import jsonschema_rs
 
-from ninefold.applicators import EACH, SAME_VALUE
 from ninefold.checked.resources import Anew, Field, Resource, Rule
-from ninefold.checks.codes import (
+from ninefold.checks.findings import Findings, typed
+from ninefold.checks.looked_at import check_looks
+from ninefold.checks.model import Vocabulary
+from ninefold.contract.shared_types import DEEPEST, MOST_PARTS, PREFIX, types_in
+from ninefold.diagnostics.codes import (
     GIVEN_VALUE,
     NOT_MADE_OF_ROWS,
     SAME_BUT_FOR_CASE,
@@ -20,16 +23,12 @@ from ninefold.checks.codes import (
     TIMER_WITHOUT_REQUEST,
     TYPE_IN_ITSELF,
     VALUE_TOO_LARGE,
+    WRONG_TYPE,
 )
-from ninefold.checks.findings import Findings, typed
-from ninefold.checks.looked_at import check_looks
-from ninefold.checks.model import Vocabulary
-from ninefold.contract.shared_types import DEEPEST, MOST_PARTS, PREFIX, types_in
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place, Span
 from ninefold.expressions.ast import Invocation
-from ninefold.expressions.codes import WRONG_TYPE
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.functions import NEW_EACH_TIME
 from ninefold.expressions.reads import computed_of, fields_read, in_statement, is_new_each_time, needs_database
@@ -45,6 +44,7 @@ from ninefold.language.verbs import TRANSITION, Verb
 from ninefold.syntax.nodes import Entry, Node, Scalar, Sequence
 from ninefold.syntax.nodes import Mapping as MappingNode
 from ninefold.values import Invalid, Object, Row, Type, optional, required, to_json
+from ninefold.values.applicators import EACH, SAME_VALUE
 
 
 def check_given(resource: str, field: Field, given: Typed, span: Span, findings: Findings) -> None:

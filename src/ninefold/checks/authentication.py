@@ -12,7 +12,13 @@ from ninefold.checked.lists import Way, by_way
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import AnyCertificate, CertificateOf, LookedUp, Scheme, Signed, Verification
 from ninefold.checks.callers import may_say_more, members_of, scopes_asked, scopes_of
-from ninefold.checks.codes import (
+from ninefold.checks.credentials import check_issued
+from ninefold.checks.findings import Findings, condition, typed
+from ninefold.checks.model import Vocabulary, request_type
+from ninefold.checks.sign_in import check_password
+from ninefold.contract.service import Contract
+from ninefold.contract.survey import actions
+from ninefold.diagnostics.codes import (
     CERTIFICATE_FIELD,
     ISSUER_TWICE,
     LIKE_A_SCHEME,
@@ -21,12 +27,6 @@ from ninefold.checks.codes import (
     NOT_AN_ALGORITHM,
     ROW_OF_SOME_CASE,
 )
-from ninefold.checks.credentials import check_issued
-from ninefold.checks.findings import Findings, condition, typed
-from ninefold.checks.model import Vocabulary, request_type
-from ninefold.checks.sign_in import check_password
-from ninefold.contract.service import Contract
-from ninefold.contract.survey import actions
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import nearest
 from ninefold.expressions.reads import needs_database

@@ -10,11 +10,11 @@ from ninefold.checked.bodies import BodyConstant, BodyLeaf, BodyMember
 from ninefold.checked.operations import PathName, Segment
 from ninefold.checked.resources import Resource
 from ninefold.checks.body_types import body_members, every_member, other_members
-from ninefold.checks.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.checks.findings import Findings
 from ninefold.checks.suggestions import meant
 from ninefold.contract.service import Contract
 from ninefold.contract.writes import constants
+from ninefold.diagnostics.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from ninefold.checked.bodies import BodyMember, WholeBody
 from ninefold.checked.resources import Resource, Rule
 from ninefold.checks.assignments import Rules
-from ninefold.checks.codes import ASKS_FOR_THE_UNSAID, NOT_A_BODYS_TYPE
 from ninefold.checks.findings import Findings
 from ninefold.checks.schemas import SharedSchemas, admits_others, renamed
 from ninefold.contract.shared_types import PREFIX, Member
+from ninefold.diagnostics.codes import ASKS_FOR_THE_UNSAID, NOT_A_BODYS_TYPE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import endpoints as stated
 from ninefold.language.fact import Gap, value_of

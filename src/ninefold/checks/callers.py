@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from ninefold.checks.codes import NO_SUCH_SCOPE, NOBODY_CALLS, NOT_ONE_VALUE, NOT_SHOWN_TO_ALL, SCOPES_TWICE
 from ninefold.checks.findings import Findings
 from ninefold.contract.reach import names_in
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
+from ninefold.diagnostics.codes import NO_SUCH_SCOPE, NOBODY_CALLS, NOT_ONE_VALUE, NOT_SHOWN_TO_ALL, SCOPES_TWICE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean

@@ -9,11 +9,11 @@ from ninefold.checked.bodies import BodyLeaf, BodyMember
 from ninefold.checked.endpoints import Argument, Call, Case
 from ninefold.checked.resources import Resource
 from ninefold.checks.assignments import broken_by_constant
-from ninefold.checks.codes import CALLED_WITH, CHOSEN_BY, SAYS_NOTHING
 from ninefold.checks.findings import Findings, reads_database, typed
 from ninefold.checks.model import Vocabulary, request_type
 from ninefold.checks.schemas import admits_null
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.codes import CALLED_WITH, CHOSEN_BY, SAYS_NOTHING
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.tree import Select, Typed, Variable

@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import islice
 
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows, expressions_of
-from ninefold.checks.codes import NO_SUCH_VIEW, NOT_SHOWABLE, VALUE_TOO_LARGE
 from ninefold.checks.findings import Findings, condition, reads_database, several, typed
 from ninefold.checks.showing import (
     Showing,
@@ -28,12 +27,12 @@ from ninefold.checks.showing import (
     whole_row,
 )
 from ninefold.checks.suggestions import meant
+from ninefold.diagnostics.codes import NAME_TAKEN, NO_SUCH_VIEW, NOT_SHOWABLE, VALUE_TOO_LARGE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, Literal, MapLiteral, Name, is_items
 from ninefold.expressions.check import check
-from ninefold.expressions.codes import NAME_TAKEN
 from ninefold.expressions.reads import as_shown
 from ninefold.expressions.rows import is_as_it_was
 from ninefold.expressions.scope import Scope

@@ -8,7 +8,12 @@ from typing import Literal
 from ninefold.checked.contents import Content, Response, all_expressions, expressions_of
 from ninefold.checked.resources import Effect, Resource
 from ninefold.checked.service import Issued
-from ninefold.checks.codes import (
+from ninefold.checks.effects import stated_effects
+from ninefold.checks.findings import Findings, typed
+from ninefold.checks.model import Vocabulary
+from ninefold.contract.effects import each_alone
+from ninefold.contract.survey import signs_out_caller
+from ninefold.diagnostics.codes import (
     CREDENTIAL_KEPT,
     ENDS_NOTHING,
     ISSUER_TWICE,
@@ -17,11 +22,6 @@ from ninefold.checks.codes import (
     NEVER_TOLD,
     NOT_FOUND_BY,
 )
-from ninefold.checks.effects import stated_effects
-from ninefold.checks.findings import Findings, typed
-from ninefold.checks.model import Vocabulary
-from ninefold.contract.effects import each_alone
-from ninefold.contract.survey import signs_out_caller
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Member, Name, every

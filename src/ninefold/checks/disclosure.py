@@ -10,9 +10,9 @@ from ninefold.checked.contents import all_expressions
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.operations import List, Mutation
 from ninefold.checked.resources import Resource
-from ninefold.checks.codes import BOTH_ABSENT, GONE_COUNTED, LEARNS, TOLD_BY_EDITS
 from ninefold.checks.findings import Findings
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.codes import BOTH_ABSENT, GONE_COUNTED, LEARNS, TOLD_BY_EDITS
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span

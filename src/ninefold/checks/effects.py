@@ -8,7 +8,11 @@ from dataclasses import replace
 from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checks.addressing import with_values
 from ninefold.checks.assignments import check_given, check_made_with
-from ninefold.checks.codes import (
+from ninefold.checks.effects_of_effects import deleted_by, without_an_end
+from ninefold.checks.findings import Findings, typed
+from ninefold.checks.model import Vocabulary
+from ninefold.contract.effects import as_wanted, each_alone, known_by
+from ninefold.diagnostics.codes import (
     EACH_OF_NO_ARRAY,
     EFFECT_ON_NO_ROW,
     EFFECT_ON_THIS,
@@ -18,10 +22,6 @@ from ninefold.checks.codes import (
     NOT_SET,
     PUT_OF_NO_ROW,
 )
-from ninefold.checks.effects_of_effects import deleted_by, without_an_end
-from ninefold.checks.findings import Findings, typed
-from ninefold.checks.model import Vocabulary
-from ninefold.contract.effects import as_wanted, each_alone, known_by
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.ast import Name, held_equal, named_by, reads_row
 from ninefold.expressions.check import check

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
-from ninefold.checks.codes import EFFECT_IN_A_CIRCLE, TOO_MANY_EFFECTS
 from ninefold.checks.findings import Findings
+from ninefold.diagnostics.codes import EFFECT_IN_A_CIRCLE, TOO_MANY_EFFECTS
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import effects as stated
 from ninefold.language.fact import Fact, Shown, value_of

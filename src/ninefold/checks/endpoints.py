@@ -16,7 +16,6 @@ from ninefold.checks.authentication import admissions, of_list
 from ninefold.checks.bodies import check_body, check_members, check_required
 from ninefold.checks.body_types import body_members, check_type_of_body, other_members
 from ninefold.checks.calls import check_call, check_case, result_type
-from ninefold.checks.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE
 from ninefold.checks.credentials import check_ends, check_issues
 from ninefold.checks.effects import check_effects
 from ninefold.checks.errors import check_own_shape
@@ -31,9 +30,9 @@ from ninefold.checks.showing import Showing
 from ninefold.checks.sign_in import check_grant, check_sign_in
 from ninefold.checks.states import check_sets
 from ninefold.checks.without_effect import WHICH_ARE_LISTED
+from ninefold.diagnostics.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE, OF_EXPRESSIONS
 from ninefold.diagnostics.diagnostic import Label, has_errors
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.codes import CODES as EXPRESSION_CODES
 from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Typed
@@ -46,7 +45,7 @@ from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
 from ninefold.values import Text, Type
 
-KEPT = frozenset((*EXPRESSION_CODES, GIVEN_VALUE, NOT_A_BODY, NOT_IN_FORCE))
+KEPT = frozenset((*OF_EXPRESSIONS, GIVEN_VALUE, NOT_A_BODY, NOT_IN_FORCE))
 """What is said of an endpoint that a gap blocks."""
 
 STOPS = "the endpoint answers 501"

@@ -8,12 +8,12 @@ from dataclasses import replace
 from ninefold.checked.endpoints import ErrorShape
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import ErrorCode, Errors
-from ninefold.checks.codes import DETAIL_OF_ANOTHER, DETAIL_OF_TWO, NEVER_ARISES, UNUSED_CODE
 from ninefold.checks.contents import check_content
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.showing import Showing
 from ninefold.checks.without_effect import headers_of_http
+from ninefold.diagnostics.codes import DETAIL_OF_ANOTHER, DETAIL_OF_TWO, NEVER_ARISES, UNUSED_CODE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.rows import BEFORE, before, rows_read
 from ninefold.language import errors as stated

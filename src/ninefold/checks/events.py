@@ -11,13 +11,6 @@ from ninefold.checked.contents import Object as ContentObject
 from ninefold.checked.endpoints import Cause, EventKind, Events, Stream, Subscribers, Webhooks
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.assignments import OF_REQUESTS, roots
-from ninefold.checks.codes import (
-    KIND_NOT_TOLD,
-    SAYS_NOTHING,
-    TIMER_WITHOUT_REQUEST,
-    TWO_MEANINGS,
-    TWO_RECEIVERS,
-)
 from ninefold.checks.contents import check_content
 from ninefold.checks.credentials import check_payload
 from ninefold.checks.event_log import HAPPENED, check_kept
@@ -25,6 +18,13 @@ from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.showing import Showing
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.codes import (
+    KIND_NOT_TOLD,
+    SAYS_NOTHING,
+    TIMER_WITHOUT_REQUEST,
+    TWO_MEANINGS,
+    TWO_RECEIVERS,
+)
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import ResourceShape, Scope

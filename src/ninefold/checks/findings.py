@@ -8,19 +8,18 @@ from dataclasses import field, replace
 from functools import cached_property
 
 from ninefold.checked.service import NotInForce
-from ninefold.checks.codes import NOT_IN_FORCE
 from ninefold.checks.never_equal import never_equal
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics import regex
+from ninefold.diagnostics.codes import NO_SUCH_FIELD, NO_SUCH_FUNCTION, NO_SUCH_NAME, NOT_IN_FORCE
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place, Source, Span
 from ninefold.diagnostics.suggest import did_you_mean, is_guess, nearest
 from ninefold.expressions.ast import Invocation, Member, Name, Problem, every, reads_member
 from ninefold.expressions.check import check
-from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_FUNCTION, NO_SUCH_NAME
 from ninefold.expressions.reads import computed_of, needs_database
 from ninefold.expressions.scope import Inferred, Scope
 from ninefold.expressions.to_sql import Item, sql_problem

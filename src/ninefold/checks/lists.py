@@ -12,7 +12,11 @@ from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.lists import Rules, asked, growing
 from ninefold.checked.operations import Filter, Pages, SortKeys, Sorts
 from ninefold.checked.resources import Resource
-from ninefold.checks.codes import (
+from ninefold.checks.findings import Findings, inferring
+from ninefold.checks.model import Vocabulary, request_type, type_of
+from ninefold.checks.resources import is_key
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.codes import (
     GROWS,
     NOT_A_SORT_KEY,
     OF_ALL_ROWS,
@@ -22,10 +26,6 @@ from ninefold.checks.codes import (
     SEVERAL_VALUES,
     WITHOUT_VALUE,
 )
-from ninefold.checks.findings import Findings, inferring
-from ninefold.checks.model import Vocabulary, request_type, type_of
-from ninefold.checks.resources import is_key
-from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, COUNT, INFERRED

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ninefold.applicators import BY_NAME, SAME_VALUE, UNEVALUATED
-from ninefold.checks.codes import VALUE_TOO_LARGE
 from ninefold.checks.findings import Findings
 from ninefold.contract.shared_types import schemas_in, types_in
+from ninefold.diagnostics.codes import VALUE_TOO_LARGE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.language.fact import value_of
 from ninefold.language.json_schema import VALUES
 from ninefold.language.schemas import Schema
+from ninefold.values.applicators import BY_NAME, SAME_VALUE, UNEVALUATED
 
 MOST_TIMES: Final = 64
 """How often one value is looked at. Without a bound schemas in each other double it, and some thirty of them take

@@ -7,16 +7,15 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from ninefold.checked.bodies import BodyMember
-from ninefold.checks.codes import COMPUTED_CYCLE
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.schemas import SharedSchemas, admits_null, schema_of
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import types_in
+from ninefold.diagnostics.codes import COMPUTED_CYCLE, NOT_IN_SQL, TOO_LARGE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
 from ninefold.expressions.ast import Ast, Const, Invocation, ListLiteral, Literal, Name, Unary
-from ninefold.expressions.codes import NOT_IN_SQL, TOO_LARGE
 from ninefold.expressions.functions import NEW_EACH_TIME
 from ninefold.expressions.reads import (
     DEEPEST_COMPUTED,

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ninefold.checks.codes import NEVER_EQUAL
 from ninefold.checks.schemas import SharedSchemas, schema_of
 from ninefold.contract.survey import Survey
+from ninefold.diagnostics.codes import NEVER_EQUAL
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
 from ninefold.diagnostics.suggest import did_you_mean, there_are
 from ninefold.expressions.ast import Literal, every

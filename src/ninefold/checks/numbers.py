@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.operations import Create
 from ninefold.checked.resources import Effect, Field, Resource
-from ninefold.checks.codes import NEVER_BEFORE_ITS_NUMBER, NOT_OF_ITS_NUMBER
 from ninefold.checks.findings import Findings
+from ninefold.diagnostics.codes import NEVER_BEFORE_ITS_NUMBER, NOT_OF_ITS_NUMBER
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.reads import computed_of

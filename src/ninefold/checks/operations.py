@@ -33,7 +33,6 @@ from ninefold.checked.operations import (
 from ninefold.checked.resources import Effect, Guard, Resource, Transition
 from ninefold.checks.bodies import body_constants
 from ninefold.checks.body_types import whole_body
-from ninefold.checks.codes import NOT_AMONG_SEVERAL, NOT_TAKEN_AFTER, ROWS_OF_SEVERAL
 from ninefold.checks.credentials import check_tokens_of_effects, check_told
 from ninefold.checks.findings import Findings
 from ninefold.checks.lists import check_all_rows
@@ -47,6 +46,7 @@ from ninefold.checks.responses import (
 )
 from ninefold.checks.selections import Selection, check_selection
 from ninefold.checks.showing import Showing
+from ninefold.diagnostics.codes import NOT_AMONG_SEVERAL, NOT_TAKEN_AFTER, ROWS_OF_SEVERAL
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place

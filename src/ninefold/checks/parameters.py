@@ -13,11 +13,17 @@ from ninefold.checked.endpoints import Cors, Requests
 from ninefold.checked.operations import Parameter
 from ninefold.checked.resources import Resource, Rule
 from ninefold.checks.assignments import Rules, validator
-from ninefold.checks.codes import ANY_ORIGIN_WITH_CREDENTIALS, NEVER_SENT, NOT_A_DEFAULT, NOT_IN_A_FORM, SEVERAL_VALUES
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import type_of
 from ninefold.checks.resources import PLAIN
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.codes import (
+    ANY_ORIGIN_WITH_CREDENTIALS,
+    NEVER_SENT,
+    NOT_A_DEFAULT,
+    NOT_IN_A_FORM,
+    SEVERAL_VALUES,
+)
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import parameters as requests
 from ninefold.language.endpoints import Endpoint

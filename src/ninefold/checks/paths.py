@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from ninefold.checked.operations import PathName, PathValue, Segment
 from ninefold.checked.resources import Field, Resource
-from ninefold.checks.codes import PATH_NAME
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import type_of
 from ninefold.checks.parameters import why_never_sent
 from ninefold.checks.resources import is_key
+from ninefold.diagnostics.codes import PATH_NAME
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions import ast

@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 
 from ninefold.checked.resources import Field, Record, Resource
 from ninefold.checks.assignments import OF_REQUESTS, validator
-from ninefold.checks.codes import RECORD_INCOMPLETE, RECORD_REFERENCE, RECORD_TWICE, RECORD_VALUE
 from ninefold.checks.findings import Findings
+from ninefold.diagnostics.codes import RECORD_INCOMPLETE, RECORD_REFERENCE, RECORD_TWICE, RECORD_VALUE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span

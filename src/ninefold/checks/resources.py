@@ -8,7 +8,11 @@ from typing import Any
 
 from ninefold.checked.resources import Anew, Expiry, Field, Guard, Resource, Seen
 from ninefold.checks.assignments import Rules, check_given, check_made, time_of_row
-from ninefold.checks.codes import (
+from ninefold.checks.findings import Findings, condition, typed
+from ninefold.checks.model import Vocabulary
+from ninefold.checks.schemas import admits_null, identifier_schema, kinds_of_identifier, known_by, schema_of
+from ninefold.contract.service import Contract
+from ninefold.diagnostics.codes import (
     COMPOSITE_TARGET,
     DELETE_CLEARS_REQUIRED,
     LOSES,
@@ -18,10 +22,6 @@ from ninefold.checks.codes import (
     TOO_MANY_FIELDS,
     WAS_MADE_OF_OTHERS,
 )
-from ninefold.checks.findings import Findings, condition, typed
-from ninefold.checks.model import Vocabulary
-from ninefold.checks.schemas import admits_null, identifier_schema, kinds_of_identifier, known_by, schema_of
-from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.rows import fields_as_they_were

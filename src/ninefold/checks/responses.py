@@ -10,7 +10,12 @@ from ninefold.checked.lists import Way, beside_rows, by_way, content_by_way
 from ninefold.checked.resources import Resource
 from ninefold.checks.body_types import body_members, other_members
 from ninefold.checks.callers import granted_type
-from ninefold.checks.codes import (
+from ninefold.checks.contents import check_content, say_rows_are_shown
+from ninefold.checks.findings import Findings, typed
+from ninefold.checks.lists import page_members
+from ninefold.checks.model import Vocabulary, request_type
+from ninefold.checks.showing import Showing, reads_items
+from ninefold.diagnostics.codes import (
     DELETED_ROW,
     LIST_HAS_NO_ROW,
     NO_SUCH_END,
@@ -19,11 +24,6 @@ from ninefold.checks.codes import (
     STATUS_OF_ITS_OWN,
     TOO_MANY_SHOWN,
 )
-from ninefold.checks.contents import check_content, say_rows_are_shown
-from ninefold.checks.findings import Findings, typed
-from ninefold.checks.lists import page_members
-from ninefold.checks.model import Vocabulary, request_type
-from ninefold.checks.showing import Showing, reads_items
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rows import BEFORE, before

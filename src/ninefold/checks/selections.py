@@ -8,10 +8,10 @@ from dataclasses import replace
 from ninefold.checked.contents import Array, Choice, Content, Object, Response, Rows
 from ninefold.checked.operations import Expansion, Projection
 from ninefold.checked.resources import Resource
-from ninefold.checks.codes import NO_SUCH_MEMBER, NOT_EXPANDED, NOT_ONE_ROW
 from ninefold.checks.contents import check_content
 from ninefold.checks.model import request_type
 from ninefold.checks.showing import Showing, stated_at, whole_of
+from ninefold.diagnostics.codes import NO_SUCH_MEMBER, NOT_EXPANDED, NOT_ONE_ROW
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.suggest import did_you_mean

@@ -11,8 +11,8 @@ from ninefold.checked.operations import PathName, Segment
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Password
 from ninefold.checks.callers import issued_scheme
-from ninefold.checks.codes import NOT_FOUND_BY, NOT_GRANTED, SIGN_IN_BODY
 from ninefold.checks.findings import Findings
+from ninefold.diagnostics.codes import NOT_FOUND_BY, NOT_GRANTED, SIGN_IN_BODY
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.language import authentication as stated

@@ -10,10 +10,10 @@ from ninefold.checked.contents import expressions_of
 from ninefold.checked.endpoints import Events
 from ninefold.checked.resources import Guard, Machine, Resource, Transition
 from ninefold.checks.assignments import OF_REQUESTS, check_given, check_made_with, roots, time_of_row
-from ninefold.checks.codes import TIMER_WITHOUT_REQUEST, UNREACHABLE_STATE, UNUSED_TRANSITION
 from ninefold.checks.effects import are_open, effects_of_transitions, stated_effects
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
+from ninefold.diagnostics.codes import TIMER_WITHOUT_REQUEST, UNREACHABLE_STATE, UNUSED_TRANSITION
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import Model

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from ninefold.checked.endpoints import Cause, EventKind, OlderKind
 from ninefold.checked.service import Checked, OperatorValue, Version, Versions
-from ninefold.checks.codes import PINNED_TO_NOTHING
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.schemas import schema_of
 from ninefold.diagnostics import regex
+from ninefold.diagnostics.codes import PINNED_TO_NOTHING
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.scope import Inferred, Model, Scope

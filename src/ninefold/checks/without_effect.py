@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ninefold.checks.assignments import is_serial
-from ninefold.checks.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, SAYS_NOTHING, STATE_OF_NOTHING, TWO_EFFECTS
 from ninefold.checks.event_log import has_log
 from ninefold.checks.findings import Findings
 from ninefold.checks.lists import OF_ONE_ROW
 from ninefold.checks.model import type_of
 from ninefold.contract.shared_types import types_in
+from ninefold.diagnostics.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, SAYS_NOTHING, STATE_OF_NOTHING, TWO_EFFECTS
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span

@@ -9,9 +9,9 @@ import textwrap
 from pathlib import Path
 from typing import Annotated, Literal
 
-from ninefold.catalogue import CODES
 from ninefold.cli.commands import AcceptProposals, InVersion, Parameter
 from ninefold.cli.terminal import Unusable, is_coloured, say, width
+from ninefold.diagnostics.codes import CODES
 from ninefold.diagnostics.diagnostic import Code, Severity
 from ninefold.diagnostics.explanations import explanation
 from ninefold.diagnostics.suggest import did_you_mean

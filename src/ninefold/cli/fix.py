@@ -10,10 +10,10 @@ from ninefold.cli.commands import File, Parameter
 from ninefold.cli.files import read_bytes
 from ninefold.cli.proposals import rewrite
 from ninefold.cli.terminal import Unusable, remark, show
+from ninefold.diagnostics.codes import UNKNOWN_KEY
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.source import Source
-from ninefold.language.codes import UNKNOWN_KEY
 from ninefold.pipeline import compile_document
 from ninefold.syntax.parser import form_of, parse, read
 from ninefold.tools.fix.fix import fixed

@@ -13,9 +13,9 @@ from ninefold.cli.commands import File, Parameter
 from ninefold.cli.document import compiled, errors_of
 from ninefold.cli.files import read_bytes
 from ninefold.cli.terminal import Unusable, reason, remark, say
+from ninefold.diagnostics.pages import CHEAT_SHEET, text_of
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.pages import CHEAT_SHEET, text_of
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.syntax.parser import BYTE_ORDER_MARK
 from ninefold.tools.blank import blank

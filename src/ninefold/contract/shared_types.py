@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from ninefold.applicators import SAME_VALUE
 from ninefold.language.fact import Name, value_of
 from ninefold.language.json_schema import VALUES
 from ninefold.language.resources import SharedType
@@ -16,6 +15,7 @@ from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Mapping as MappingNode
 from ninefold.syntax.nodes import Node, Scalar
 from ninefold.syntax.nodes import Sequence as SequenceNode
+from ninefold.values.applicators import SAME_VALUE
 
 PREFIX: Final = "#/types/"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from enum import Enum
 from typing import Generic, TypeVar
 
@@ -21,9 +21,6 @@ class Severity(Enum):
     NOTE = "note"
 
 
-ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
-
-
 @dataclass(frozen=True, slots=True)
 class Code:
     """A kind of diagnostic. What it is about, with a wrong and a right example, stands in one of the pages in
@@ -31,11 +28,6 @@ class Code:
 
     id: str
     severity: Severity
-
-
-def table(names: Mapping[str, object]) -> tuple[Code, ...]:
-    """The codes that a module declares."""
-    return tuple(each for each in names.values() if isinstance(each, Code))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.pages import sections
+from ninefold.diagnostics.pages import sections
 
 PAGES = (
     *("document", "yaml", "keys", "expressions", "upgrade"),

@@ -12,8 +12,8 @@ from ninefold.plan.schema import Stored
 from ninefold.runtime.messages.schemas import Schemas
 from ninefold.runtime.request.paths import encoded
 from ninefold.runtime.request.routes import Found, NotAllowed, Routes
-from ninefold.texts import from_text
 from ninefold.values import Integer, Invalid, Text
+from ninefold.values.texts import from_text
 
 REFUSED: Final = "405"
 """In the place of an endpoint: the path is there, and the method is not."""

@@ -9,9 +9,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import field, replace
 from typing import Final, TypeAlias
 
+from ninefold.diagnostics import codes
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.suggest import did_you_mean, there_are
-from ninefold.expressions import codes
 from ninefold.expressions.ast import (
     DEEPEST,
     Ast,

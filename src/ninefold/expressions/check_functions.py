@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from ninefold.diagnostics import codes
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions import codes
 from ninefold.expressions.ast import (
     VARIABLES,
     Ast,

@@ -10,8 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Final
 
+from ninefold.diagnostics import codes
 from ninefold.diagnostics.diagnostic import Code
-from ninefold.expressions import codes
 from ninefold.expressions.ast import Ast, Binary, Conditional, Held, Invocation, Literal, Name, Problem, Unary
 from ninefold.expressions.functions import Overload, resolve
 from ninefold.expressions.rows import as_value, is_reference, narrowed, same_row

@@ -49,7 +49,6 @@ from ninefold.expressions.operations import (
     within,
 )
 from ninefold.expressions.scope import fits, join
-from ninefold.texts import from_text
 from ninefold.values import (
     WHITE_SPACE,
     Anything,
@@ -68,6 +67,7 @@ from ninefold.values import (
     required,
     timestamp,
 )
+from ninefold.values.texts import from_text
 
 __all__ = [
     "AT_RANDOM", "MACROS", "NEVER_TWICE", "NEW_EACH_TIME", "SPECIAL", "TABLE", "EvaluationError", "Overload",

@@ -15,7 +15,6 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from ninefold import patterns
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.tree import Comprehension, Constant, Typed
@@ -31,6 +30,7 @@ from ninefold.values import (
     Row,
     Text,
     Value,
+    patterns,
 )
 
 Env: TypeAlias = Mapping[str, Any]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ninefold.diagnostics.codes import BAD_LITERAL, OTHER_LANGUAGE, TOO_LARGE, UNREADABLE
 from ninefold.expressions.ast import (
     DEEPEST,
     Ast,
@@ -23,7 +24,6 @@ from ninefold.expressions.ast import (
     Unary,
     height,
 )
-from ninefold.expressions.codes import BAD_LITERAL, OTHER_LANGUAGE, TOO_LARGE, UNREADABLE
 from ninefold.expressions.tokens import RESERVED, Fix, Token, Unreadable, tokens
 from ninefold.values import GREATEST_INTEGER
 
@@ -58,7 +58,10 @@ def parse(text: str) -> Ast | Problem:
     """The tree of an expression, or the first thing in it that cannot be read."""
     if len(text) > LONGEST:
         return Problem(
-            TOO_LARGE, f"an expression has at most {LONGEST:,} characters, and this one {len(text):,}", 0, len(text)
+            TOO_LARGE,
+            f"an expression has at most {LONGEST:,} characters, and this one {len(text):,}",
+            0,
+            len(text),
         )
     try:
         words, fixes = tokens(text)

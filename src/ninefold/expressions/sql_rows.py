@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from dataclasses import field
 from typing import Final, TypeAlias
 
+from ninefold.diagnostics import codes
 from ninefold.diagnostics.diagnostic import Code
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions import codes
 from ninefold.expressions.reads import DEEPEST_COMPUTED, computed_of, needs_database
 from ninefold.expressions.rows import is_reference
 from ninefold.expressions.scope import Log, Model, ResourceShape, describe, stored_as

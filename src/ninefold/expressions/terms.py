@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from ninefold.diagnostics.codes import NAME_TAKEN, NEW_EACH_TIME_BOUND, TOO_LARGE, WRONG_ARGUMENTS
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import (
     DEEPEST,
@@ -24,7 +25,6 @@ from ninefold.expressions.ast import (
     variables_of,
     with_parts,
 )
-from ninefold.expressions.codes import NAME_TAKEN, NEW_EACH_TIME_BOUND, TOO_LARGE, WRONG_ARGUMENTS
 from ninefold.expressions.functions import NEW_EACH_TIME
 
 MOST_NODES: Final = 10_000

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from ninefold.diagnostics import codes
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions import codes
 from ninefold.expressions.ast import Problem
 from ninefold.expressions.reads import NO_MODEL, is_pure, may_fail
 from ninefold.expressions.rows import as_value

@@ -10,9 +10,9 @@ import re
 from typing import Final, Literal, TypeAlias
 
 from ninefold.diagnostics import regex
+from ninefold.diagnostics.codes import BAD_LITERAL, UNREADABLE
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import Problem
-from ninefold.expressions.codes import BAD_LITERAL, UNREADABLE
 from ninefold.values import GREATEST_INTEGER
 
 Kind: TypeAlias = Literal["name", "number", "string", "symbol", "end"]

@@ -10,11 +10,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from ninefold.diagnostics.codes import NOT_AN_ACTION, UNDECLARED
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import singulars, there_are
-from ninefold.language.codes import NOT_AN_ACTION, UNDECLARED
 from ninefold.language.fact import Fact, Shown
 from ninefold.language.reading import Read, Reading, Slot, quoted, shortened
 from ninefold.language.verbs import ALL, BUILT_IN, KINDS, READ_ONLY, VERBS, kind_by, kind_of

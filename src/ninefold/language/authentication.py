@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
+from ninefold.diagnostics.codes import RESERVED_NAME, TOO_MANY_SCHEMES, WRONG_WORD
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import key, leaves, shapes
-from ninefold.language.codes import RESERVED_NAME, TOO_MANY_SCHEMES, WRONG_WORD
 from ninefold.language.declaration import Each, When, asked, if_asked, named, names, says
 from ninefold.language.expressions import Assignment, Expression, assignments, expression
 from ninefold.language.fact import Fact, Gap, Name, Shown, value_of

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
+from ninefold.diagnostics.codes import CONTRADICTION, NOT_IN_FORM
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member, Name
 from ninefold.language import shapes
-from ninefold.language.codes import CONTRADICTION, NOT_IN_FORM
 from ninefold.language.declaration import named
 from ninefold.language.expressions import Expression, expression
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone

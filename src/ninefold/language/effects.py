@@ -6,13 +6,13 @@ from collections import abc
 from collections.abc import Iterable
 from typing import Final
 
+from ninefold.diagnostics.codes import NOT_AN_EFFECT
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import named_by
 from ninefold.language import shapes
 from ninefold.language.actions import Action, Actor, action
-from ninefold.language.codes import NOT_AN_EFFECT
 from ninefold.language.declaration import Several, adds, asked, named, restricts
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.key import Kind

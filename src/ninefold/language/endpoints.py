@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, Final, TypeVar
 
+from ninefold.diagnostics.codes import BEFORE_ITS_CASE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -14,7 +15,6 @@ from ninefold.language import leaves, routes, shapes
 from ninefold.language.actions import Action, apart, deeds, of_kind
 from ninefold.language.cases import BY, CASE, Case, each_case, in_cases
 from ninefold.language.check import CHECKS, Check
-from ninefold.language.codes import BEFORE_ITS_CASE
 from ninefold.language.declaration import (
     Each,
     One,

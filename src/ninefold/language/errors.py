@@ -3,11 +3,11 @@ errors."""
 
 from __future__ import annotations
 
+from ninefold.diagnostics.codes import WRONG_WORD
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
-from ninefold.language.codes import WRONG_WORD
 from ninefold.language.conditions import BY_NAME, CHECK, CONDITIONS, split
 from ninefold.language.declaration import Each, One, When, adds, asked, key_of, named
 from ninefold.language.expressions import Assignment, Expression, Template, header_values

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
+from ninefold.diagnostics.codes import NOT_IN_FORM
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import shapes
-from ninefold.language.codes import NOT_IN_FORM
 from ninefold.language.declaration import Each, adds, asked, named
 from ninefold.language.fact import Fact, Name
 from ninefold.language.json_schema import KEYS as KEYWORDS

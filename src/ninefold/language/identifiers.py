@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection
 from typing import Final
 
+from ninefold.diagnostics.codes import NOT_A_NAME, RESERVED_NAME
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.tokens import RESERVED
-from ninefold.language.codes import NOT_A_NAME, RESERVED_NAME
 from ninefold.language.conditions import PLACES
 from ninefold.language.reading import Reading, quoted
 from ninefold.syntax.nodes import Scalar

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ninefold.diagnostics import regex
+from ninefold.diagnostics.codes import NOT_IN_FORM, NOT_JSON, SAME_NAME, WRONG_SHAPE, WRONG_WORD
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.language.codes import NOT_IN_FORM, NOT_JSON, SAME_NAME, WRONG_SHAPE, WRONG_WORD
 from ninefold.language.fact import Name
 from ninefold.language.reading import Reading, Slot, quoted
 from ninefold.language.shapes import FORM, Boolean, Integer, ListOf, Names, OneOf, Shape, Word, describe

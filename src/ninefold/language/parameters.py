@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ninefold.diagnostics import regex
+from ninefold.diagnostics.codes import WRONG_SHAPE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
-from ninefold.language.codes import WRONG_SHAPE
 from ninefold.language.declaration import When, adds, asked, members, named, restricts
 from ninefold.language.expressions import Expression, Template, expression, template
 from ninefold.language.fact import Fact, Name, value_of

@@ -7,9 +7,9 @@ from datetime import date
 from typing import Final
 
 from ninefold.diagnostics import regex
+from ninefold.diagnostics.codes import NOT_A_DATE, NOT_A_DURATION, NOT_A_SIZE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import shapes
-from ninefold.language.codes import NOT_A_DATE, NOT_A_DURATION, NOT_A_SIZE
 from ninefold.language.reading import Reading, Slot, quoted
 from ninefold.syntax.nodes import Node, Scalar
 

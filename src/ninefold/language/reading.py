@@ -17,12 +17,12 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
+from ninefold.diagnostics.codes import BARE_WORD, KEYWORD_NOT_USED, NO_ANSWER, UNKNOWN_KEY, WRONG_SHAPE
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
 from ninefold.expressions.terms import Meaning
-from ninefold.language.codes import BARE_WORD, KEYWORD_NOT_USED, NO_ANSWER, UNKNOWN_KEY, WRONG_SHAPE
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone
 from ninefold.language.fact import Name as FactName
 from ninefold.language.json_schema import KEYWORDS

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ninefold.diagnostics.codes import WRONG_SHAPE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
-from ninefold.language.codes import WRONG_SHAPE
 from ninefold.language.declaration import adds, asked, if_asked
 from ninefold.language.expressions import Template, template
 from ninefold.language.fact import Fact, Name

@@ -6,12 +6,12 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
+from ninefold.diagnostics.codes import WRONG_SHAPE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
 from ninefold.language.check import CHECKS, Check
-from ninefold.language.codes import WRONG_SHAPE
 from ninefold.language.declaration import Each, When, adds, asked, named, names, restricts, tells, together
 from ninefold.language.expressions import (
     Expression,

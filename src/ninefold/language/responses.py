@@ -7,11 +7,11 @@ import re
 from dataclasses import replace
 
 from ninefold.diagnostics import regex
+from ninefold.diagnostics.codes import NOT_A_STATUS, NOT_IN_FORM
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
-from ninefold.language.codes import NOT_A_STATUS, NOT_IN_FORM
 from ninefold.language.declaration import When, adds, asked, named
 from ninefold.language.expressions import Template, template
 from ninefold.language.fact import Fact, Name, Shown

@@ -6,10 +6,10 @@ from collections.abc import Collection
 from typing import Final, TypeAlias
 
 from ninefold.diagnostics import regex
+from ninefold.diagnostics.codes import NOT_AN_ENDPOINT, SAME_ROUTE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.language.codes import NOT_AN_ENDPOINT, SAME_ROUTE
 from ninefold.language.fact import Fact, value_of
 from ninefold.language.leaves import SEGMENT
 from ninefold.language.parameters import Parameter

@@ -7,18 +7,18 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from ninefold import patterns
-from ninefold.applicators import BY_NAME
 from ninefold.diagnostics import regex
+from ninefold.diagnostics.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_NAMES, SLOW_PATTERN, WRONG_SHAPE, WRONG_WORD
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.language.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_NAMES, SLOW_PATTERN, WRONG_SHAPE, WRONG_WORD
 from ninefold.language.fact import Name
 from ninefold.language.json_schema import FORMATS, KEYS, KEYWORDS, REFUSED, TYPES
 from ninefold.language.leaves import wrong_word
 from ninefold.language.reading import Reading, Refused, Slot, quoted, shortened
 from ninefold.language.shapes import SHARED_TYPE, JSONSchema, ListOf, Shape
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
+from ninefold.values import patterns
+from ninefold.values.applicators import BY_NAME
 
 NOT_USED: Final[Refused] = MappingProxyType(REFUSED)
 TYPE_REFERENCE: Final = regex.compile(r"#/types/([A-Za-z_][A-Za-z0-9_]*)")

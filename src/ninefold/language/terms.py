@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from ninefold.diagnostics import regex
+from ninefold.diagnostics.codes import NOT_A_PARAMETER, SAME_NAME, TERM_OF_ITSELF
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -15,7 +16,6 @@ from ninefold.expressions.functions import MACROS, overloads
 from ninefold.expressions.parse import parse
 from ninefold.expressions.terms import Meaning, spelled_out, terms_read
 from ninefold.language import fact
-from ninefold.language.codes import NOT_A_PARAMETER, SAME_NAME, TERM_OF_ITSELF
 from ninefold.language.expressions import ANY, unread
 from ninefold.language.identifiers import RESOURCE_NAMES, declare
 from ninefold.language.reading import Reading, Slot, Term

@@ -34,8 +34,8 @@ from ninefold.runtime.request.service import constants
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Begin, NotBegun, Session
 from ninefold.sql import events as sql
-from ninefold.texts import from_text
 from ninefold.values import Value
+from ninefold.values.texts import from_text
 
 OPERATOR = "$operator"
 """Who calls. No cursor is made for the operator, and no scheme can be called so."""

@@ -12,12 +12,23 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from ninefold.diagnostics import regex
+from ninefold.diagnostics.codes import (
+    NO_SUCH_FIELD,
+    NO_SUCH_FUNCTION,
+    NO_SUCH_NAME,
+    NOT_AN_ACTION,
+    NOT_AN_ENDPOINT,
+    NOT_IN_SQL,
+    UNDECLARED,
+    UNKNOWN_KEY,
+    UNREADABLE,
+    WRONG_SHAPE,
+    WRONG_TYPE,
+)
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import is_guess
-from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_FUNCTION, NO_SUCH_NAME, NOT_IN_SQL, UNREADABLE, WRONG_TYPE
-from ninefold.language.codes import NOT_AN_ACTION, NOT_AN_ENDPOINT, UNDECLARED, UNKNOWN_KEY, WRONG_SHAPE
 from ninefold.language.terms import names_in
 from ninefold.resolve.once import GOES_NOWHERE, HAS_NO, OF_THE_PATH, QUOTED, once
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Sequence, every_entry, scalars

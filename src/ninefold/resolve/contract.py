@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.codes import TOO_MANY
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, in_order
 from ninefold.language.authentication import Authentication
 from ninefold.language.endpoints import endpoints
@@ -19,7 +20,6 @@ from ninefold.language.terms import terms
 from ninefold.language.versioning import Versioning
 from ninefold.resolve.includes import taken_over
 from ninefold.resolve.names import judge
-from ninefold.syntax.codes import TOO_MANY
 from ninefold.syntax.nodes import Document
 from ninefold.syntax.parser import MOST_DIAGNOSTICS
 

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final, TypeVar
 
+from ninefold.diagnostics.codes import INCLUDED_CYCLE, SAME_NAME, UNDECLARED
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions import ast
-from ninefold.language.codes import INCLUDED_CYCLE, SAME_NAME, UNDECLARED
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone
 from ninefold.language.reading import Reading, quoted

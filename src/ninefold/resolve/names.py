@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.codes import NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
 from ninefold.language.actions import Action
 from ninefold.language.authentication import ALL, ANYONE, Admission, Authentication, Every
 from ninefold.language.cases import ALL_OTHERS
-from ninefold.language.codes import NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.language.conditions import CONDITIONS_OF_GRANTS, parameter_of, split
 from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint, Endpoints

@@ -6,10 +6,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ninefold.diagnostics import regex
+from ninefold.diagnostics.codes import (
+    NO_SUCH_FIELD,
+    NO_SUCH_FUNCTION,
+    NO_SUCH_NAME,
+    NOT_AN_ACTION,
+    UNDECLARED,
+    UNKNOWN_KEY,
+)
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Severity
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.codes import NO_SUCH_FIELD, NO_SUCH_FUNCTION, NO_SUCH_NAME
-from ninefold.language.codes import NOT_AN_ACTION, UNDECLARED, UNKNOWN_KEY
 from ninefold.syntax.nodes import Document, Mapping, every_entry
 
 OF_THE_PATH, GOES_NOWHERE = "NF0504", "NF0524"

@@ -7,11 +7,7 @@ import re
 from dataclasses import field
 
 from ninefold.diagnostics import regex
-from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome
-from ninefold.diagnostics.frozen import dataclass
-from ninefold.diagnostics.source import Source, Span
-from ninefold.diagnostics.suggest import did_you_mean, nearest
-from ninefold.syntax.codes import (
+from ninefold.diagnostics.codes import (
     DUPLICATE_KEY,
     FACTS_IN_HTML,
     FACTS_OUTSIDE,
@@ -27,6 +23,10 @@ from ninefold.syntax.codes import (
     TWO_STATEMENTS,
     UNKNOWN_HEADING,
 )
+from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Source, Span
+from ninefold.diagnostics.suggest import did_you_mean, nearest
 from ninefold.syntax.markdown import Fence, HeadingBlock, Html, Indented, Paragraph, blocks_of
 from ninefold.syntax.nodes import (
     NUMBERED_TITLES,

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from ninefold.diagnostics import regex
+from ninefold.diagnostics.codes import FENCE_UNCLOSED, HTML_UNCLOSED
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
-from ninefold.syntax.codes import FENCE_UNCLOSED, HTML_UNCLOSED
 from ninefold.syntax.excerpt import Excerpt
 from ninefold.syntax.libraries import MarkdownIt, Token
 from ninefold.syntax.nodes import heading

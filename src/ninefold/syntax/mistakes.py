@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ninefold.diagnostics import regex
-from ninefold.diagnostics.frozen import dataclass
-from ninefold.syntax.codes import (
+from ninefold.diagnostics.codes import (
     AFTER_QUOTE,
     ANCHOR,
     BRACKET_UNCLOSED,
@@ -30,6 +29,7 @@ from ninefold.syntax.codes import (
     SECOND_DOCUMENT,
     TAB,
 )
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.syntax.excerpt import Blank, Mark, Mask, Problem, Space
 from ninefold.syntax.libraries import yaml
 from ninefold.syntax.nodes import Style

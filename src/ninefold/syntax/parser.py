@@ -7,18 +7,18 @@ import re
 from enum import Enum
 from pathlib import PurePath
 
-from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, in_order
-from ninefold.diagnostics.source import Source, Span
-from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.syntax.codes import (
+from ninefold.diagnostics.codes import (
     CONTROL_CHARACTER,
+    DOCUMENT_TOO_LARGE,
     NOT_A_MAPPING,
     NOT_A_PART,
     NOT_UTF_8,
-    TOO_LARGE,
     TOO_MANY,
     UNKNOWN_PART,
 )
+from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, in_order
+from ninefold.diagnostics.source import Source, Span
+from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.syntax.excerpt import whole
 from ninefold.syntax.literate import literate
 from ninefold.syntax.nodes import PARTS, Document, Entry, Mapping, Part, Scalar, Statement, Word, heading
@@ -44,7 +44,7 @@ def read(name: str, data: bytes) -> Outcome[Source]:
     """
     if len(data) > LARGEST_DOCUMENT:
         message = f"the document has {len(data)} bytes; at most {LARGEST_DOCUMENT} are read"
-        return Outcome(Source(name, ""), (Diagnostic(TOO_LARGE, message, (Label(Span(0, 0)),)),))
+        return Outcome(Source(name, ""), (Diagnostic(DOCUMENT_TOO_LARGE, message, (Label(Span(0, 0)),)),))
     mark = len(BYTE_ORDER_MARK) if data.startswith(BYTE_ORDER_MARK) else 0
     body = data[mark:]
     try:

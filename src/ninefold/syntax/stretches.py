@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ninefold.diagnostics import regex
+from ninefold.diagnostics.codes import COMMA_IN_CALL, NO_SPACE, NO_VALUE
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.syntax.codes import COMMA_IN_CALL, NO_SPACE, NO_VALUE
 from ninefold.syntax.excerpt import Blank, Mark, Mask, Problem, Space
 from ninefold.syntax.scalars import quoted
 

@@ -12,11 +12,7 @@ from dataclasses import field, replace
 from math import inf
 from typing import TypeAlias
 
-from ninefold.diagnostics.diagnostic import Code, Diagnostic, Outcome
-from ninefold.diagnostics.frozen import dataclass
-from ninefold.diagnostics.source import Span
-from ninefold.diagnostics.suggest import nearest
-from ninefold.syntax.codes import (
+from ninefold.diagnostics.codes import (
     ANCHOR,
     COMMA_IN_CALL,
     DIRECTIVE,
@@ -30,6 +26,10 @@ from ninefold.syntax.codes import (
     TAG,
     TOO_DEEP,
 )
+from ninefold.diagnostics.diagnostic import Code, Diagnostic, Outcome
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
+from ninefold.diagnostics.suggest import nearest
 from ninefold.syntax.excerpt import Blank, Excerpt, Mark, Mask, Problem, Readable, Space, readable
 from ninefold.syntax.libraries import events, yaml
 from ninefold.syntax.mistakes import LastScalar, diagnose

@@ -22,7 +22,7 @@ class Stated(_Cause, frozen=True, tag="contract"):
 
 
 class Fixed(_Cause, frozen=True, tag="meaning"):
-    """A fixed meaning, by its name in `ninefold.meanings`."""
+    """A fixed meaning, by its name in `ninefold.language.meanings`."""
 
     name: str
 

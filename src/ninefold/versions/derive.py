@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.codes import NO_WAY_BACK, ODD_DATES, UNNAMEABLE
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -16,7 +17,6 @@ from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_op
 from ninefold.language.routes import Literal
 from ninefold.language.versioning import ENDPOINT, OF_CASE, OF_ENDPOINT, Change, Version, VersionScheme
 from ninefold.questions.question import OpenQuestion
-from ninefold.versions.codes import NO_WAY_BACK, ODD_DATES, UNNAMEABLE
 from ninefold.versions.fields import change_field
 from ninefold.versions.names import (
     change_case,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ninefold.diagnostics.codes import NO_SUCH_CHANGE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Literal, Member, Name, every
@@ -15,7 +16,6 @@ from ninefold.language.resources import Field, Resource, Seen
 from ninefold.language.schemas import Schema
 from ninefold.language.versioning import Change
 from ninefold.syntax.nodes import Entry, Mapping, Scalar, Style
-from ninefold.versions.codes import NO_SUCH_CHANGE
 from ninefold.versions.shown import Shows, called_so, in_templates
 from ninefold.versions.way import OF_FIELDS, Way, each_in
 

@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from typing import Protocol, TypeVar
 
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.codes import NO_SUCH_CHANGE, NOT_THERE, TAKEN
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -16,7 +17,6 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, StatedNone, value_of
 from ninefold.language.resources import Field, Resource
 from ninefold.language.versioning import Change, Version
-from ninefold.versions.codes import NO_SUCH_CHANGE, NOT_THERE, TAKEN
 
 
 class Placed(Protocol):

@@ -12,7 +12,6 @@ from msgspec import UNSET
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.tree import Typed
-from ninefold.json_numbers import decoding
 from ninefold.plan import environment
 from ninefold.plan import responses as plan
 from ninefold.plan.chosen import expanded, hidden
@@ -21,6 +20,7 @@ from ninefold.runtime.messages import conditional
 from ninefold.runtime.messages.message import HeaderFields, Response, header_value, uri_reference
 from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.values import Anything, Array, Boolean, Digest, Duration, Number, Object, Type, to_json
+from ninefold.values.json_numbers import decoding
 
 Show: TypeAlias = Callable[[Row, Sequence[Row], Env], Any]
 """What is shown of a row, the rows of a page, and the environment. None: there is no value."""

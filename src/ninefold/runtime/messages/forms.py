@@ -13,8 +13,8 @@ from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 from ninefold.runtime.messages import json_text
-from ninefold.texts import from_text
 from ninefold.values import Array, Boolean, Integer, Invalid, Number, Type
+from ninefold.values.texts import from_text
 
 MEDIA_TYPE = "application/x-www-form-urlencoded"
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from ninefold.json_numbers import beyond, decoded_by_parts, huge
+from ninefold.values.json_numbers import beyond, decoded_by_parts, huge
 
 DEEPEST = 128
 """How deep arrays and objects may be nested; what is deeper is `malformed`."""

@@ -22,8 +22,8 @@ from ninefold.runtime.messages.problems import Failure, invalid
 from ninefold.runtime.messages.schemas import Schemas
 from ninefold.runtime.messages.violations import MOST, Broken, Path, broken
 from ninefold.runtime.messages.weight import per_byte
-from ninefold.texts import from_text
 from ninefold.values import GREATEST_INTEGER, Array, Integer, Invalid, Type, Value, json_reader
+from ninefold.values.texts import from_text
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
 """The values of each parameter, in the order in which they came."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ninefold import patterns
-from ninefold.applicators import BY_NAME, EACH, SAME_VALUE, UNEVALUATED
 from ninefold.runtime.messages.among import AMONG, alternatives, is_dear
 from ninefold.runtime.messages.weight import own
+from ninefold.values import patterns
+from ninefold.values.applicators import BY_NAME, EACH, SAME_VALUE, UNEVALUATED
 
 TURN: Final = "ninefold:turn"
 

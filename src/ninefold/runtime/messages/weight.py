@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
-from ninefold import patterns
-from ninefold.applicators import BY_NAME, EACH, OF_ITEMS, OF_MEMBERS, SAME_VALUE, UNEVALUATED
 from ninefold.runtime.messages.among import is_dear
+from ninefold.values import patterns
+from ninefold.values.applicators import BY_NAME, EACH, OF_ITEMS, OF_MEMBERS, SAME_VALUE, UNEVALUATED
 
 Asked: TypeAlias = list[tuple[Any, int]]
 """Schemas of one value, and how often it is held to each."""

@@ -12,7 +12,6 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.operations import Sources as Chance
 from ninefold.expressions.operations import new_uuid
-from ninefold.json_numbers import decoded
 from ninefold.plan import environment
 from ninefold.plan import events as plan
 from ninefold.runtime.messages.encode import show
@@ -26,6 +25,7 @@ from ninefold.sql.events import (
     WRITE,
     WRITE_IN_VERSION,
 )
+from ninefold.values.json_numbers import decoded
 
 _encode = msgspec.json.Encoder().encode
 _parts = msgspec.json.Decoder(list[msgspec.Raw]).decode

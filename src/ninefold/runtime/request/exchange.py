@@ -27,8 +27,8 @@ from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller, after_scheme
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.store.protocol import Row, Stored
-from ninefold.texts import from_text
 from ninefold.values import Invalid
+from ninefold.values.texts import from_text
 
 log = logging.getLogger("ninefold.server")
 

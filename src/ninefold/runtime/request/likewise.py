@@ -40,7 +40,7 @@ from ninefold.runtime.request.rates import Told
 from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
 from ninefold.runtime.request.service import Service
-from ninefold.texts import text_reader
+from ninefold.values.texts import text_reader
 
 Left: TypeAlias = Callable[[Request, bytes, Version, Sequence[str]], Given | Handed | None]
 """What is left of the steps. Takes the body, and the texts of the path's names; raises where a step would."""

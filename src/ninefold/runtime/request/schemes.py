@@ -20,8 +20,8 @@ from ninefold.runtime.request.issuers import Issuer, Verified
 from ninefold.runtime.request.proofs import LEEWAY, Certificate, claim_values, load_certificates, load_tokens, scopes_of
 from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.runtime.store.statements import Kept, Prepared, RowReader
-from ninefold.texts import from_text
 from ninefold.values import Invalid
+from ninefold.values.texts import from_text
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, assert_never
 
-from ninefold.json_numbers import decoded
 from ninefold.plan.schema import Schema
 from ninefold.runtime.store.changing import NAMED, Broken, NotUpgraded
 from ninefold.runtime.store.protocol import Row
@@ -18,6 +17,7 @@ from ninefold.upgrade.changes import LOSE_DELIVERIES
 from ninefold.upgrade.shape import receivers_key
 from ninefold.upgrade.steps import Premise
 from ninefold.values import Type
+from ninefold.values.json_numbers import decoded
 
 Question: TypeAlias = tuple[str, tuple[Any, ...]]
 """A statement with its binds."""

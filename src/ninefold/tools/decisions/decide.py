@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from msgspec import structs
 
+from ninefold.diagnostics.codes import ANOTHER_DATABASE
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
 from ninefold.plan.schema import Schema
 from ninefold.tools.decisions.contract import NO_WAYS, Made, Ways
@@ -26,7 +27,6 @@ from ninefold.tools.decisions.document import (
 from ninefold.tools.decisions.inherit import asked, give_older, inherit
 from ninefold.upgrade.as_it_was import as_it_was
 from ninefold.upgrade.changes import Outcome, changes
-from ninefold.upgrade.codes import ANOTHER_DATABASE
 from ninefold.upgrade.shape import digest
 
 

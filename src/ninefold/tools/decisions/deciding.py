@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec import structs
 
+from ninefold.diagnostics.codes import NOTHING_OF_THAT_NAME
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
@@ -30,7 +31,6 @@ from ninefold.tools.decisions.names import named, with_column_named
 from ninefold.upgrade import steps
 from ninefold.upgrade.as_it_was import free_members
 from ninefold.upgrade.changes import DELIVERIES, Inherited
-from ninefold.upgrade.codes import NOTHING_OF_THAT_NAME
 from ninefold.upgrade.shape import identifier_type, shape
 from ninefold.upgrade.steps import Step
 from ninefold.values import Boolean, Digest, Object, Row, Type, optional

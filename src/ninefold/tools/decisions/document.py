@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
+from ninefold.diagnostics.codes import NOT_A_DECISION
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, has_errors
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
@@ -27,7 +28,6 @@ from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.syntax import nodes
 from ninefold.syntax.excerpt import whole
 from ninefold.syntax.yaml import compose
-from ninefold.upgrade.codes import NOT_A_CHANGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class _Reader:
         self.found = found
 
     def say(self, message: str, span: Span, *help: str) -> None:
-        self.found.append(Diagnostic(NOT_A_CHANGE, message, (Label(span, ""),), help))
+        self.found.append(Diagnostic(NOT_A_DECISION, message, (Label(span, ""),), help))
 
     def decision(self, item: nodes.Node) -> Decision | None:
         verbs = ", ".join(f"`{verb}`" for verb in _KEYS)

@@ -10,8 +10,8 @@ from ninefold.diagnostics.source import Place, Span
 from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
+from ninefold.language.meanings import Meaning, meaning_named
 from ninefold.language.routes import Literal
-from ninefold.meanings import Meaning, meaning_named
 from ninefold.pipeline import Loaded
 from ninefold.questions.ask import accepted_proposals, is_proposed
 from ninefold.tools.explain import (

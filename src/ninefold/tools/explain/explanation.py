@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
-from ninefold.meanings import Meaning
+from ninefold.language.meanings import Meaning
 
 Standing: TypeAlias = Literal["in force", "gap", "proposed", "accepted", "not in force", "wrong"]
 """How a fact stands:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, assert_never
 
-from ninefold.applicators import BY_NAME
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows, with_expressions
 from ninefold.checked.endpoints import EventKind, OlderKind
 from ninefold.checked.resources import Field, Resource
@@ -30,6 +29,7 @@ from ninefold.values import (
 )
 from ninefold.values import Array as ArrayType
 from ninefold.values import Object as ObjectType
+from ninefold.values.applicators import BY_NAME
 
 INTEGER: Json = {"type": "integer", "format": "int64"}
 NUMBER: Json = {"type": "number", "format": "double"}

@@ -27,7 +27,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 import msgspec
 
 from ninefold.diagnostics import regex
-from ninefold.json_numbers import decoded
+from ninefold.values.json_numbers import decoded
 
 
 class _Type(msgspec.Struct, frozen=True, tag_field="type", omit_defaults=True, kw_only=True):

@@ -8,7 +8,7 @@ from functools import cache
 
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.pages import text_of
+from ninefold.diagnostics.pages import text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ _SECTION = regex.compile(r"^## (?P<title>[\w ]+?)(?: \((?P<places>.+)\))?\n\n(?P
 @cache
 def meanings() -> Mapping[str, Meaning]:
     """All of them by name, as meanings.md beside this file has them."""
-    found = enumerate(_SECTION.finditer(text_of("meanings.md")))
+    found = enumerate(_SECTION.finditer(text_of("language/meanings.md")))
     return {each.name: each for each in (_meaning(order, section) for order, section in found)}
 
 

@@ -33,4 +33,4 @@ def sections(page: str) -> dict[str, Section]:
 
 def text_of(page: str) -> str:
     """A page as it stands; `page` is a path from the package."""
-    return (Path(__file__).parent / page).read_text(encoding="utf-8")
+    return (Path(__file__).parents[1] / page).read_text(encoding="utf-8")
