@@ -23,7 +23,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests import known_before
+from tests import known_before, made_ready
 from tests.contracts import DIRECTORIES, EXAMPLES, SERVED, compiled, contract_of, operator_of
 from tests.http_cases import serving, tell
 from tests.openapi.told import untold
@@ -118,12 +118,12 @@ def _is_unfinished(loaded: Loaded) -> bool:
 @pytest.mark.serves
 @pytest.mark.parametrize("directory", SERVED, ids=lambda path: path.name)
 def test_the_service_answers_as_expected(directory: Path, tmp_path: Path) -> None:
-    """The same exchanges are judged by four laws: every part of a response comes from somewhere, the OpenAPI document
-    tells of it, every statement was known before, and a row that is known before it is made is what a statement gives
-    that says so. So the service traces."""
+    """The same exchanges are judged by five laws: every part of a response comes from somewhere, the OpenAPI document
+    tells of it, every statement was known before, a row that is known before it is made is what a statement gives that
+    says so, and what is made ready makes what is made one by one. So the service traces."""
     loaded = compiled(contract_of(directory))
     assert loaded.plan is not None, said("diagnostics.txt", loaded)
-    with running() as ran, known_before.compared() as made:
+    with running() as ran, known_before.compared() as made, made_ready.compared() as ready:
         responses = exchanged(directory, loaded.plan, tmp_path / "service.db", trace=True)
     found = [
         f"{each.request.method} {each.url.path} {each.status_code}: {problem}"
@@ -134,6 +134,7 @@ def test_the_service_answers_as_expected(directory: Path, tmp_path: Path) -> Non
     assert ran or loaded.plan.calls()  # no function is given here: what calls one is answered 501
     assert not unknown(loaded.plan, ran)
     assert not known_before.different(made)
+    assert not made_ready.different(ready)
 
 
 @pytest.mark.long

@@ -200,6 +200,8 @@ def _call(call: Call, model: Model) -> Evaluate:
             return _or(left, right)
         case "!", [operand]:
             return lambda env: not truth(operand(env))
+        case "?:", [_, yes, no] if call.arguments[0] == Call("fails", [call.arguments[2]], call.arguments[0].type):
+            return _unless_it_fails(no, yes)
         case "?:", [condition, yes, no]:
             return lambda env: yes(env) if truth(condition(env)) else no(env)
         case "==", [left, right]:
@@ -368,6 +370,16 @@ def _is_of_type(operand: Evaluate, named: Evaluate, type_: Type) -> Evaluate:
         return bool(name == found)
 
     return test
+
+
+def _unless_it_fails(operand: Evaluate, otherwise: Evaluate) -> Evaluate:
+    def tried(env: Env) -> Any:
+        try:
+            return operand(env)
+        except EvaluationError:
+            return otherwise(env)
+
+    return tried
 
 
 def _fails(operand: Evaluate) -> Evaluate:

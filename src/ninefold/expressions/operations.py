@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from datetime import datetime, timedelta
 from functools import lru_cache
+from struct import Struct
 from typing import Any, Final, TypeAlias
 
 from ninefold.diagnostics import regex
@@ -347,15 +348,15 @@ def present(values: list[Any]) -> list[Any]:
     return values
 
 
-_UUID_FIXED: Final = 0xF << 76 | 0b11 << 62
+_UUID_RANDOM: Final = ~(0xF << 76 | 0b11 << 62)
 _UUID_VERSION_4: Final = 4 << 76 | 0b10 << 62
+_uuid_parts: Final = Struct("8s4s4s4s12s").unpack
 
 
 def new_uuid(sources: Sources) -> str:
     """Version 4 (RFC 9562, 5.4)."""
-    bits = int.from_bytes(sources.random_bytes(16), "big")
-    digits = f"{bits & ~_UUID_FIXED | _UUID_VERSION_4:032x}"
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+    bits = int.from_bytes(sources.random_bytes(16), "big") & _UUID_RANDOM | _UUID_VERSION_4
+    return b"-".join(_uuid_parts(b"%032x" % bits)).decode("ascii")
 
 
 def new_token(sources: Sources) -> str:

@@ -9,6 +9,7 @@ from binascii import b2a_base64
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import functions
@@ -23,11 +24,10 @@ KEPT_BYTES = 4_096
 
 
 class _Kept(threading.local):
-    """Those that are left of them, and how many were taken. No two threads have the same."""
+    """What reads those that are left of them. No two threads have the same."""
 
     def __init__(self) -> None:
-        self.bytes = b""
-        self.taken = 0
+        self.read = BytesIO().read
 
 
 _kept = _Kept()
@@ -45,15 +45,13 @@ if hasattr(os, "register_at_fork"):
 
 def random_bytes(size: int) -> bytes:
     """So many random bytes of the machine's, for secrets. Each byte is given once."""
-    end = _kept.taken + size
-    found = _kept.bytes[_kept.taken : end]
-    if len(found) < size:
-        if size > KEPT_BYTES:
-            return os.urandom(size)
-        _kept.bytes = os.urandom(KEPT_BYTES)
-        found, end = _kept.bytes[:size], size
-    _kept.taken = end
-    return found
+    found = _kept.read(size)
+    if len(found) == size:
+        return found
+    if size > KEPT_BYTES:
+        return os.urandom(size)
+    _kept.read = BytesIO(os.urandom(KEPT_BYTES)).read
+    return _kept.read(size)
 
 
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")

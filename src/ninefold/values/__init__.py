@@ -121,10 +121,10 @@ class Invalid(ValueError):
 
 def integer(value: object) -> int:
     """A 64-bit integer; `5.0` is the integer 5 (JSON Schema 2020-12 Validation, 6.1.1)."""
-    if type(value) is float and value.is_integer():
-        value = int(value)
     if type(value) is not int:
-        raise Invalid("type", "not an integer")
+        if type(value) is not float or not value.is_integer():
+            raise Invalid("type", "not an integer")
+        value = int(value)
     if not LEAST_INTEGER <= value <= GREATEST_INTEGER:
         raise Invalid("range", "an integer outside of 64 bits")
     return value

@@ -47,24 +47,17 @@ _items: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-def decoded_by_parts(written: bytes, deepest: int) -> Any:
-    """What JSON says, decoded item by item and member by member where it has many arrays and objects, so that other
-    threads have their turn between them. It raises what `decoding` says; RecursionError where a large part is nested
-    deeper than `deepest`."""
-    if written.count(b"[") + written.count(b"{") <= MANY:
-        return decoded(written)
-    return _by_parts(written, deepest)
-
-
-def _by_parts(written: Any, deepest: int) -> Any:
-    """`written`: bytes or a msgspec.Raw."""
+def decoded_by_parts(written: Any, deepest: int) -> Any:
+    """What JSON with `MANY` arrays and objects says, decoded item by item and member by member, so that other threads
+    have their turn between them. It raises what `decoding` says; RecursionError where a large part is nested deeper
+    than `deepest`. `written`: bytes or a msgspec.Raw."""
     if memoryview(written).nbytes <= _PART:
         return _much(written)
     if deepest < 0:
         raise RecursionError
     begin = bytes(memoryview(written)[:_PART]).lstrip(b" \t\n\r")[:1]
     if begin == b"[":
-        return [_by_parts(item, deepest - 1) for item in _items(written)]
+        return [decoded_by_parts(item, deepest - 1) for item in _items(written)]
     if begin == b"{":
-        return {name: _by_parts(member, deepest - 1) for name, member in _members(written).items()}
+        return {name: decoded_by_parts(member, deepest - 1) for name, member in _members(written).items()}
     return _much(written)

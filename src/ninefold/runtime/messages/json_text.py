@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from ninefold.values.json_numbers import beyond, decoded_by_parts, huge
+from ninefold.values.json_numbers import MANY, beyond, decoded, decoded_by_parts, huge
 
 DEEPEST = 128
 """How deep arrays and objects may be nested; what is deeper is `malformed`."""
@@ -15,14 +15,15 @@ DEEPEST = 128
 
 def parse(data: bytes) -> Any:
     """JSON (RFC 8259) in UTF-8, of bounded depth; of members given twice the last counts. Raises ValueError."""
+    opened = data.count(b"[") + data.count(b"{")
     try:
-        document = decoded_by_parts(data, DEEPEST)
+        document = decoded(data) if opened <= MANY else decoded_by_parts(data, DEEPEST)
     except msgspec.ValidationError:
         # The one thing that is JSON and that it does not take: a number beyond a double.
         document = _with_huge_numbers(data)
     except RecursionError:
         raise ValueError("nested too deep") from None
-    if data.count(b"[") + data.count(b"{") > DEEPEST and _depth(document) > DEEPEST:
+    if opened > DEEPEST and _depth(document) > DEEPEST:
         raise ValueError("nested too deep")
     return document
 

@@ -3,16 +3,17 @@ row, and which of them nobody knows where only a part of the body is valid."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from ninefold.expressions.evaluate import equal
+from ninefold.expressions.evaluate import Env, equal
 from ninefold.expressions.reads import of_request
-from ninefold.expressions.tree import free_variables
+from ninefold.expressions.tree import Constant, free_variables
 from ninefold.plan import environment
 from ninefold.plan import writes as plan
 from ninefold.plan.environment import Environment
+from ninefold.runtime.cache import Cache
 from ninefold.runtime.messages.problems import Failure, failed_condition
 from ninefold.runtime.operations.constraints import Unfit, making
 from ninefold.runtime.operations.credentials import hashed
@@ -20,6 +21,15 @@ from ninefold.values import Digest, Value
 
 KEPT = object()
 """The value of a field that a write does not touch."""
+
+Made: TypeAlias = tuple[list[Failure], bool]
+"""What cannot be stored as it is, and whether a row that is there could not have it either."""
+
+Way: TypeAlias = Callable[[Environment, dict[str, Any], Mapping[str, Value]], Made]
+"""How they are made, of a body and of the row as it is."""
+
+_WAYS = 256
+"""Which fields bodies give, a client chooses: of so many choices it is kept what follows."""
 
 
 def lacks_of(write: plan.Write) -> Literal["made", "there", "none"]:
@@ -57,6 +67,7 @@ class Values:
             and (assign.held or not of_the_row.isdisjoint(free_variables(assign.otherwise)))
             for assign in assigns
         )
+        self._ways: Cache[tuple[str, ...], Way] = Cache(_WAYS)
         self._required = tuple(assign.field for assign in assigns if not (assign.type.nullable or assign.in_statement))
         self._lacks = {each.field: failed_condition(plan.of_lack(write, each)) for each in assigns}
         self._made_of_row = frozenset(
@@ -68,6 +79,7 @@ class Values:
         )
         self._secret = frozenset(assign.field for assign in assigns if assign.secret is not None)
         self._passwords = tuple(assign.field for assign in assigns if assign.secret == "password")
+        self.keeps_passwords = bool(self._passwords)
         self._compared = frozenset(assign.field for assign in assigns if assign.compared)
         self._always = frozenset(
             assign.field
@@ -94,10 +106,63 @@ class Values:
                 return True
         return False
 
-    def make(self, env: Environment, body: Mapping[str, Any], made: dict[str, Value]) -> tuple[list[Failure], bool]:
-        """Make them: `$new`, and `issued` where what is stored is a digest; what cannot be stored as it is, and whether
-        a row that is there could not have it either. `made`: the row as it is; what becomes of it goes there."""
-        new, issued = env[environment.NEW], env["issued"]
+    def make(self, env: Environment, body: dict[str, Any], current: Mapping[str, Value]) -> Made:
+        """Make them: `$new`, and `issued` where what is stored is a digest. `current`: the row as it is."""
+        given = tuple(body)
+        return (self._ways.get(given) or self._way(given))(env, body, current)
+
+    def _way(self, given: tuple[str, ...]) -> Way:
+        """How they are made where a body gives these fields: one after another, unless each other is made whatever the
+        row and the others are, or not at all."""
+        stored, made, fixed = list[str](), list[tuple[str, Callable[[Env], Value]]](), dict[str, Value]()
+        surely = not self._reads_row
+        for assign, field, is_given, plainly, make in self._each:
+            if is_given and field in given:
+                stored.append(field)
+            elif plainly is not None:
+                made.append((field, plainly))
+            elif assign.in_statement:
+                continue
+            elif assign.again or make is not None:
+                surely = False
+            elif self._is_whole and not assign.kept:
+                fixed[field] = None
+            else:
+                continue
+            surely = surely and assign.secret != "token"
+        way = self._surely(given, stored, made, fixed) if surely else self._one_by_one
+        self._ways.keep(given, way)
+        return way
+
+    def _surely(
+        self,
+        given: Collection[str],
+        stored: list[str],
+        made: list[tuple[str, Callable[[Env], Value]]],
+        fixed: dict[str, Value],
+    ) -> Way:
+        """Of a body that gives the fields `given`, those that are `stored`, and others that are made or `fixed`."""
+        is_all = len(stored) == len(given)
+        has = {*stored, *fixed, *dict(made)}
+        required = tuple(name for name in self._required if self._is_new or name in has)
+        for each in self._assigns:
+            if isinstance(each.otherwise, Constant) and type(each.otherwise.value) not in (list, dict):
+                fixed |= {name: make({}) for name, make in made if name == each.field}
+        made = [(name, make) for name, make in made if name not in fixed]
+
+        def way(env: Environment, body: dict[str, Any], current: Mapping[str, Value]) -> Made:
+            env[environment.NEW] = new = fixed | (body if is_all else {name: body[name] for name in stored})
+            for name, make in made:
+                new[name] = make(env)
+            if None in map(new.get, required):
+                return [self._lacks[name] for name in required if new.get(name) is None], False
+            return [], False
+
+        return way
+
+    def _one_by_one(self, env: Environment, body: dict[str, Any], current: Mapping[str, Value]) -> Made:
+        made = {name: value for name, value in current.items() if name != environment.REVISION_COLUMN}
+        env[environment.NEW] = new = dict[str, Any]()
         unfit: list[Failure] = []
         told: set[str] = set()
         was = dict(made)
@@ -129,7 +194,7 @@ class Values:
                 continue
             secret = assign.secret
             if secret == "token" and value is not None:
-                issued[field] = value
+                env["issued"][field] = value
                 new[field] = sha256(value.encode()).digest()
             else:
                 new[field] = value
@@ -155,8 +220,6 @@ class Values:
 
     def passwords(self, new: Mapping[str, Any]) -> dict[str, str]:
         """Those that are to be hashed, by field."""
-        if not self._passwords:
-            return {}
         return {name: new[name] for name in self._passwords if isinstance(new.get(name), str)}
 
     def put_hashes(self, new: dict[str, Any], hashes: Mapping[str, str]) -> None:

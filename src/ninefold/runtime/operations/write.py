@@ -27,7 +27,6 @@ from ninefold.runtime.operations.constraints import (
     Refusal,
     Represented,
     Taken,
-    requested,
 )
 from ninefold.runtime.operations.events import arise
 from ninefold.runtime.operations.flow import Next, Select, Transact, Wait
@@ -138,27 +137,26 @@ class Write:
         env = call.env
         if self._conditional and not call.caused and conditional.is_asked(call.request):
             env[environment.IF] = conditional.of_row(call.request.headers, self._shape.tag_prefix)
-        made: dict[str, Value] = dict(call.current or {})
-        was = made.pop(environment.REVISION_COLUMN, None)
-        env[environment.WRITE] = {"revision": call.sources.revision(), "was": was}
-        if call.body is None:
+        current, body = call.current or {}, call.body
+        env[environment.WRITE] = {"revision": call.sources.revision(), "was": current.get(environment.REVISION_COLUMN)}
+        if body is None:
             return
-        env[environment.BODY] = body = call.body
-        requested(env, body)
+        given = dict.fromkeys(body, True)
+        env |= {environment.BODY: body, environment.GIVEN: given, environment.ANEW: {}, "issued": {}}
+        env.setdefault(environment.REQUESTED, given)
         if self._grants:
             env[environment.ASKED] = credentials.asked(body)
-        env |= {environment.NEW: {}, environment.GIVEN: dict.fromkeys(body, True), environment.ANEW: {}, "issued": {}}
-        unfit, of_any = self._values.make(env, body, made)
-        if self._lacks == "none":
-            unfit = []
+        unfit, of_any = self._values.make(env, body, current)
         if self._signs:
             key = env[environment.SIGNING]["key"]
             env["issued"][SECRET] = signing.written(signing.secret(key, str(env[environment.NEW]["id"])))
-        # What is made of a row that is not there says nothing; the judge says that it is not there.
-        is_read = call.on_current and call.current is None
-        is_sought = self._instead is not None or self._there is not None or self._lacks == "there" or is_read
-        if unfit and (of_any or not is_sought):
-            raise Refusal(unfit)
+        unfit = [] if self._lacks == "none" else unfit
+        if unfit:
+            # What is made of a row that is not there says nothing; the judge says that it is not there.
+            is_read = call.on_current and call.current is None
+            is_sought = self._instead is not None or self._there is not None or self._lacks == "there" or is_read
+            if of_any or not is_sought:
+                raise Refusal(unfit)
         call.unfit = unfit
         if self._issues is not None:
             self._issues.make(env, call.sources)
@@ -185,16 +183,16 @@ class Write:
     def perform(self, call: Call) -> Next:
         if self.password is not None:
             return self.password.step(call.env, partial(self._signed_in, call))
-        return self._with_values(call)
+        return self._with_values(call) if self._values.keeps_passwords else self._transact(call)
 
     def _signed_in(self, call: Call, is_right: bool) -> Next:
         return self._with_values(call) if is_right else self._judge.asked(call.env)
 
     def _with_values(self, call: Call) -> Next:
         plain = self._values.passwords(call.env[environment.NEW])
-        if plain:
-            return Wait(flow.Compute(partial(hash_all, plain)), partial(self._with_passwords, call))
-        return self._transact(call)
+        if not plain:
+            return self._transact(call)
+        return Wait(flow.Compute(partial(hash_all, plain)), partial(self._with_passwords, call))
 
     def _with_passwords(self, call: Call, hashes: Mapping[str, str]) -> Next:
         self._values.put_hashes(call.env[environment.NEW], hashes)
@@ -203,8 +201,8 @@ class Write:
     def _transact(self, call: Call) -> Next:
         work: Callable[[Session], Any] = partial(self._work, call)
         if self._is_single and not call.unfit:
-            wrote, bound, own = partial(self._wrote, call), partial(self._bound, call), self._plainly
-            work = Single(bound, wrote, work) if own is None else own.single(call.env, wrote, work)
+            wrote, known = partial(self._wrote, call), self._plainly
+            work = known.single(call.env, wrote, work) if known else Single(partial(self._bound, call), wrote, work)
         return Wait(Transact(work, self._again), lambda done: done[1].filled(done[0], (), call.env, done[2]))
 
     def _wrote(self, call: Call, row: Row) -> tuple[Row, Shape, None]:

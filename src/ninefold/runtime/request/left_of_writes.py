@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from ninefold.plan import environment
@@ -16,7 +16,7 @@ from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.exchange import NOT_TAKEN, Content, Exchange, call_of
 from ninefold.runtime.request.handed import Handed
-from ninefold.runtime.request.idempotency import once, sent_key
+from ninefold.runtime.request.idempotency import NO_KEY, once, sent_key
 from ninefold.runtime.request.left import Asks, asked_by, counting
 from ninefold.runtime.request.perform import held_by, mismatched
 from ninefold.runtime.request.precedents import Precedent
@@ -30,6 +30,7 @@ def written(service: Service, endpoint: Endpoint, admission: Admission, most: in
     operation, body, counted = admission.operation, endpoint.body, counting(service, endpoint)
     assert isinstance(operation, Write)
     most = min(most, service.body_bytes, endpoint.body_at_once)
+    takes_key, is_counted = endpoint.idempotency_key is not None, bool(endpoint.rates)
 
     def of(precedent: Precedent) -> Asks:
         bodies = None if body is None or body.ignored else _Bodies(body, most)
@@ -37,7 +38,7 @@ def written(service: Service, endpoint: Endpoint, admission: Admission, most: in
         def left(
             request: Request, content: bytes, version: Version, values: Sequence[str], caller: Caller, env: Environment
         ) -> Handed | None:
-            key, wrong = sent_key(endpoint.idempotency_key, request.headers)
+            key, wrong = sent_key(endpoint.idempotency_key, request.headers) if takes_key else NO_KEY
             if wrong or (key is not None and service.together):
                 return None
             call = call_of(service, request, env, endpoint, caller)
@@ -51,11 +52,11 @@ def written(service: Service, endpoint: Endpoint, admission: Admission, most: in
                 return None
             x = asked_by(service, call, version, endpoint, values, caller, admission, came)
             done = step if key is None else _held(x, step, key)
-            if done is None:
-                return None
+            if done is None or not is_counted:
+                return None if done is None else Handed(x, done)
             told: tuple[Told, ...] | Share | Ask | None = None
             try:
-                told = counted(caller, request, env) if endpoint.rates else ()
+                told = counted(caller, request, env)
             finally:
                 if not isinstance(told, tuple):
                     x.release()
@@ -72,27 +73,25 @@ def written(service: Service, endpoint: Endpoint, admission: Admission, most: in
 class _Bodies:
     """Bodies of requests that are like one another."""
 
-    __slots__ = ("_body", "_form", "_most", "_said")
+    __slots__ = ("_body", "_form", "_headers", "_most", "_said")
 
     def __init__(self, body: Body, most: int) -> None:
         self._body = body
         self._most = most
         self._form = False
         self._said: tuple[str | None, str | None, bool] | None = None
+        self._headers: Mapping[str, str] | None = None
 
     def read(self, call: Call, content: bytes) -> Content | None:
         """Its values are what the operation is called with, since all of it is valid (`decode.py`); None: it is not, or
         is too long."""
-        body, request, env = self._body, call.request, call.env
+        body, env, form = self._body, call.env, self._form
         if len(content) > self._most:
             return None
-        headers = request.headers
-        said = headers.get("content-type"), headers.get("content-encoding"), bool(content)
-        if said != self._said:  # what its fields say of it, they say of all that have them
-            if body.unsupported(request) is not None:
+        if call.request.headers is not self._headers:
+            if not self._is_taken(call.request):
                 return None
-            self._form, self._said = body.is_form(request), said
-        form = self._form
+            form = self._form
         document = body.members(content) if form else body.parsed(content)
         if isinstance(document, Failure):
             return None
@@ -103,6 +102,17 @@ class _Bodies:
         env[environment.REFUSED] = {"body": False}
         env["request"] = {**env["request"], "body": given.others}
         return Content(content, form, document, document)
+
+    def _is_taken(self, request: Request) -> bool:
+        """Whether such a body can be read. What the fields of one say of it, they say of all that have them."""
+        headers = request.headers
+        said = headers.get("content-type"), headers.get("content-encoding"), request.has_content
+        if said != self._said:
+            if self._body.unsupported(request) is not None:
+                return False
+            self._form, self._said = self._body.is_form(request), said
+        self._headers = headers
+        return True
 
 
 def _held(x: Exchange, step: Wait, key: str) -> Wait | None:

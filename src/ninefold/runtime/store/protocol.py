@@ -8,6 +8,8 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar
 
+from msgspec import Struct
+
 from ninefold.diagnostics.frozen import dataclass
 
 Stored: TypeAlias = None | int | float | str | bytes
@@ -53,8 +55,7 @@ class Session(Protocol):
         """Run one statement. Raises Conflicting, NoValue or TooLong."""
 
 
-@dataclass(frozen=True, slots=True)
-class Single:
+class Single(Struct, frozen=True):
     """A work that is one statement where that gives a row, of which `of` says what comes; where it gives none, or is
     not done together with its like, it is done as `work`. `known`: what it comes to where it is not refused, whose
     statement gives nothing then; None: its row says that."""
