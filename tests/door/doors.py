@@ -16,6 +16,7 @@ import ninefold
 from ninefold.pipeline import load
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.asking import Asking, Settled
+from ninefold.runtime.http.awaiting import Awaiting
 from ninefold.runtime.http.framing import Head
 from ninefold.runtime.http.run import Asgi, Stop, serve
 from ninefold.runtime.request.service import ready
@@ -60,7 +61,7 @@ class SeenWithoutAsgi(Seen):
     def takes(self, head: Head) -> bool:
         return self._core.takes(head)
 
-    def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking | Settled:
+    def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking | Awaiting | Settled:
         self.paths.append(head.path.decode("latin-1"))
         self.direct += 1
         return self._core.asked(head, content, peer, certificate)

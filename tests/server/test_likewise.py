@@ -35,6 +35,7 @@ from ninefold.operator.metrics import Metrics
 from ninefold.runtime.http.access_log import Record, lines
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.asking import Asking, Settled
+from ninefold.runtime.http.awaiting import Awaiting
 from ninefold.runtime.http.capacity import SAFE
 from ninefold.runtime.http.direct import WHOLE_BYTES, Door
 from ninefold.runtime.http.framing import Requests
@@ -310,7 +311,9 @@ def _leaving_no_circles() -> Iterator[None]:
         yield
         gc.set_debug(gc.DEBUG_SAVEALL)
         gc.collect()
-        left = Counter(type(each) for each in gc.garbage if isinstance(each, Asking | Settled | Exchange | Given))
+        left = Counter(
+            type(each) for each in gc.garbage if isinstance(each, Asking | Awaiting | Settled | Exchange | Given)
+        )
         assert not left
     finally:
         gc.set_debug(0)
@@ -468,7 +471,7 @@ class _Side(asyncio.Transport):
         def asked(*request: Any) -> Any:
             asking = begun(*request)
             self.settled += isinstance(asking, Settled)
-            self.handed += isinstance(asking, Asking) and asking.handed is not None
+            self.handed += isinstance(asking, Awaiting) or (isinstance(asking, Asking) and asking.handed is not None)
             return asking
 
         core: Any = self.application

@@ -59,7 +59,8 @@ class Answer:
         "x",
     )
 
-    def __init__(self, works: Works, x: Exchange, body: Readable) -> None:
+    def __init__(self, works: Works, x: Exchange, body: Readable, deadline: float | None = None) -> None:
+        """`deadline`: a time of the event loop; None: the timeout begins with what is waited for first."""
         self.x = x
         self.response: Finished = None
         self.over = False
@@ -69,7 +70,7 @@ class Answer:
         self._held = 0
         self._awaited: Future[Any] | None = None
         self._given_up: Callable[[], None] | None = None
-        self._deadline: float | None = None
+        self._deadline = deadline
         self._waits = False
         self._told: Callable[[], object] | None = None
 
@@ -172,14 +173,18 @@ class Answer:
             self._end(timed_out(self.x))
             return
         error = awaited.exception()
+        self.found(step, began, None if error is not None else awaited.result(), error)
+
+    def found(self, step: Wait, began: float, value: Any, error: BaseException | None) -> None:
+        """What a step has waited for since `began` has come, or has failed."""
         if isinstance(error, Disconnected):
             self._end(None)
         elif error is not None:
             self._go_on(self._failed(error if isinstance(error, Exception) else RuntimeError(error)))
-        elif self._is_beside(step.work, awaited.result(), began):
-            self._take_much(step.resume, awaited.result())
+        elif self._is_beside(step.work, value, began):
+            self._take_much(step.resume, value)
         else:
-            self._go_on(taken(self.x, partial(step.resume, awaited.result())))
+            self._go_on(taken(self.x, partial(step.resume, value)))
 
     def _is_beside(self, work: Work, result: object, began: float) -> bool:
         """Whether the steps from here on are taken beside the others. Up to its call a request counts, and is counted:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from ninefold.runtime.http.access_log import Observe, Reason, Record
 from ninefold.runtime.http.asking import Asking, Reasons, Settled, Trace, Watch
+from ninefold.runtime.http.awaiting import Awaiting, is_brief
 from ninefold.runtime.http.body import Body, Whole, headers_of, is_last, requested
 from ninefold.runtime.http.capacity import LITTLE_BYTES, SAFE, Capacity, ClientAddress, client_address
 from ninefold.runtime.http.cycle import Message, Receive, Send
@@ -190,7 +191,7 @@ class Application:
     def takes(self, head: Head) -> bool:
         return True
 
-    def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking | Settled:
+    def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking | Awaiting | Settled:
         """The same of one that has come whole, without ASGI in between. `peer`: the address of who sent it."""
         began, capacity, size = perf_counter(), self.capacity, len(content)
         address = self._address(peer, head.headers)
@@ -204,6 +205,8 @@ class Application:
             handed = found
             if handed is None:  # the steps note it for others, by what they look up
                 request = replace(request, headers=Looked(request.headers))
+            elif is_brief(handed):
+                return Awaiting(self, handed, content, began)
         body = Whole(content, capacity, kept=self.watch is not None)
         if handed is not None:
             body.read(size)

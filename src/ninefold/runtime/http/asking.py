@@ -14,7 +14,7 @@ from ninefold.runtime.http.body import Body, Whole, headers_of, with_length
 from ninefold.runtime.http.capacity import Capacity
 from ninefold.runtime.http.works import Works
 from ninefold.runtime.messages.message import HeaderFields, Request, Response
-from ninefold.runtime.operations.flow import Follow
+from ninefold.runtime.operations.flow import Follow, Next, Wait
 from ninefold.runtime.request.exchange import Exchange, arrived, finished, open_to_origins, overloaded, unavailable
 from ninefold.runtime.request.handed import Handed
 from ninefold.runtime.request.left import Given
@@ -63,14 +63,22 @@ class Asking:
     given: Response | None = None
 
     def __init__(
-        self, application: Answering, request: Request, body: Body | Whole, handed: Handed | None = None
+        self,
+        application: Answering,
+        request: Request,
+        body: Body | Whole,
+        handed: Handed | None = None,
+        began: float | None = None,
+        deadline: float | None = None,
     ) -> None:
+        """`began`: when its head had come; None: now. `deadline`: where it has waited for something already, until when
+        it may wait: a time of the event loop."""
         self.request = request
         self.body = body
         self._application = application
-        self._began = perf_counter()
+        self._began = perf_counter() if began is None else began
         self.x = arrived(application.service, request) if handed is None else handed.x
-        self._answer = Answer(application.works, self.x, body)
+        self._answer = Answer(application.works, self.x, body, deadline)
         self.handed = handed
         self._counted = True
         self._let = False
@@ -85,6 +93,14 @@ class Asking:
     def begin(self) -> None:
         if not self._refused:
             self._answer.begin(None if self.handed is None else self.handed.step)
+
+    def begin_with(self, step: Next) -> None:
+        """The same from a step on."""
+        self._answer.begin(step)
+
+    def found(self, step: Wait, began: float, value: object, error: BaseException | None) -> None:
+        """The same once what a step waited for has come, or has failed, since `began`."""
+        self._answer.found(step, began, value, error)
 
     def tell(self, told: Callable[[], object]) -> None:
         """Call this once it is over, which it is not yet."""
@@ -162,7 +178,7 @@ class Asking:
             why: tuple[Reason, ...] = ()
             if head is not None and head.status >= 400 and application.reasons is not None:
                 why = application.reasons(x, head)
-            application.observe(_record(x.env["now"], x.request, x.route, status, sent, self._began, caller, why))
+            application.observe(record(x.env["now"], x.request, x.route, status, sent, self._began, caller, why))
         if application.watch is not None:
             application.watch(x, head, self.body.content)
 
@@ -202,10 +218,10 @@ class Settled:
         observe, given = self._application.observe, self._given
         if observe is not None:
             status = None if head is None else head.status
-            observe(_record(given.now, self._request, given.endpoint.key, status, sent, self._began, given.caller))
+            observe(record(given.now, self._request, given.endpoint.key, status, sent, self._began, given.caller))
 
 
-def _record(
+def record(
     now: str,
     request: Request,
     route: str | None,

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from ninefold.runtime.http import channel as said
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.asking import Asking, Settled
+from ninefold.runtime.http.awaiting import Awaiting
 from ninefold.runtime.http.channel import Channel, OfReader, Over, Piece, Wanted, relay
 from ninefold.runtime.http.cycle import AT_ONCE, Asgi, Message
 from ninefold.runtime.http.framing import Known, Requests
@@ -64,7 +65,7 @@ class Passed:
         except Exception as error:
             self._fail(asked.number, asking, error)
 
-    def _answer(self, number: int, asking: Asking | Settled, size: int | None) -> None:
+    def _answer(self, number: int, asking: Asking | Awaiting | Settled, size: int | None) -> None:
         try:
             response = asking.response()
             if response is None or isinstance(response, Follow):
@@ -77,7 +78,7 @@ class Passed:
         self.channel.when_taken(asking.release)
         asking.ended(response, len(response.body) if size is None else size)
 
-    def _fail(self, number: int, asking: Asking | Settled, error: Exception) -> None:
+    def _fail(self, number: int, asking: Asking | Awaiting | Settled, error: Exception) -> None:
         log.error("what was passed on could not be answered", exc_info=error)
         asking.release()
         self.channel.write(said.Answered(number, 500, (), b""))

@@ -19,6 +19,7 @@ from typing import Any
 from ninefold.runtime.http import channel as said
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.asking import Asking, Settled
+from ninefold.runtime.http.awaiting import Awaiting
 from ninefold.runtime.http.body import Whole, requested, with_length
 from ninefold.runtime.http.channel import Channel, OfWriter, Over, Piece, Wanted, relay
 from ninefold.runtime.http.cycle import AT_ONCE, Message, Receive, Send, Unanswered
@@ -177,7 +178,7 @@ class Reader(Application):
 
     def asked(  # type: ignore[override]
         self, head: Head, content: bytes, peer: str, certificate: str | None
-    ) -> Asking | Settled | Passed:
+    ) -> Asking | Awaiting | Settled | Passed:
         if self.capacity.is_used_up or self._is_own(head):
             return super().asked(head, content, peer, certificate)
         return Passed(self, self._link, head, content, peer, certificate)

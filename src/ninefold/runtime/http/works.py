@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future
 from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any, Protocol, assert_never
 
@@ -30,7 +31,7 @@ from ninefold.runtime.request.behind import Behind
 from ninefold.runtime.request.exchange import Exchange
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.store.bell import Bell
-from ninefold.runtime.store.protocol import Database, Row, Stored, TooLong, Unavailable, settling
+from ninefold.runtime.store.protocol import Database, Row, Stored, Telling, Told, TooLong, Unavailable, settling
 
 
 class Waiting(Protocol):
@@ -48,6 +49,7 @@ class Works:
         self.thread = Beside()
         self.capacity = capacity
         self._database = database
+        self._telling = database if isinstance(database, Telling) else None
         self._callers = Callers(capacity)
         self._computations = Computations(capacity)
         self.deadlines: Deadlines[Waiting] = Deadlines(lambda waiting: waiting.too_late())
@@ -78,6 +80,18 @@ class Works:
             timers = self.service.timers
             due = None if timers is None else timers.written(now)
             self._database.write(work.work, written, work.again, due, places)
+
+    def tell(self, work: Select | SelectAsOne, told: Told) -> None:
+        """Tell somebody what is read, at once or later. Raises Unavailable."""
+        reads = ((work.text, work.binds),) if isinstance(work, Select) else work.reads
+        if self._telling is not None:
+            self._telling.tell(reads, told)
+            return
+        found = self._database.select(*reads[0]) if isinstance(work, Select) else self._database.select_as_one(reads)
+        if isinstance(found, Future):
+            found.add_done_callback(partial(_tell, told))
+        else:
+            told.set_result(found or [])
 
     async def read_behind(self, x: Exchange, behind: Behind, work: Select) -> list[Row]:
         """Read a replica, or, where that cannot be, from now on what it follows. Raises Unavailable."""
@@ -179,6 +193,16 @@ class Works:
         elif not is_much(rows, perf_counter() - began):
             return rows
         raise TooLong
+
+
+def _tell(told: Told, found: Future[Any]) -> None:
+    if found.cancelled():
+        return
+    error = found.exception()
+    if error is None:
+        told.set_result(found.result())
+    else:
+        told.set_exception(error)
 
 
 async def _made(rows: Future[list[Row]], make: Callable[[list[Row]], object]) -> object:

@@ -27,6 +27,7 @@ from ninefold.runtime.store.protocol import (
     Session,
     Statistics,
     Stored,
+    Told,
     Unavailable,
 )
 from ninefold.runtime.store.writer import Waiting, transacted
@@ -62,6 +63,9 @@ class PostgreSQL:
 
     def select_as_one(self, reads: Sequence[BoundStatement]) -> Future[list[list[Row]]]:
         return self._reading().read_as_one(reads)
+
+    def tell(self, reads: Sequence[BoundStatement], told: Told) -> None:
+        self._reading().tell(reads, told)
 
     def _reading(self) -> Readers:
         loop = asyncio.get_running_loop()

@@ -8,6 +8,7 @@ too, and see one snapshot. Where such a statement fails, each is asked by itself
 from __future__ import annotations
 
 import asyncio
+import logging
 from asyncio import AbstractEventLoop, Future
 from collections import deque
 from collections.abc import Sequence
@@ -20,9 +21,11 @@ from msgspec import Struct
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.postgresql_link import Link, meaning
 from ninefold.runtime.store.postgresql_servers import Servers
-from ninefold.runtime.store.protocol import BoundStatement, Known, Row, Stored, Unavailable
+from ninefold.runtime.store.protocol import BoundStatement, Known, Row, Stored, Told, Unavailable
 from ninefold.sql.postgresql import fitted_alike, numbered
 from ninefold.sql.postgresql_events import FORMS
+
+log = logging.getLogger("ninefold.server")
 
 READERS: Final = 10
 """Connections that read at a time."""
@@ -44,19 +47,22 @@ class Asked(Struct, frozen=True, eq=False):
     texts: tuple[str, ...]
     binds: tuple[Sequence[Stored], ...]
     as_one: bool
-    future: Future[Any]
+    told: Told
     after: tuple[BoundStatement, Found] | None = None
 
     def give(self, found: Found) -> None:
         self.settle(found if self.as_one else found[0])
 
     def settle(self, result: Found | list[Row] | None) -> None:
-        if not self.future.done():
-            self.future.set_result(result)
+        try:
+            if not self.told.done():
+                self.told.set_result(result)
+        except Exception as error:
+            log.error("what was read could not be answered", exc_info=error)
 
     def fail(self, error: Exception) -> None:
-        if not self.future.done():
-            self.future.set_exception(meaning(error))
+        if not self.told.done():
+            self.told.set_exception(meaning(error))
 
 
 class Readers:
@@ -91,30 +97,46 @@ class Readers:
 
     def read(self, text: str, binds: Sequence[Stored]) -> Future[list[Row]]:
         """Raises Unavailable."""
-        return self._put((text,), (binds,), False)
+        future: Future[list[Row]] = self.loop.create_future()
+        self._put((text,), (binds,), False, future)
+        return future
+
+    def tell(self, reads: Sequence[BoundStatement], told: Told) -> None:
+        """The same of one read, or of several as `read_as_one`."""
+        if len(reads) == 1:
+            ((text, binds),) = reads
+            self._put((text,), (binds,), False, told)
+        else:
+            texts, of_each = zip(*reads, strict=True)
+            self._put(texts, of_each, True, told)
 
     def read_as_one(self, reads: Sequence[BoundStatement]) -> Future[Found]:
         """Each of them gives one row at most, of one snapshot. Nothing is found where that cannot be. Raises
         Unavailable."""
+        future: Future[Found] = self.loop.create_future()
         texts, binds = zip(*reads, strict=True)
-        return self._put(texts, binds, True)
+        self._put(texts, binds, True, future)
+        return future
 
     def read_after(self, known: Sequence[Known], read: BoundStatement) -> Future[list[Row] | None]:
         """The rows of a read that comes after others, of one row at most, on one connection; None: these do not give
         what is known. Raises Unavailable."""
         texts, binds, rows = zip(*known, strict=True)
-        return self._put(texts, binds, True, (read, list(rows)))
+        future: Future[list[Row] | None] = self.loop.create_future()
+        self._put(texts, binds, True, future, (read, list(rows)))
+        return future
 
     def _put(
         self,
         texts: tuple[str, ...],
         binds: tuple[Sequence[Stored], ...],
         as_one: bool,
+        told: Told,
         after: tuple[BoundStatement, Found] | None = None,
-    ) -> Future[Any]:
+    ) -> None:
         if self._number >= WAITING:
             raise Unavailable("too many reads wait")
-        asked = Asked(texts, binds, as_one, self.loop.create_future(), after)
+        asked = Asked(texts, binds, as_one, told, after)
         key = texts if after is None else (*texts, after[0][0])
         waiting = self._waiting.get(key)
         if waiting is None:
@@ -122,8 +144,8 @@ class Readers:
         else:
             waiting.append(asked)
         self._number += 1
-        self._begin()
-        return asked.future
+        if not self._beginning:
+            self._begin()
 
     def _begin(self) -> None:
         """One more that reads, unless what waits is the next one's already, which takes together what comes until it
@@ -141,7 +163,7 @@ class Readers:
         self._beginning = False
         try:
             while self._number:
-                asked = [each for each in self._next() if not each.future.done()]
+                asked = [each for each in self._next() if not each.told.done()]
                 if self._number:
                     self._begin()
                 if not asked:
@@ -281,6 +303,8 @@ async def found_together(link: Link, statement: Joined, binds: Sequence[tuple[Se
     for row in await link.records(statement.text, *arrays):
         number, place = row[0], row[1]
         found[number].setdefault(place, []).append(row[statement.arms[number].columns])
+    if len(found) == 1:
+        return [[found[0].get(place, [])] for place in places[0]]
     at = zip(*places, strict=True)
     return [[of_arm.get(place, []) for of_arm, place in zip(found, each, strict=True)] for each in at]
 
@@ -288,6 +312,8 @@ async def found_together(link: Link, statement: Joined, binds: Sequence[tuple[Se
 def _told_apart(of_all: Sequence[Sequence[Stored]]) -> tuple[list[int], list[Sequence[Stored]]]:
     """The place of each, counted from one, among those that are different. Numbers that are equal may be two: 0 and
     -0."""
+    if len(set(map(tuple, of_all))) == len(of_all):
+        return list(range(1, len(of_all) + 1)), list(of_all)
     known: dict[object, int] = {}
     places: list[int] = []
     different: list[Sequence[Stored]] = []

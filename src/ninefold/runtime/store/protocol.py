@@ -6,7 +6,7 @@ from asyncio import Future
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
@@ -123,6 +123,25 @@ def settling(future: Future[Any]) -> Answered:
             future.set_exception(error)
 
     return done
+
+
+class Told(Protocol):
+    """Who is told what a read gave; a future is one."""
+
+    def done(self) -> bool:
+        """Whether it waits no more."""
+
+    def set_result(self, result: Any, /) -> None: ...
+
+    def set_exception(self, error: BaseException, /) -> None: ...
+
+
+@runtime_checkable
+class Telling(Protocol):
+    """A database whose reads are waited for."""
+
+    def tell(self, reads: Sequence[BoundStatement], told: Told) -> None:
+        """What `Database.select` gives of one read, or `select_as_one` of several. Raises Unavailable."""
 
 
 Changes: TypeAlias = Callable[[Mapping[bytes, bytes | None], int], tuple[Mapping[bytes, tuple[bytes, int]], T]]

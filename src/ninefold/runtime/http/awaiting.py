@@ -1,0 +1,158 @@
+"""A request that was worked out as far as what it waits for (`ninefold.runtime.request.handed`): its rows, or its
+transaction, perhaps behind who calls. Mostly that is all, and what comes gives its response. Where it does not, the
+request goes on from there as any other does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from ninefold.runtime.http.asking import Answering, Asking, record
+from ninefold.runtime.http.body import Whole, with_length
+from ninefold.runtime.http.capacity import LITTLE_BYTES
+from ninefold.runtime.http.work import is_much
+from ninefold.runtime.messages.message import HeaderFields, Response
+from ninefold.runtime.operations.flow import Follow, Next, Select, SelectAsOne, Transact, Wait
+from ninefold.runtime.request.exchange import timed_out
+from ninefold.runtime.request.handed import Handed
+from ninefold.runtime.request.steps import recovered
+
+_AWAITED = (Select, SelectAsOne, Transact)
+
+
+def is_brief(handed: Handed) -> bool:
+    """Whether nothing has to be told with its response, or let go."""
+    x, asked = handed.x, handed.x.asked
+    if x.told or x.version.tells or x.service.cors is not None or (asked is not None and asked.holds):
+        return False
+    return isinstance(handed.step.work, _AWAITED)
+
+
+class Awaiting:
+    """See `Asking`. `over`: its response is there."""
+
+    __slots__ = ("_application", "_asking", "_at", "_began", "_content", "_response", "_step", "_told", "over", "x")
+
+    given: Response | None = None
+
+    def __init__(self, application: Answering, handed: Handed, content: bytes, began: float) -> None:
+        """`content`: its body, for which there is room; `began`: when its head had come."""
+        self.x, self._step = handed.x, handed.step
+        self.over = False
+        self._application, self._content, self._began = application, content, began
+        self._at: float | None = None
+        self._asking: Asking | None = None
+        self._response: Response | None = None
+        self._told: Callable[[], object] | None = None
+        application.capacity.requests += 1
+        application.capacity.bytes += len(content)
+
+    def begin(self) -> None:
+        seconds = self.x.service.seconds
+        if seconds is not None:
+            loop = asyncio.get_running_loop()
+            self._at = at = loop.time() + seconds
+            self._application.works.deadlines.put(self, at, loop)
+        self._wait(self._step)
+
+    def _wait(self, step: Wait) -> None:
+        self._step, works, work = step, self._application.works, step.work
+        try:
+            if isinstance(work, Transact):
+                works.write(work, self.x.env["now"], self._came)
+            elif isinstance(work, Select | SelectAsOne):
+                works.tell(work, self)
+        except Exception as error:
+            self._came(None, error)
+
+    def tell(self, told: Callable[[], object]) -> None:
+        """Call this once it is over, which it is not yet."""
+        self._told = told
+
+    def too_late(self) -> None:
+        self._go_on(lambda asking: asking.begin_with(timed_out(self.x)))
+
+    def done(self) -> bool:
+        """Whether it waits for its rows no more."""
+        return self.over or self._asking is not None
+
+    def set_result(self, result: Any) -> None:
+        self._came(result, None)
+
+    def set_exception(self, error: BaseException) -> None:
+        self._came(None, error)
+
+    def _came(self, value: Any, error: BaseException | None) -> None:
+        if self.over or self._asking is not None:
+            return  # it was waited for too long
+        x, step = self.x, self._step
+        if error is not None or is_much(value, perf_counter() - self._began, x.endpoint.body_at_once):
+            self._go_on(lambda asking: asking.found(step, self._began, value, error))
+            return
+        try:
+            then: Next = step.resume(value)
+        except Exception as raised:
+            then = recovered(x, raised)
+        if isinstance(then, Response):
+            if then.status < 400 and len(then.body) <= LITTLE_BYTES and not x.told:
+                self.over, self._response = True, then
+                self._lift()
+                self._tell()
+                return
+        elif isinstance(then, Wait) and isinstance(then.work, _AWAITED):
+            self._wait(then)
+            return
+        self._go_on(lambda asking: asking.begin_with(then))
+
+    def _lift(self) -> None:
+        if self._at is not None:
+            self._application.works.deadlines.lift(self)
+
+    def _tell(self) -> None:
+        # Who waits keeps it: a circle is found late, and at a price.
+        told, self._told = self._told, None
+        if told is not None:
+            told()
+
+    def _go_on(self, begin: Callable[[Asking], None]) -> None:
+        """As any other from here on."""
+        self._lift()
+        application = self._application
+        body = Whole(self._content, application.capacity, kept=False)
+        body.size = len(self._content)
+        application.capacity.requests -= 1
+        handed = Handed(self.x, self._step)
+        asking = self._asking = Asking(application, self.x.request, body, handed, self._began, self._at)
+        begin(asking)
+        if asking.over:
+            self._over()
+        else:
+            asking.tell(self._over)
+
+    def _over(self) -> None:
+        self.over = True
+        self._tell()
+
+    def response(self) -> Response | Follow | None:
+        return self._response if self._asking is None else self._asking.response()
+
+    def fields(self, response: Response) -> HeaderFields:
+        return with_length(response) if self._asking is None else self._asking.fields(response)
+
+    def release(self) -> None:
+        if self._asking is not None:
+            self._asking.release()
+            return
+        self._application.capacity.requests -= 1
+        self._application.capacity.bytes -= len(self._content)
+
+    def ended(self, head: Response | None, sent: int) -> None:
+        if self._asking is not None:
+            self._asking.ended(head, sent)
+            return
+        observe, x = self._application.observe, self.x
+        if observe is not None and head is not None:
+            observe(record(x.env["now"], x.request, x.route, head.status, sent, self._began, x.caller))
