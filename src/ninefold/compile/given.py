@@ -4,7 +4,8 @@ version, and those whose requests a rate counts by it."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from types import NoneType
+from typing import Any, Final
 
 import msgspec
 
@@ -39,14 +40,18 @@ def _read_by(part: Any) -> Iterator[str]:
     """The names after `operator.` in all expressions of a part of a plan, its statements' among them."""
     left = [part]
     while left:
-        match left.pop():
-            case str() | int() | None:
-                pass  # nearly all that there is
-            case Select(operand=Variable(name="operator"), name=name):
-                yield name
-            case msgspec.Struct() as each:
-                left += map(each.__getattribute__, each.__struct_fields__)
-            case tuple() | list() as each:
-                left += each
-            case dict() as each:
-                left += each.values()
+        each = left.pop()
+        kind = type(each)
+        if kind in _HOLD_NOTHING:
+            continue  # nearly all that there is
+        if kind is Select and isinstance(each.operand, Variable) and each.operand.name == "operator":
+            yield each.name
+        elif issubclass(kind, msgspec.Struct):
+            left += msgspec.structs.astuple(each)
+        elif kind is dict:
+            left += each.values()
+        elif issubclass(kind, tuple | list):
+            left += each
+
+
+_HOLD_NOTHING: Final = {str, int, bool, NoneType}

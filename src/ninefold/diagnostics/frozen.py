@@ -2,8 +2,8 @@
 
 `dataclasses.dataclass(frozen=True)` writes six methods of a class as text and compiles each when the module is
 imported: of the 260 classes that a command loads, that was half the time of all imports. `dataclass` here makes the
-same class, told by the same decorator and read by the same `fields`, `replace` and patterns; its `__init__` is compiled
-when the first instance is made, and its other methods are plain functions.
+same class, told by the same decorator and read by the same `fields`, `replace` and patterns; its `__init__` is made when
+the first instance is, of what is compiled once for many classes, and its other methods are plain functions.
 
 Shorter by one thing: attributes beside the fields of a frozen one cannot be set in a subclass either.
 """
@@ -13,7 +13,9 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Callable, Iterable
+from functools import cache
 from operator import attrgetter
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -125,99 +127,59 @@ def _compared(fields: Iterable[dataclasses.Field[Any]], order: bool) -> dict[str
 
 
 def _init_of(cls: type) -> Any:
-    """The first instances are given their values one by one; then the real one is made, in its place. So it is at once
-    where these do not fit, for it to say so."""
-    left = _FIRST
-    fill: Callable[[Any, tuple[Any, ...], dict[str, Any]], bool] | None = None
+    """Many classes have no instance; the real one is made for the first, and is in its place from then on."""
 
     def __init__(self: Any, *given: Any, **named: Any) -> None:
-        nonlocal left, fill
-        left -= 1
-        if left >= 0:
-            fill = fill or _filling(cls)
-            if fill(self, given, named):
-                return
-        real = _compiled(cls)
-        cls.__init__ = real  # type: ignore[misc]
+        real = cls.__init__ = _compiled(cls)  # type: ignore[misc]
         real(self, *given, **named)
 
     return __init__
 
 
-_FIRST = 32
-"""Instances for which an `__init__` is not worth its compilation: three of four classes have no more."""
-
-
-def _filling(cls: type) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], bool]:
-    """What gives an instance its values; it is False where some are missing, or too many."""
-    fields = dataclasses.fields(cls)
-    setters = {each.name: _setter(cls, each.name) for each in fields}
-    names = [each.name for each in fields if not each.kw_only]
-    defaults = {each.name: each.default for each in fields if each.default is not dataclasses.MISSING}
-    makers = {each.name: each.default_factory for each in fields if each.default_factory is not dataclasses.MISSING}
-    has_more = hasattr(cls, "__post_init__")
-    has_slots = not cls.__dictoffset__ or any(type(getattr(cls, name, None)) is _SLOT for name in setters)
-
-    def fill(made: Any, given: tuple[Any, ...], named: dict[str, Any]) -> bool:
-        values = dict(zip(names, given, strict=False)) | named
-        if len(values) != len(given) + len(named):
-            return False
-        if len(values) < len(setters):
-            for name, maker in makers.items():
-                if name not in values:
-                    values[name] = maker()
-            values = defaults | values
-        if values.keys() != setters.keys():
-            return False
-        if has_slots:
-            for name, value in values.items():
-                setters[name](made, value)
-        else:
-            made.__dict__.update(values)
-        if has_more:
-            made.__post_init__()
-        return True
-
-    return fill
-
-
-def _setter(cls: type, name: str) -> Callable[[Any, Any], None]:
-    slot: Any = getattr(cls, name, None)
-    if type(slot) is _SLOT:
-        return slot.__set__  # type: ignore[no-any-return]
-    return lambda made, value: object.__setattr__(made, name, value)
-
-
 def _compiled(cls: type) -> Any:
-    """`__init__` as a function of the fields. What has a slot is set by its descriptor, which is the quickest way."""
-    known: dict[str, Any] = {"_factory": _FACTORY}
-    placed, named, lines = ["self"], ["*"], list[str]()
+    """`__init__` as a function of the fields. What has a slot is set by its descriptor, which is the quickest way.
+    What it does is compiled once for all classes whose fields are as many, and of the same kinds."""
+    known: dict[str, Any] = {"_set": object.__setattr__, "_factory": _FACTORY}
+    names: tuple[list[str], list[str]] = [], []
+    given: tuple[list[str], list[str]] = [], []
+    defaults = list[Any]()
+    named_defaults = dict[str, Any]()
+    lines = list[str]()
     for number, each in enumerate(dataclasses.fields(cls)):
         assert each.init
-        parameters = named if each.kw_only else placed
-        value = each.name
-        if each.default is not dataclasses.MISSING:
-            known[f"_default{number}"] = each.default
-            parameters.append(f"{each.name}=_default{number}")
-        elif each.default_factory is not dataclasses.MISSING:
-            known[f"_default{number}"] = each.default_factory
-            parameters.append(f"{each.name}=_factory")
-            value = f"_default{number}() if {each.name} is _factory else {each.name}"
-        else:
-            parameters.append(each.name)
+        value = f"_{number}"
+        names[each.kw_only is True].append(each.name)
+        given[each.kw_only is True].append(value)
+        default = each.default
+        if each.default_factory is not dataclasses.MISSING:
+            known[f"_made{number}"], default = each.default_factory, _FACTORY
+            value = f"_made{number}() if {value} is _factory else {value}"
+        if default is not dataclasses.MISSING and each.kw_only:
+            named_defaults[each.name] = default
+        elif default is not dataclasses.MISSING:
+            defaults.append(default)
         slot: Any = getattr(cls, each.name, None)
         if type(slot) is _SLOT:
             known[f"_set{number}"] = slot.__set__
             lines.append(f"_set{number}(self, {value})")
         else:
-            known["_set"] = object.__setattr__
-            lines.append(f"_set(self, {each.name!r}, {value})")
+            known[f"_name{number}"] = each.name
+            lines.append(f"_set(self, _name{number}, {value})")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
-    text = f"def __init__({', '.join(placed + named[len(named) == 1 :])}):\n  " + "\n  ".join(lines or ["pass"])
-    exec(compile(text, f"<{cls.__qualname__}>", "exec"), known)
-    known["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
-    return known["__init__"]
+    parameters = ", ".join(["self", *given[0], *(["*", *given[1]] if given[1] else ())])
+    code = _code(f"def __init__({parameters}):\n  " + "\n  ".join(lines or ["pass"]))
+    code = code.replace(co_varnames=("self", *names[0], *names[1]), co_filename=f"<{cls.__qualname__}>")
+    made = FunctionType(code, known, "__init__", tuple(defaults))
+    made.__kwdefaults__ = named_defaults
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    return made
+
+
+@cache
+def _code(text: str) -> CodeType:
+    """Of the one function that a text declares."""
+    return next(each for each in compile(text, "<dataclass>", "exec").co_consts if isinstance(each, CodeType))
 
 
 _FACTORY = object()

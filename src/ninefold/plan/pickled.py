@@ -8,8 +8,9 @@ process says it.
 
 from __future__ import annotations
 
+import copyreg
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -19,7 +20,10 @@ from msgspec import Struct
 def dumps(value: object) -> bytes:
     """A plan, or what holds one; `pickle.loads` reads it."""
     written = _Written()
-    _Pickler(written, pickle.HIGHEST_PROTOCOL).dump(value)
+    pickler = pickle.Pickler(written, pickle.HIGHEST_PROTOCOL)
+    # What has no entry here is pickled without a call of Python, as nearly all of a plan is.
+    pickler.dispatch_table = {**copyreg.dispatch_table, **dict.fromkeys(filter(_has_defaults, _below(Struct)), _told)}
+    pickler.dump(value)
     return b"".join(written)
 
 
@@ -27,14 +31,26 @@ class _Written(list[bytes]):
     write = list.append
 
 
-class _Pickler(pickle.Pickler):
-    def reducer_override(self, value: Any) -> Any:
-        if not isinstance(value, Struct):
-            return NotImplemented
-        kind = type(value)
-        defaults = _defaults(kind)
-        told = ((name, getattr(value, name)) for name in kind.__struct_fields__)
-        return _again, (kind, {name: each for name, each in told if each is not defaults.get(name, _NONE)})
+def _below(kind: type[Struct]) -> Iterator[type[Struct]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from _below(each)
+
+
+def _has_defaults(kind: type[Struct]) -> bool:
+    """Whether a record has defaults of which there may be another that equals them, as of texts: there is one None, one
+    True, and one empty text. What is given anew to each record is of a type of msgspec's own."""
+    return any(
+        isinstance(each, str | int | tuple | Struct) and bool(each) and each is not True
+        for each in _defaults(kind).values()
+    )
+
+
+def _told(value: Struct) -> tuple[Callable[..., Struct], tuple[object, ...]]:
+    kind = type(value)
+    defaults = _defaults(kind)
+    told = ((name, getattr(value, name)) for name in kind.__struct_fields__)
+    return _again, (kind, {name: each for name, each in told if each is not defaults.get(name, _NONE)})
 
 
 _NONE = object()
