@@ -78,9 +78,6 @@ class Wire(asyncio.Transport):
 def served(contract: Path, url: str, came: Sequence[Callable[[bytes], None]]) -> tuple[Any, Any, list[Any]]:
     """A contract, served from a database to as many connections as there are of who is told what is written to each:
     the application, its database, the connections. To be called on the event loop."""
-    import uvicorn
-    from uvicorn.server import ServerState
-
     from ninefold.operator.metrics import Metrics
     from ninefold.operator.trouble import Causes
     from ninefold.pipeline import load
@@ -104,19 +101,29 @@ def served(contract: Path, url: str, came: Sequence[Callable[[bytes], None]]) ->
 
     service = ready(plan, opening.database.key("cursors"))
     application = Application(service, opening.database, observe, reasons=Causes(plan, {}).reasons)
-    config = uvicorn.Config(application, log_config=None, lifespan="off")
-    config.load()
-    state = ServerState()
-    state.default_headers = [(b"date", b"Sun, 22 Nov 2026 23:30:00 GMT")]
+    fields = [(b"date", b"Sun, 22 Nov 2026 23:30:00 GMT")]
     # Nobody is cut off for having waited while another side was measured.
     protocol.HEAD_SECONDS = protocol.IDLE_SECONDS = 3600.0
     door = Door(lambda *told: None, 3600.0, core=application)
     connections = []
     for each in came:
-        connection = protocol.Protocol(config, state, {}, asyncio.get_running_loop(), door=door)
+        connection = _connection(protocol, application, fields, door)
         connection.connection_made(Wire(each))
         connections.append(connection)
     return application, opening.database, connections
+
+
+def _connection(protocol: Any, application: Any, fields: list[tuple[bytes, bytes]], door: Any) -> Any:
+    """As a server makes one. Sources before November 29, 2026 had uvicorn's."""
+    if hasattr(protocol, "State"):
+        return protocol.Protocol(application, protocol.State(fields=fields), door)
+    import uvicorn
+    from uvicorn.server import ServerState
+
+    config, state = uvicorn.Config(application, log_config=None, lifespan="off"), ServerState()
+    config.load()
+    state.default_headers = fields
+    return protocol.Protocol(config, state, {}, asyncio.get_running_loop(), door=door)
 
 
 class Side:

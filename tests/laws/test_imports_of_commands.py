@@ -44,7 +44,7 @@ main(sys.argv[1:])
 """Up to where a module is loaded: by which thread."""
 
 COMMAND_LINE = {"cyclopts", "attrs", "attr", "rich.console", "rich.markdown", "argparse"}
-SERVER = {"asyncio", "apsw", "uvicorn", "uvloop", "click", "prometheus_client", "ninefold.runtime"}
+SERVER = {"asyncio", "apsw", "uvloop", "prometheus_client", "ninefold.runtime"}
 SECRETS = {"cryptography", "argon2", "joserfc", "secrets", "hmac"}
 SENDING = {"aiohttp", "nats", "confluent_kafka"}
 STAGES = {
@@ -66,8 +66,8 @@ COMPILER = {
 NEEDLESS: list[tuple[str, Sequence[str], set[str]]] = [
     ("a code", ["explain", "NF0601"], COMMAND_LINE | SERVER | SECRETS | SENDING | STAGES | {"yaml", "markdown_it"}),
     ("a check", ["check", "examples/orders.md"], COMMAND_LINE | SERVER | SECRETS | SENDING | {"ninefold.compile"}),
-    ("gaps", ["gaps", "examples/orders.md"], COMMAND_LINE | SENDING | {"ninefold.compile", "uvicorn"}),
-    ("a plan", ["plan", "examples/orders.md"], COMMAND_LINE | SENDING | {"uvicorn", "apsw", "asyncio"}),
+    ("gaps", ["gaps", "examples/orders.md"], COMMAND_LINE | SENDING | {"ninefold.compile"}),
+    ("a plan", ["plan", "examples/orders.md"], COMMAND_LINE | SENDING | {"apsw", "asyncio"}),
 ]
 
 

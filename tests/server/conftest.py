@@ -1,4 +1,4 @@
-"""Services that are really served: uvicorn in a thread, SQLite in a file, httpx over a socket."""
+"""Services that are really served: in a thread, SQLite in a file, httpx over a socket."""
 
 from __future__ import annotations
 

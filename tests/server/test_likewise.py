@@ -21,11 +21,9 @@ from random import Random
 from typing import Any, TypeAlias
 
 import pytest
-import uvicorn
 from msgspec.structs import replace
 from tests.contracts import ROOT, SERVED, compiled, contract_of, operator_of
 from tests.slices import LONG, some
-from uvicorn.server import ServerState
 
 from ninefold.ablate.fixed import Asked, Whole, rehearse, scripts
 from ninefold.ablate.rehearsal import ADDRESS, Moment, Rehearsal, Told
@@ -39,7 +37,7 @@ from ninefold.runtime.http.awaiting import Awaiting
 from ninefold.runtime.http.capacity import SAFE
 from ninefold.runtime.http.direct import WHOLE_BYTES, Door
 from ninefold.runtime.http.framing import Requests
-from ninefold.runtime.http.protocol import Protocol
+from ninefold.runtime.http.protocol import Protocol, State
 from ninefold.runtime.messages import notes
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.operations import read
@@ -476,10 +474,8 @@ class _Side(asyncio.Transport):
 
         core: Any = self.application
         core.asked = asked
-        config = uvicorn.Config(self.application, log_config=None, lifespan="off")
-        config.load()
         door = Door(lambda *told: None, 30.0, core=core)
-        self._connection = Protocol(config, ServerState(), {}, door=door)
+        self._connection = Protocol(self.application, State(), door)
         if not keeps:
             self._connection.requests = Requests(None)
         self._connection.connection_made(self)

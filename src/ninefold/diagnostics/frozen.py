@@ -2,8 +2,8 @@
 
 `dataclasses.dataclass(frozen=True)` writes six methods of a class as text and compiles each when the module is
 imported: of the 260 classes that a command loads, that was half the time of all imports. `dataclass` here makes the
-same class, told by the same decorator and read by the same `fields`, `replace` and patterns; its `__init__` is made when
-the first instance is, of what is compiled once for many classes, and its other methods are plain functions.
+same class, told by the same decorator and read by the same `fields`, `replace` and patterns; its `__init__` is made
+when the first instance is, of what is compiled once for many classes, and its other methods are plain functions.
 
 Shorter by one thing: attributes beside the fields of a frozen one cannot be set in a subclass either.
 """

@@ -1,8 +1,8 @@
 """A connection: its requests one after another, each answered before the next one is looked at.
 
-uvicorn opens the sockets and counts the connections; what goes over them is ours. The bytes that come are framed by
-`framing.py`, and the certificate of a client that has one is handed on. How long somebody may take to say something,
-and to take what is said, is bounded here: these bounds protect the machine, and no contract states them.
+The bytes that come are framed by `framing.py`, and the certificate of a client that has one is handed on. How long
+somebody may take to say something, and to take what is said, is bounded here: these bounds protect the machine, and no
+contract states them.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Awaitable, Sequence
+from dataclasses import field
 from typing import Any
 from urllib.parse import unquote
 
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.http.chunks import Refused
 from ninefold.runtime.http.cycle import LEFT_BYTES, Asgi, Cycle, bare
 from ninefold.runtime.http.deadlines import Deadline
@@ -46,25 +48,22 @@ WAITING_BYTES = 64 * 1024
 """Bytes that have come and are not read yet, beyond which no more are taken in."""
 
 
+@dataclass
+class State:
+    """What the connections of a server share: those that there are, the requests that are tasks, and the header fields
+    of every response of this second."""
+
+    connections: set[Protocol] = field(default_factory=set)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    fields: Sequence[tuple[bytes, bytes]] = ()
+
+
 class Protocol(asyncio.Protocol):
-    def __init__(
-        self,
-        config: Any,
-        server_state: Any,
-        app_state: dict[str, Any],
-        _loop: asyncio.AbstractEventLoop | None = None,
-        *,
-        door: Door,
-    ) -> None:
-        """As uvicorn makes its protocols."""
-        if not config.loaded:
-            config.load()
-        self._application = config.loaded_app
-        self._root_path = config.root_path
-        self._state = server_state
-        self._app_state = app_state
+    def __init__(self, application: Asgi, state: State, door: Door) -> None:
+        self._application = application
+        self._state = state
         self._door = door
-        self._loop = _loop or asyncio.get_event_loop()
+        self._loop = asyncio.get_event_loop()
         self.requests = Requests(door.known)
         self._cycle: Cycle | Direct | None = None
         self._advancing = False
@@ -74,7 +73,7 @@ class Protocol(asyncio.Protocol):
         self._in_head = False
         self._silent = False
 
-    # ── What asyncio and uvicorn call ─────────────────────────────────────────────────────────────────────────────
+    # ── What asyncio and the server call ─────────────────────────────────────────────────────────────────────────────
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._transport = transport
@@ -151,13 +150,12 @@ class Protocol(asyncio.Protocol):
 
     @property
     def fields(self) -> Sequence[tuple[bytes, bytes]]:
-        found: Sequence[tuple[bytes, bytes]] = self._state.default_headers
-        return found
+        return self._state.fields
 
     @property
     def lines(self) -> bytes | None:
         """The same as lines of a head; None: one of them is of the connection."""
-        door, fields = self._door, self._state.default_headers
+        door, fields = self._door, self._state.fields
         return door.told if fields is door.fields else door.tells(fields)
 
     @property
@@ -202,7 +200,6 @@ class Protocol(asyncio.Protocol):
             self._refuse(refused)
 
     def completed(self, keeps: bool) -> None:
-        self._state.total_requests += 1
         self._cycle = None
         if self._closing:
             return
@@ -309,14 +306,13 @@ class Protocol(asyncio.Protocol):
             "http_version": head.version,
             "method": head.method,
             "scheme": "http" if self._tls is None else "https",
-            "path": self._root_path + (unquote(path) if "%" in path else path),
-            "raw_path": self._root_path.encode("ascii") + head.path,
+            "path": unquote(path) if "%" in path else path,
+            "raw_path": head.path,
             "query_string": head.query,
-            "root_path": self._root_path,
+            "root_path": "",
             "headers": head.fields,
             "client": self._peer,
             "server": self._local,
-            "state": self._app_state.copy(),
         }
         if self._tls is not None:
             scope["extensions"] = {"tls": self._tls}

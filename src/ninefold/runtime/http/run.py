@@ -1,4 +1,4 @@
-"""Running a service: uvicorn on sockets that are open already, until a signal says stop."""
+"""Running a service: on sockets that are open already, until a signal says stop."""
 
 from __future__ import annotations
 
@@ -6,25 +6,14 @@ import asyncio
 import gc
 import signal
 import threading
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
-from email.utils import format_datetime
 from socket import AF_INET, AF_INET6, IPPROTO_TCP, TCP_NODELAY, socket
 from ssl import SSLContext
-from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-import uvicorn
-
-from ninefold.runtime.http.direct import Core, Door
-from ninefold.runtime.http.entrance import Entrance
 from ninefold.runtime.http.protocol import UNTAKEN_SECONDS
-from ninefold.runtime.http.protocol import Protocol as Connection
-from ninefold.runtime.http.switch import Switch
-
-Asgi: TypeAlias = Callable[
-    [MutableMapping[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]
-]
+from ninefold.runtime.http.server import Asgi as Asgi
+from ninefold.runtime.http.server import Server
 
 STOPPING_SECONDS = 20
 """How long requests that are in flight may take once the service is to stop."""
@@ -48,7 +37,7 @@ class Stop:
     def __init__(self, hangup: Callable[[], None] | None = None) -> None:
         self.requested = False
         self.hangup = hangup
-        self._servers: list[uvicorn.Server] = []
+        self._servers: list[Server] = []
 
     def request(self) -> None:
         self.requested = True
@@ -62,7 +51,7 @@ class Stop:
         else:
             self.request()
 
-    def watch(self, server: uvicorn.Server) -> None:
+    def watch(self, server: Server) -> None:
         self._servers.append(server)
         server.should_exit = server.should_exit or self.requested
 
@@ -85,13 +74,13 @@ async def serve(
     for each in (*sockets, *operator_sockets):
         _send_at_once(each)
     stop = stop or Stop()
-    main = _Server(service, "on", untaken_seconds, tls, True, accepted)
-    second = None if operator is None else _Server(operator, "off", untaken_seconds)
+    main = Server(service, True, STOPPING_SECONDS, untaken_seconds, tls, True, accepted)
+    second = None if operator is None else Server(operator, False, STOPPING_SECONDS, untaken_seconds)
     stop.watch(main)
     with _signals(stop), _kept():
-        beside = None if second is None else asyncio.create_task(second.serve(list(operator_sockets)))
+        beside = None if second is None else asyncio.create_task(second.serve(operator_sockets))
         try:
-            await main.serve(list(sockets))
+            await main.serve(sockets)
         finally:
             if second is not None and beside is not None:
                 second.should_exit = True
@@ -143,107 +132,6 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     except ImportError:
         return None
     return uvloop.new_event_loop
-
-
-@runtime_checkable
-class Ending(Protocol):
-    """An application with responses that go on until it is told to stop."""
-
-    def stopping(self) -> None: ...
-
-
-@runtime_checkable
-class Refusing(Protocol):
-    """An application that is told what was refused before it was a request."""
-
-    def refused(self, address: str, status: int, why: str) -> None: ...
-
-
-@runtime_checkable
-class Following(Protocol):
-    """An application that goes by another machine's clock; None: by this one's."""
-
-    @property
-    def followed(self) -> Callable[[], datetime] | None: ...
-
-
-class _Server(uvicorn.Server):
-    """A uvicorn server that leaves signals to `serve`, since there are two of them."""
-
-    def __init__(
-        self,
-        application: Asgi,
-        lifespan: Any,
-        untaken_seconds: float,
-        tls: SSLContext | None = None,
-        websockets: bool = False,
-        accepted: int = 1,
-    ) -> None:
-        refused = application.refused if isinstance(application, Refusing) else _unheard
-        core = application if isinstance(application, Core) else None
-        self._door = Door(refused, untaken_seconds, core=core, websockets=websockets)
-        if isinstance(application, Switch):
-            application.stands_at(self._door)
-        super().__init__(_config(application, self._made, lifespan, tls))
-        self._application = application
-        self._entrance = Entrance(self.server_state.connections, accepted, tls, self._made_beside)
-
-    async def startup(self, sockets: list[socket] | None = None) -> None:
-        # Who connects while the first moment of the loop is still to come is told the date too (RFC 9110, 6.6.1).
-        await self.on_tick(0)
-        await super().startup(self._entrance.doors(sockets or ()))
-
-    def _made(self, **options: Any) -> Connection:
-        self._entrance.somebody()
-        return Connection(**options, door=self._door)
-
-    def _made_beside(self) -> Connection:
-        return self._made(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
-
-    async def on_tick(self, counter: int) -> bool:
-        ends = await super().on_tick(counter)
-        if counter % 10:
-            return ends
-        clock = self._application.followed if isinstance(self._application, Following) else None
-        if clock is not None:
-            date = format_datetime(clock(), usegmt=True).encode()
-            self.server_state.default_headers = [(b"date", date), *self.config.encoded_headers]
-        return ends
-
-    async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        self._door.stopping = True
-        if isinstance(self._application, Ending):
-            self._application.stopping()
-        # Who has connected is let in before the door is shut.
-        await asyncio.sleep(0.01)
-        await super().shutdown(sockets)
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-def _unheard(address: str, status: int, why: str) -> None:
-    """Nobody is told."""
-
-
-def _config(
-    application: Asgi, made: Callable[..., Connection], lifespan: Any, tls: SSLContext | None
-) -> uvicorn.Config:
-    return uvicorn.Config(
-        application,
-        http=made,  # type: ignore[arg-type]  # which makes one
-        ws="none",
-        lifespan=lifespan,
-        log_config=None,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        date_header=True,
-        proxy_headers=False,
-        timeout_graceful_shutdown=STOPPING_SECONDS,
-        ssl_context_factory=None if tls is None else lambda config, usual: tls,
-    )
 
 
 @contextmanager
