@@ -25,8 +25,9 @@ from tests.waiting import until
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import postgresql_leases, postgresql_writer
 from ninefold.runtime.store.changing import NotUpgraded
-from ninefold.runtime.store.opening import drop_from, open_database
+from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.protocol import Opened, Refused
+from ninefold.runtime.store.upgrading import drop_from
 
 pytestmark = pytest.mark.serves
 

@@ -34,9 +34,10 @@ from ninefold.operator.audit import Audit, Kept
 from ninefold.runtime.background.brokers import BROKER
 from ninefold.runtime.store import postgresql_running
 from ninefold.runtime.store.changing import NotUpgraded, Over
-from ninefold.runtime.store.opening import come_to_its_end, go_over, open_database, take_back
+from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.postgresql_serving import OPTIONS
 from ninefold.runtime.store.protocol import Conflicting, NoValue, Opened, Store, Unavailable
+from ninefold.runtime.store.upgrading import come_to_its_end, go_over, take_back
 
 __all__ = ["beside", "databases", "path"]
 

@@ -28,12 +28,13 @@ from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import move, move_postgresql, move_sqlite, postgresql_opening, postgresql_upgrade
 from ninefold.runtime.store.changing import ONCE_MENDED, NotUpgraded, Rehearsed
-from ninefold.runtime.store.opening import open_database, upgrade_database
+from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.postgresql_link import Link
 from ninefold.runtime.store.postgresql_opening import CREATE_NOTES, notes_of
 from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.postgresql_tables import create_schema
 from ninefold.runtime.store.protocol import Opened
+from ninefold.runtime.store.upgrading import upgrade_database
 from ninefold.upgrade.changes import nothing_decided
 from ninefold.upgrade.shape import encode_shape
 

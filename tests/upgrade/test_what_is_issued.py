@@ -18,9 +18,10 @@ from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store.changing import Decide
-from ninefold.runtime.store.opening import kind_of, open_database, upgrade_database
+from ninefold.runtime.store.opening import kind_of, open_database
 from ninefold.runtime.store.protocol import Opened
 from ninefold.runtime.store.record import Known
+from ninefold.runtime.store.upgrading import upgrade_database
 from ninefold.tools.decisions import document
 from ninefold.tools.decisions.decide import decide
 from ninefold.upgrade.changes import Outcome

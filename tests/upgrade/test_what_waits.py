@@ -12,7 +12,7 @@ from tests.upgrade.test_what_is_issued import deciding, loaded, opens, plan_of, 
 
 from ninefold.operator.audit import Audit
 from ninefold.plan.schema import Schema
-from ninefold.runtime.store.opening import upgrade_database
+from ninefold.runtime.store.upgrading import upgrade_database
 from ninefold.sql.events import key_of
 from ninefold.sql.fragment import identifier
 from ninefold.sql.postgresql import POSTGRESQL

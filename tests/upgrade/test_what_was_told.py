@@ -11,7 +11,7 @@ from tests.postgresql import server
 from tests.upgrade.test_what_is_issued import deciding, loaded, plan_of
 
 from ninefold.operator.audit import Audit
-from ninefold.runtime.store.opening import upgrade_database
+from ninefold.runtime.store.upgrading import upgrade_database
 
 pytestmark = pytest.mark.serves
 

@@ -13,7 +13,7 @@ from tests.upgrade.test_what_is_issued import deciding, loaded, opens, plan_of, 
 from ninefold.operator.audit import Audit
 from ninefold.pipeline import Loaded
 from ninefold.runtime.store.changing import Rehearsed
-from ninefold.runtime.store.opening import upgrade_database
+from ninefold.runtime.store.upgrading import upgrade_database
 
 OLD = """\
 purpose: Accounts with notes.

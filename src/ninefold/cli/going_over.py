@@ -12,9 +12,9 @@ from ninefold.diff.schemas import steps
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store.changing import Before, Decide, Over
-from ninefold.runtime.store.opening import come_to_its_end, go_over
 from ninefold.runtime.store.protocol import Judge
 from ninefold.runtime.store.record import Contract
+from ninefold.runtime.store.upgrading import come_to_its_end, go_over
 
 
 def _plan_of(kept: Contract | None, accept_proposals: bool) -> ServicePlan | None:

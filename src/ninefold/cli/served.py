@@ -15,7 +15,6 @@ from math import inf
 from socket import socket
 from typing import TYPE_CHECKING, Final
 
-from ninefold.cli import reader
 from ninefold.cli.behind import written_behind
 from ninefold.cli.leading_on import leads_on
 from ninefold.cli.readers import Readers
@@ -36,16 +35,16 @@ from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.capacity import client_address
 from ninefold.runtime.http.switch import PATIENCE, Switch
 from ninefold.runtime.request.service import Service, ready
-from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Clock, Sources
 from ninefold.runtime.store import page
-from ninefold.runtime.store.changing import SEE_WHAT_BECOMES, NotUpgraded
 from ninefold.runtime.store.opening import kind_of
 from ninefold.runtime.store.protocol import Counts, Opened, Store
-from ninefold.runtime.store.upgrade import in_the_way
 
 if TYPE_CHECKING:
     from ninefold.development.identity import Identity
+    from ninefold.plan.schema import Schema
+    from ninefold.plan.service import ServicePlan
+    from ninefold.runtime.http.asking import Trace
 
 
 PUT_OFF_SECONDS: Final = 5.0
@@ -196,16 +195,23 @@ class Served:
         offer = self.serving.offer(compiled)
         if self.identity is not None:
             offer = replace(offer, values=self.identity.take_over(offer.plan, offer.values))
+        if kind_of(self.path) == "sqlite":  # of another database its opening says it
+            await asyncio.to_thread(self._look_at_rows, offer.plan.schema)
+        await self._exchange(offer)
+
+    def _look_at_rows(self, schema: Schema) -> None:
+        """Raises Unusable where a decision over rows stands in the way of a schema."""
+        # Loaded here, beside the event loop: most services have no other contract as long as they run.
+        from ninefold.runtime.store.changing import SEE_WHAT_BECOMES, NotUpgraded
+        from ninefold.runtime.store.upgrade import in_the_way
+
         try:
-            # Of another database its opening says it.
-            is_file = kind_of(self.path) == "sqlite"
-            why = await asyncio.to_thread(in_the_way, self.path, offer.plan.schema) if is_file else ()
+            why = in_the_way(self.path, schema)
         except NotUpgraded as error:
             raise Unusable(str(error), *error.help) from None
         if why:
             help = leads_on((SEE_WHAT_BECOMES,), self.serving.file, self.path)
             raise Unusable("what becomes of rows that are there is left to `upgrade`", *help, details=why)
-        await self._exchange(offer)
 
     async def _exchange(self, offer: Offer) -> None:
         """Raises Unusable where rows, or requests that take long, stand in the way."""
@@ -248,6 +254,8 @@ class Served:
 
     def _offer(self) -> bytes:
         """What processes that only read serve now."""
+        from ninefold.cli import reader
+
         serving, offer = self.serving, self.offer
         return dumps(
             reader.Offer(
@@ -295,10 +303,16 @@ class Served:
             observe,
             client_address(serving.networks),
             jobs=jobs(plan, service, database, serving.allowed, serving.broker),
-            trace=Tracer(plan).traced if serving.trace else None,
+            trace=_trace(plan) if serving.trace else None,
             reasons=Causes(plan, values).reasons,
         )
         return self.service.application
+
+
+def _trace(plan: ServicePlan) -> Trace:
+    from ninefold.runtime.request.tracing import Tracer  # few services tell how they are made
+
+    return Tracer(plan).traced
 
 
 def _has_terminal() -> bool:

@@ -22,7 +22,6 @@ from ninefold.diagnostics.render import visible
 from ninefold.operator.audit import Audit, Counted, Kept
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.background.brokers import to_broker
 from ninefold.runtime.sources import Clock, Sources
 from ninefold.runtime.store.opening import kind_of, open_counts, open_database
 from ninefold.runtime.store.protocol import Counts, Opened, Refused, Store
@@ -78,6 +77,8 @@ class Serving:
         plan = found.plan
         assert plan is not None
         if self.broker is not None:
+            from ninefold.runtime.background.brokers import to_broker
+
             sent = to_broker(plan, found.kinds, self.broker)
             if isinstance(sent, str):
                 raise Unusable(f"--broker: {sent}")

@@ -28,9 +28,9 @@ from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import undo as undo_
 from ninefold.runtime.store.changing import Decide, Judged, NotUpgraded, Rehearsed
-from ninefold.runtime.store.opening import drop_from, has_backups, take_back, upgrade_database
 from ninefold.runtime.store.protocol import Command
 from ninefold.runtime.store.record import Known
+from ninefold.runtime.store.upgrading import drop_from, has_backups, take_back, upgrade_database
 from ninefold.syntax.parser import read
 from ninefold.tools.decisions.contract import made, new_states, ways_of
 from ninefold.tools.decisions.decide import decide

@@ -15,7 +15,6 @@ from functools import partial
 
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.background.brokers import BROKER, line_to
 from ninefold.runtime.background.sender import Network
 from ninefold.runtime.background.webhooks import Webhooks
 from ninefold.runtime.request.service import Service
@@ -98,6 +97,7 @@ def jobs(
     if broker is not None and log.form.complete:
         # What sends is loaded where there is a broker.
         from ninefold.runtime.background.broker import Broker
+        from ninefold.runtime.background.brokers import BROKER, line_to
 
         newest = None if plan.versions is None else plan.versions.current
         found["broker"] = Broker(BROKER, newest, line_to(broker), log.form, database).run

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from mmap import PROT_READ, mmap
 from pathlib import Path
 
@@ -207,3 +208,31 @@ def tables_read(connection: apsw.Connection, text: str, binds: Sequence[Stored])
     finally:
         connection.authorizer = None
     return frozenset(found)
+
+
+@contextmanager
+def foreign_keys_off(connection: apsw.Connection, off: bool) -> Iterator[None]:
+    """Inside a transaction SQLite does not heed this."""
+    connection.pragma("foreign_keys", not off)
+    try:
+        yield
+    finally:
+        connection.pragma("foreign_keys", True)
+
+
+class Atomic:
+    """A transaction that is kept unless the block raises or sets `keep` to False."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.keep = True
+        self._connection = connection
+
+    def __enter__(self) -> Atomic:
+        self._connection.execute("BEGIN IMMEDIATE")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and self.keep:
+            self._connection.execute("COMMIT")
+        elif self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")

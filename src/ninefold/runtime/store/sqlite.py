@@ -9,22 +9,21 @@ from __future__ import annotations
 import asyncio
 import os
 from asyncio import Future
-from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import apsw
-import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
-from ninefold.runtime.store import protocol, record, steps, tables, upgrade
-from ninefold.runtime.store.changing import NotUpgraded, adapt, differs
+from ninefold.runtime.store import protocol, record, tables
 from ninefold.runtime.store.checkpoints import Checkpoints
 from ninefold.runtime.store.connections import (
     STATEMENTS,
     WAIT,
+    Atomic,
     bound,
     configure,
     connect,
@@ -43,9 +42,7 @@ from ninefold.runtime.store.protocol import (
 )
 from ninefold.runtime.store.reading import Reading
 from ninefold.runtime.store.writer import Transaction, Waiting, Writer, transacted
-from ninefold.upgrade.changes import changes
-from ninefold.upgrade.shape import decode_shape, encode_shape
-from ninefold.upgrade.words import hidden_before, told
+from ninefold.upgrade.shape import encode_shape
 from ninefold.values import LONGEST_SUM
 
 T = TypeVar("T")
@@ -237,7 +234,7 @@ def _open_locked(path: Path, name: Path, schema: Schema, begin: Begin | None, ju
         key, additions, hidden = prepared
         began: tuple[str, ...] = ()
         if begin is not None:
-            with _Transaction(connection):
+            with Atomic(connection):
                 began = begin(Transaction(connection))
         database = SQLite(path, key, held, connection)
         undo.pop_all()
@@ -254,48 +251,14 @@ def _prepare(
     """Make the tables, or those that are missing, in one transaction, and judge the rows: the key, what was added, in
     words, and what is hidden since an earlier start."""
     if isinstance(found, record.Empty):
-        with _Transaction(connection):
+        with Atomic(connection):
             made = record.create(connection, encode_shape(schema))
             for statement in tables.create_schema(schema):
                 connection.execute(statement)
             if judge is not None:
                 judge(Transaction(connection), ())
         return made.key, (), ()
-    try:
-        stored = decode_shape(found.shape)
-    except msgspec.DecodeError:
-        return Refused(f"the database {name} cannot be used: the shape that is stored in it cannot be read")
-    try:
-        with foreign_keys_off(connection, steps.rebuilds(changes(stored, schema))), _Transaction(connection):
-            adapted = adapt(stored, schema, upgrade.Changing(connection), judge)
-    except NotUpgraded as error:
-        return differs(str(name), error.details)
-    return found.key, tuple(map(told, adapted.told)), hidden_before(stored, adapted)
+    # Whoever begins anew has no need of what compares two schemas, and makes one of the other.
+    from ninefold.runtime.store.adapted import adapted
 
-
-@contextmanager
-def foreign_keys_off(connection: apsw.Connection, off: bool) -> Iterator[None]:
-    """Inside a transaction SQLite does not heed this."""
-    connection.pragma("foreign_keys", not off)
-    try:
-        yield
-    finally:
-        connection.pragma("foreign_keys", True)
-
-
-class _Transaction:
-    """A transaction that is kept unless the block raises or sets `keep` to False."""
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self.keep = True
-        self._connection = connection
-
-    def __enter__(self) -> _Transaction:
-        self._connection.execute("BEGIN IMMEDIATE")
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None and self.keep:
-            self._connection.execute("COMMIT")
-        elif self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
+    return adapted(connection, found, name, schema, judge)
