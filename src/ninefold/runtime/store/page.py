@@ -7,7 +7,6 @@ and reads as one.
 from __future__ import annotations
 
 import os
-import tempfile
 from datetime import UTC, datetime, timedelta
 from mmap import mmap
 
@@ -50,6 +49,8 @@ def new(shared: bool) -> Page:
     """One of which nobody knows yet what is due. Raises OSError where it is to be shared and cannot."""
     page = Page()
     if shared:
+        import tempfile  # whoever is alone shares nothing
+
         with tempfile.TemporaryFile(buffering=0) as file:
             file.write(bytes(_BYTES))
             page = Page(os.dup(file.fileno()))
