@@ -91,13 +91,15 @@ def _key(scope: Hashable, query: bytes, names: tuple[str, ...], fields: dict[str
 
 class Notes:
     """What is noted of requests with the very same fields, or with others that are alike. `scope`: what else they have
-    in common; there are few. `lines`: the fields as lines, where somebody needed them; None: nobody did."""
+    in common; there are few. `lines`: the fields as lines, where somebody needed them; None: nobody did. `places`: what
+    follows from a note, by whatever its reader likes; gone when another note is taken, or one holds no more."""
 
-    __slots__ = ("_alike", "_own", "lines")
+    __slots__ = ("_alike", "_own", "lines", "places")
 
     def __init__(self, alike: Alike | None = None) -> None:
         """`alike`: of all heads of a door; None: there are no others."""
         self._own: Cache[tuple[Hashable, bytes], Any] = Cache(NOTES)
+        self.places: Cache[Hashable, Any] = Cache(NOTES)
         self._alike = alike
         self.lines: bytes | None = None
 
@@ -115,11 +117,13 @@ class Notes:
 
     def keep(self, scope: Hashable, query: bytes, fields: dict[str, str], note: Any) -> None:
         self._own.keep((scope, query), note)
+        self.places = Cache(NOTES)
         if self._alike is not None and isinstance(fields, Looked):
             self._alike.keep(scope, query, fields, note)
 
     def forget(self, scope: Hashable, query: bytes, fields: dict[str, str]) -> None:
         """What was noted holds no more."""
         self._own.keep((scope, query), None)
+        self.places = Cache(NOTES)
         if self._alike is not None:
             self._alike.forget(scope, query, fields)

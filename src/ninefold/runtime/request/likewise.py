@@ -14,13 +14,17 @@ gives, or raises. So does a read where what reads is waited for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
+
+import msgspec
 
 from ninefold.plan import environment
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import HEAD_BYTES, Request, Response
+from ninefold.runtime.messages.notes import Notes
 from ninefold.runtime.messages.parameters import parse_query
 from ninefold.runtime.operations.flow import Next, Wait
 from ninefold.runtime.operations.read import Compute, List, Read
@@ -55,6 +59,8 @@ class Likewise:
         self._versions = service.versions
         self._stated = service.versions.stated
         self._newest = service.versions.newest
+        self._behind = service.versions.under + 1
+        self._plain: dict[str, re.Pattern[str] | None] = {}
         self._left = {
             (endpoint.scope, who): _left(service, endpoint, admission, at_once, most)
             for endpoint in service.versions.endpoints()
@@ -66,10 +72,27 @@ class Likewise:
     def begun(self, request: Request, content: bytes) -> Given | Handed | None:
         """The answer, or what is waited for; None: nothing has been done, and the steps are to be taken. `content`: the
         body, for which there is room."""
-        notes, version = request.notes, self._newest
-        if notes is None or request.method == "HEAD" or request.certificate is not None:
+        notes, path = request.notes, request.path
+        if notes is None or request.certificate is not None:
             return None
         if len(request.query) > LONGEST_QUERY:  # nothing is noted of it, and to read it twice takes its time
+            return None
+        among = request.method, request.query, path.count(b"/"), path[: path.find(b"/", self._behind)]
+        place: Place | None = notes.places.get(among)
+        found = None if place is None or place.of is not self else place.texts(path.decode("latin-1"))
+        try:
+            if place is None or found is None:
+                return self._among(request, content, notes, among)
+            return place.left(request, content, place.version, found.groups())
+        except Exception as given_up:
+            given_up.__traceback__ = None  # who raised it refers to it: a circle
+            return None  # the steps come to the same, and say what is to be said of it
+
+    def _among(self, request: Request, content: bytes, notes: Notes, among: Hashable) -> Given | Handed | None:
+        """The same of a request of which it has to be found what it asks for. `among`: what those say as well of whom
+        that can be told by their path alone."""
+        version = self._newest
+        if request.method == "HEAD":
             return None
         if self._stated:
             query = parse_query(request.query)
@@ -90,11 +113,29 @@ class Likewise:
         if left is None:
             of = self._left.get((endpoint.scope, precedent.admission.who))
             left = precedent.left = _takes_steps if of is None else of(precedent)
-        try:
-            return left(request, content, version, found.values)
-        except Exception as given_up:
-            given_up.__traceback__ = None  # who raised it refers to it: a circle
-            return None  # the steps come to the same, and say what is to be said of it
+        texts = self._texts(version, endpoint)
+        if texts is not None and (precedent.path is None or not found.values):
+            notes.places.keep(among, Place(self, left, version, texts))
+        return left(request, content, version, found.values)
+
+    def _texts(self, version: Version, endpoint: Endpoint) -> Callable[[str], re.Match[str] | None] | None:
+        """Who tells of a path whether it is an endpoint's, and needs nothing more for it. None: nobody does."""
+        if self._versions.in_path or endpoint.head_at_once < HEAD_BYTES:
+            return None
+        if endpoint.scope not in self._plain:
+            self._plain[endpoint.scope] = version.routes.plain(endpoint)
+        found = self._plain[endpoint.scope]
+        return None if found is None else found.fullmatch
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where requests are found that say the same but for the names in their path: what is `left` of the steps of those
+    whose path has `texts`, in a `version`. `of`: whose that is."""
+
+    of: Likewise
+    left: Left
+    version: Version
+    texts: Callable[[str], re.Match[str] | None]
 
 
 def _takes_steps(request: Request, content: bytes, version: Version, values: Sequence[str]) -> None:

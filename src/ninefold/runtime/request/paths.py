@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Generic, TypeAlias, TypeVar
 from urllib.parse import quote
@@ -89,6 +89,37 @@ class Named(Generic[T]):
         if "" in values:
             return None
         return found, tuple(map(decoded, values)) if "%" in text else values, self._places
+
+
+PLAIN_TEXT = "[A-Za-z0-9._~-]+"
+"""A segment that is its own canonical form, without a colon: what RFC 3986 (2.3) calls unreserved."""
+
+_is_plain = re.compile(PLAIN_TEXT).fullmatch
+
+MOST_BESIDE = 16
+"""Literals that stand where a name does, in other paths, and are not taken for its value."""
+
+
+def plain(own: Sequence[Segment], others: Iterable[Sequence[Segment]]) -> re.Pattern[str] | None:
+    """Paths of plain segments that are one's own, with a group for each name, and of no other: where a name stands none
+    of the literals does that another path has there. None: it has a segment that is not plain, or they are too many."""
+    beside: dict[int, set[str]] = {}
+    for segments in others:
+        for at, (name, literal) in enumerate(zip(own, segments, strict=True)):
+            if isinstance(name, PathParameter) and isinstance(literal, str):
+                beside.setdefault(at, set()).add(re.escape(literal))
+    parts = []
+    for at, each in enumerate(own):
+        literals = sorted(beside.get(at, ()))
+        if isinstance(each, PathParameter):
+            if each.after or len(literals) > MOST_BESIDE:
+                return None
+            parts.append((f"(?!(?:{'|'.join(literals)})(?:/|\\Z))" if literals else "") + f"({PLAIN_TEXT})")
+        elif _is_plain(each):
+            parts.append(re.escape(each))
+        else:
+            return None
+    return re.compile("".join("/" + each for each in parts) or "/")
 
 
 Link: TypeAlias = tuple[str | int, ...]

@@ -43,6 +43,7 @@ from ninefold.runtime.request.paths import (
     decoded,
     encoded,
     places_of,
+    plain,
 )
 
 
@@ -102,6 +103,16 @@ class Versions:
         """Whether a request may say of which version it is."""
         return self._stated is not None
 
+    @property
+    def in_path(self) -> bool:
+        """Whether the path says of which version a request is."""
+        return self._stated is not None and self._stated.by == "path"
+
+    @property
+    def under(self) -> int:
+        """Characters of what all paths begin with."""
+        return len(self._base)
+
     def endpoints(self) -> Iterator[Endpoint]:
         """Those of all versions."""
         for each in self._all.values():
@@ -139,7 +150,7 @@ class Versions:
         """The version that a request asks for, and what its method and path are there. `pinned`: which one, if it names
         none."""
         stated, default = self._stated, pinned or self._default
-        if stated is not None and stated.by == "path":
+        if self.in_path:
             return self._in_path(request, default)
         version = self.newest if stated is None else self._named(stated, request, query)
         version = version or default or self._unknown
@@ -277,7 +288,7 @@ class Routes(Generic[E]):
             self.endpoints.append(endpoint)
             by_shape.setdefault("".join(map(_pattern, segments)) or "/", (segments, {}))[1][method] = endpoint
         self._allow = _allow(methods)
-        paths = [(segments, _Path(served, _allow(served))) for segments, served in by_shape.values()]
+        self._paths = paths = [(segments, _Path(served, _allow(served))) for segments, served in by_shape.values()]
         self._literal = {
             "/" + "/".join(encoded(str(segment)) for segment in segments): path
             for segments, path in paths
@@ -335,6 +346,14 @@ class Routes(Generic[E]):
             if AFTER not in places:
                 break
         return NotAllowed(together(allowed)) if allowed else NO_SUCH_PATH
+
+    def plain(self, endpoint: E) -> re.Pattern[str] | None:
+        """Paths as sent that are an endpoint's whatever else there is, with a group for each name: most of its own.
+        None: none is known to be."""
+        for segments, path in self._paths:
+            if any(each is endpoint for each in path.served.values()):
+                return plain(segments, [each for each, _ in self._paths if len(each) == len(segments)])
+        return None
 
     @property
     def allow(self) -> bytes:
