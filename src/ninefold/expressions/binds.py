@@ -88,3 +88,35 @@ def together(binds: Sequence[tuple[Typed, Bind]]) -> Callable[[Env], list[SQLite
         return values
 
     return bound
+
+
+def together_again(binds: Sequence[tuple[Typed, Bind]], root: str) -> Callable[[Env], list[SQLiteValue]]:
+    """The same for whoever asks time and again with one and the same value of a root, such as who calls: a member of it
+    is read again where that is another object."""
+    others = [(at, bind) for at, (typed, bind) in enumerate(binds) if not _is_of(typed, root)]
+    if len(others) == len(binds):
+        return together(binds)
+    of: object = None
+    known: list[SQLiteValue] = []
+
+    def bound(env: Env) -> list[SQLiteValue]:
+        nonlocal of, known
+        asked = env.get(root)
+        if asked is None or asked is not of:
+            of, known = asked, [bind(env) for _, bind in binds]
+            return known.copy()
+        values = known.copy()
+        for at, bind in others:
+            values[at] = bind(env)
+        return values
+
+    return bound
+
+
+def _is_of(typed: Typed, root: str) -> bool:
+    """Whether it is a member of a root, or of a member of it."""
+    while isinstance(typed, Select):
+        typed = typed.operand
+        if isinstance(typed, Variable):
+            return typed.name == root
+    return False

@@ -124,9 +124,9 @@ class Read:
         return _answer(call.request, call.env, self._shape, self.resource, self._heeds, rows[0])
 
     def likewise(self, noted: Mapping[str, Any], read: RowsRead) -> Callable[[Request, Environment], Response | None]:
-        """What performs it for requests that choose of the response as these roots of the environment say; it gives
-        None where there is no such row."""
-        text, binds = self._select.chosen(chosen_of(noted) & self._select.switches)
+        """What performs it for the requests of one caller that choose of the response as these roots of the environment
+        say; it gives None where there is no such row."""
+        text, binds = self._select.of_one("caller", chosen_of(noted) & self._select.switches)
         shape, resource, heeds = self._shape, self.resource, self._heeds
 
         def performed(request: Request, env: Environment) -> Response | None:
@@ -180,18 +180,21 @@ class List:
     def perform(self, call: Call) -> Next:
         page = call.page
         assert page is not None
-        ready = self._ready(page, chosen_of(call.env), call.cursors.of(call.route, call.who, page.sort.name))
+        seal = call.cursors.of(call.route, call.who, page.sort.name)
+        ready = self._ready(page, chosen_of(call.env), seal, self._select.chosen)
         return Wait(_selected(ready.rows, call.env), partial(self._found, call, ready))
 
-    def _ready(self, page: Page, chosen: frozenset[str], seal: Seals) -> Ready:
-        """`chosen`: the switches of what is chosen of the response."""
+    def _ready(
+        self, page: Page, chosen: frozenset[str], seal: Seals, select: Callable[[frozenset[str]], Chosen]
+    ) -> Ready:
+        """`chosen`: the switches of what is chosen of the response. `select`: what gives the statement of the rows."""
         filters = frozenset(f"filter {name}" for name in page.filters)
         switches = {*filters, f"sort {page.sort.name}"}
         if page.cursor is not None:
             switches.add(f"after {page.sort.name}")
         switches |= chosen & self._select.switches
         return Ready(
-            self._select.chosen(frozenset(switches)),
+            select(frozenset(switches)),
             None if self._count is None else self._count.chosen(filters),
             None if self._head is None else self._head.chosen(chosen & self._head.switches),
             page.size,
@@ -234,10 +237,11 @@ class List:
         page: Page | None,
         seals: Callable[[str], Seals],
     ) -> Callable[[Request, Environment], Response | None]:
-        """What performs it for requests of this page, without a cursor, that choose of the response as these roots of
-        the environment say; it gives None where it is refused. `seals`: what seals, in an order."""
+        """What performs it for one caller's requests of this page, without a cursor, that choose of the response as
+        these roots of the environment say; it gives None where it is refused. `seals`: what seals, in an order."""
         assert page is not None
-        ready, listing = self._ready(page, chosen_of(noted), once_more(seals(page.sort.name))), _listing(page)
+        of_one = partial(self._select.of_one, "caller")
+        ready, listing = self._ready(page, chosen_of(noted), once_more(seals(page.sort.name)), of_one), _listing(page)
         shape, resource, heeds, judge = self._shape, self.resource, self._heeds, self.judge
         (text, binds), count, head = ready.rows, ready.count, ready.head
 

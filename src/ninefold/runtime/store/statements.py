@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-from ninefold.expressions.binds import binder, together
+from ninefold.expressions.binds import Bind, binder, together, together_again
 from ninefold.expressions.evaluate import Env
 from ninefold.expressions.tree import Typed, free_variables
 from ninefold.plan.statement import Statement
@@ -50,18 +50,25 @@ class Prepared:
 
     def chosen(self, switches: frozenset[str] = NO_SWITCHES) -> Chosen:
         """The text with these switches on."""
-        return self._chosen.get(switches) or self._choose(switches)
+        chosen = self._chosen.get(switches)
+        if chosen is None:
+            text, binds = self._taking_part(switches)
+            chosen = text, together(binds)
+            self._chosen.keep(switches, chosen)
+        return chosen
 
-    def _choose(self, switches: frozenset[str]) -> Chosen:
+    def of_one(self, root: str, switches: frozenset[str] = NO_SWITCHES) -> Chosen:
+        """The same for whoever asks for it with one value of a root of the environment, time and again."""
+        text, binds = self._taking_part(switches)
+        return text, together_again(binds, root)
+
+    def _taking_part(self, switches: frozenset[str]) -> tuple[str, list[tuple[Typed, Bind]]]:
         taking_part = [
             (text, binds)
             for when, unless, text, binds in self._pieces
             if (when is None or when in switches) and (unless is None or unless not in switches)
         ]
-        binds = together([each for _, binds in taking_part for each in binds])
-        chosen = "".join(text for text, _ in taking_part), binds
-        self._chosen.keep(switches, chosen)
-        return chosen
+        return "".join(text for text, _ in taking_part), [each for _, binds in taking_part for each in binds]
 
 
 class Known(Prepared):
