@@ -1,8 +1,13 @@
 from __future__ import annotations
 
-import pytest
+from itertools import product
 
-from ninefold.plan.routes import PathParameter
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from tests.slices import examples
+
+from ninefold.plan.routes import PathParameter, Segment
 from ninefold.runtime.request.paths import canonical
 from ninefold.runtime.request.routes import NO_SUCH_PATH, Found, NotAllowed, Routes
 from ninefold.values import Text
@@ -93,3 +98,56 @@ def test_the_canonical_form_of_a_path_does_not_change_again() -> None:
     once = canonical(b"/a%2Fb/%25/%41")
     assert once == "/a%2Fb/%25/A"
     assert canonical(once.encode()) == once
+
+
+TEXTS = ("a", "b", "a.b", "a%2Fb", "%61", "a:go", "%3Ago", "ä", "")
+"""Segments as they are sent, the first three of which are plain."""
+
+SEGMENTS = st.sampled_from([ID, PathParameter("id", Text(), "note", after="go"), "a", "b", "a.b", "ä", "a/b"])
+SHAPES = st.lists(st.lists(SEGMENTS, max_size=3).map(tuple), min_size=1, max_size=6, unique=True)
+
+
+@settings(max_examples=examples(200))
+@given(SHAPES)
+@example([("a", ID), ("a", "b")])
+@example([(ID, "a"), ("a", ID)])
+@example([("a", ID, ID), ("a", "a.b", ID), (ID, "a", "b")])
+@example([()])
+def test_a_path_that_is_plainly_an_endpoint_s_is_its_own(shapes: list[tuple[Segment, ...]]) -> None:
+    """What is told of a path without looking at the other endpoints is what is found when they are looked at."""
+    endpoints = [f"{method} {number}" for number in range(len(shapes)) for method in ("GET", "PUT")]
+    routes = Routes((each.split()[0], shapes[int(each.split()[1])], each) for each in endpoints)
+    paths = ["/" + "/".join(each) for many in range(4) for each in product(TEXTS, repeat=many)]
+    for endpoint in endpoints:
+        plain = routes.plain(endpoint)
+        for path in paths if plain else ():
+            assert plain is not None
+            told = plain.fullmatch(path.encode().decode("latin-1"))
+            if told is not None:
+                method = endpoint.split()[0]
+                assert routes.find(method, path.encode()) == Found(endpoint, told.groups()), (path, shapes)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "path", "is_told"),
+    [
+        ("list", "/notes", True),
+        ("read", "/notes/1", True),
+        ("delete", "/notes/0b8f-4.~_", True),
+        ("read", "/notes/newest", False),
+        ("read", "/notes/newest-of-all", True),
+        ("read", "/notes/a%2Fb", False),
+        ("lines", "/notes/1/lines", True),
+        ("lines", "/notes/all/lines", False),
+        ("all of", "/notes/all/x", True),
+        ("root", "/", True),
+    ],
+)
+def test_most_paths_are_plainly_an_endpoint_s(endpoint: str, path: str, is_told: bool) -> None:
+    plain = ROUTES.plain(endpoint)
+    assert plain is not None
+    assert (plain.fullmatch(path) is not None) == is_told
+
+
+def test_an_endpoint_whose_path_is_not_plain_is_looked_for() -> None:
+    assert ROUTES.plain("literal") is None

@@ -193,18 +193,19 @@ class Application:
 
     def asked(self, head: Head, content: bytes, peer: str, certificate: str | None) -> Asking | Awaiting | Settled:
         """The same of one that has come whole, without ASGI in between. `peer`: the address of who sent it."""
-        began, capacity, size = perf_counter(), self.capacity, len(content)
-        address = self._address(peer, head.headers)
-        request = Request(head.method, head.path, head.query, head.headers, address, certificate, False, head.notes)
+        began, said, capacity, size = perf_counter(), head.said, self.capacity, len(content)
+        headers, notes = said.headers, said.notes
+        address = self._address(peer, headers)
+        request = Request(head.method, head.path, head.query, headers, address, certificate, False, notes)
         handed = None
         # Who watches, or traces, sees the steps.
-        if head.notes is not None and not (self.watch or self.trace) and capacity.admits(size):
+        if notes is not None and not (self.watch or self.trace) and capacity.admits(size):
             found = self._likewise.begun(request, content)
             if isinstance(found, Given):
                 return Settled(self, request, found, began)
             handed = found
             if handed is None:  # the steps note it for others, by what they look up
-                request = replace(request, headers=Looked(request.headers))
+                request = replace(request, headers=Looked(headers))
             elif is_brief(handed):
                 return Awaiting(self, handed, content, began)
         body = Whole(content, capacity, kept=self.watch is not None)

@@ -131,8 +131,9 @@ class Capacity:
         self.calls -= 1
 
     def admits(self, size: int) -> bool:
-        """Whether one more request may come, with so many bytes of a body."""
-        return not self.is_used_up and self.has_room_for(size)
+        """Whether one more request may come, with so many bytes of a body: where there is room for them, there is for
+        answers."""
+        return self.requests < self.most_requests and self.bytes + size <= self.most_bytes
 
     def has_room_for(self, size: int) -> bool:
         """Of more bytes of a body."""

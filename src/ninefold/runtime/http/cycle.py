@@ -87,7 +87,7 @@ class Cycle:
         self._connection = connection
         self._head = head
         self._scope = scope
-        self._expects = head.expects
+        self._expects = head.said.expects
         self._told_end = False
         self._told_gone = False
         self._start: tuple[int, Sequence[tuple[bytes, bytes]]] | None = None
@@ -220,14 +220,14 @@ class Cycle:
             self._head.version,
             status,
             [*self._connection.fields, *fields],
-            self._connection.keeps and self._head.keeps and self._goes_on(),
+            self._connection.keeps and self._head.said.keeps and self._goes_on(),
         )
         self._left = self._sent.length
         return self._sent.content
 
     def _goes_on(self) -> bool:
         """Whether it is worth reading past what there may be of the body yet, whatever of it has come."""
-        return self._told_end or (self._head.length is not None and self._head.length <= LEFT_BYTES)
+        return self._told_end or (self._head.said.length is not None and self._head.said.length <= LEFT_BYTES)
 
 
 WITHOUT_CONTENT = frozenset((204, 304))

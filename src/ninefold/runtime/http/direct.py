@@ -125,8 +125,8 @@ class Connection(Protocol):
 
 def is_direct(head: Head, came: int) -> bool:
     """Whether all of a request has come, and it asks for nothing but its response. `came`: bytes behind the head."""
-    length = head.length
-    return length is not None and length <= min(came, WHOLE_BYTES) and head.key is None and not head.expects
+    length = head.said.length
+    return length is not None and length <= min(came, WHOLE_BYTES) and head.key is None and not head.said.expects
 
 
 def begin(connection: Connection, head: Head, content: bytes, core: Core) -> Direct | None:
@@ -134,7 +134,7 @@ def begin(connection: Connection, head: Head, content: bytes, core: Core) -> Dir
     already."""
     asking = core.asked(head, content, connection.peer, connection.certificate)
     response = asking.given
-    if response is None or not (head.keeps and connection.keeps) or response.status in WITHOUT_CONTENT:
+    if response is None or not (head.said.keeps and connection.keeps) or response.status in WITHOUT_CONTENT:
         return Direct(connection, head, core, asking)
     try:
         begun = begun_head(response.status, connection.lines, response.headers)
@@ -226,7 +226,7 @@ class Direct:
 
     def _write(self, response: Response) -> None:
         connection, head = self._connection, self._head
-        keeps, is_head = connection.keeps and head.keeps, head.method == "HEAD"
+        keeps, is_head = connection.keeps and head.said.keeps, head.method == "HEAD"
         if keeps and not is_head and response.status not in WITHOUT_CONTENT:
             begun = begun_head(response.status, connection.lines, response.headers)
             if begun is not None:

@@ -33,28 +33,11 @@ _LONGEST_LENGTH = 18
 """Digits of a Content-Length: more bytes than any machine has."""
 
 
-class Head(Struct, frozen=True):
-    """`path` and `query` as sent; `fields` with names in lower case. `length`: bytes of the body; None: it is chunked.
-    `keeps`: the connection may go on after it. `expects`: the client waits to be asked for the body (RFC 9110 10.1.1).
-    `key`: it is a handshake of WebSocket, whose key this is (RFC 6455 4.2.1). `headers`: the fields by name. `notes`:
-    what others note of heads with these fields, or like them; None: nothing is."""
-
-    method: str
-    path: bytes
-    query: bytes
-    version: str
-    fields: list[tuple[bytes, bytes]]
-    length: int | None
-    keeps: bool
-    expects: bool
-    key: bytes | None
-    headers: dict[str, str]
-    notes: Notes | None = None
-
-
 class Said(Struct, frozen=True):
-    """What the fields of a head say: that of `Head` which does not depend on what is asked for. `handshake`: the `key`
-    of one that is a GET."""
+    """What the fields of a head say: `fields` with names in lower case, `headers` the same by name. `length`: bytes of
+    the body; None: it is chunked. `keeps`: the connection may go on after it. `expects`: the client waits to be asked
+    for the body (RFC 9110 10.1.1). `handshake`: where it is a GET, it is one of WebSocket, whose key this is (RFC 6455
+    4.2.1). `notes`: what others note of heads with these fields, or like them; None: nothing is."""
 
     fields: list[tuple[bytes, bytes]]
     length: int | None
@@ -63,6 +46,21 @@ class Said(Struct, frozen=True):
     handshake: bytes | None
     headers: dict[str, str]
     notes: Notes | None
+
+
+class Head(Struct, frozen=True):
+    """`path` and `query` as sent; `said`: what its fields say."""
+
+    method: str
+    path: bytes
+    query: bytes
+    version: str
+    said: Said
+
+    @property
+    def key(self) -> bytes | None:
+        """That of the handshake of WebSocket that it is; None: it is none."""
+        return self.said.handshake if self.method == "GET" else None
 
 
 class Known(Cache[bytes, Said]):
@@ -135,7 +133,7 @@ class Requests:
         self._left = length or 0
         self._chunks = Chunks() if length is None else None
         self.ended = length == 0
-        return _head(line.method, line.path, line.query, line.version, said)
+        return Head(line.method, line.path, line.query, line.version, said)
 
     def _said(self, line: _Line, block: bytes) -> Said:
         """What the fields say. That the same bytes say the same is used where they are few, and come again."""
@@ -169,7 +167,7 @@ class Requests:
                 return None
         if said.length != len(content) or said.expects or said.handshake is not None or method == "CONNECT":
             return None
-        return _head(method, path, query, "1.1", said), content
+        return Head(method, path, query, "1.1", said), content
 
     def content(self, most: int) -> bytes:
         """What has come of the body, about `most` bytes of it at once; empty where nothing has. Raises Refused."""
@@ -207,22 +205,6 @@ class Requests:
         if len(data) > most:
             raise Refused("the head is too long", 431)
         self._scanned = len(data)
-
-
-def _head(method: str, path: bytes, query: bytes, version: str, said: Said) -> Head:
-    return Head(
-        method,
-        path,
-        query,
-        version,
-        said.fields,
-        said.length,
-        said.keeps,
-        said.expects,
-        said.handshake if method == "GET" else None,
-        said.headers,
-        said.notes,
-    )
 
 
 class _Line(Struct, frozen=True):

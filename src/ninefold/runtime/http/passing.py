@@ -108,11 +108,11 @@ class Link:
 
 def written(head: Head) -> bytes:
     """A head as it may be sent again: it says the same."""
-    block = None if head.notes is None else head.notes.lines
+    block = None if head.said.notes is None else head.said.notes.lines
     if block is None:
-        block = b"".join([b"%b: %b\r\n" % field for field in head.fields]) + b"\r\n"
-        if head.notes is not None:
-            head.notes.lines = block
+        block = b"".join([b"%b: %b\r\n" % field for field in head.said.fields]) + b"\r\n"
+        if head.said.notes is not None:
+            head.said.notes.lines = block
     query = b"?" + head.query if head.query else b""
     return b"%b %b%b HTTP/%b\r\n%b" % (head.method.encode("ascii"), head.path, query, head.version.encode(), block)
 
@@ -174,7 +174,7 @@ class Reader(Application):
         return method not in self._streaming or self._is_own(head)
 
     def _is_own(self, head: Head) -> bool:
-        return self.is_own(head.method, head.path, head.query, head.headers)
+        return self.is_own(head.method, head.path, head.query, head.said.headers)
 
     def asked(  # type: ignore[override]
         self, head: Head, content: bytes, peer: str, certificate: str | None
@@ -238,7 +238,7 @@ class Passed:
     def __init__(
         self, reader: Reader, link: Link, head: Head, content: bytes, peer: str, certificate: str | None
     ) -> None:
-        self.request = Request(head.method, head.path, head.query, head.headers, peer)
+        self.request = Request(head.method, head.path, head.query, head.said.headers, peer)
         self.body = Whole(content, reader.capacity, kept=False)
         self.over = False
         self._capacity = reader.capacity

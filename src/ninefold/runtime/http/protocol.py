@@ -270,7 +270,7 @@ class Protocol(asyncio.Protocol):
     def _begin(self, head: Head) -> None:
         core = self._door.core
         if core is not None and is_direct(head, self.requests.waiting) and core.takes(head):
-            self._begin_at_once(head, self.requests.content(head.length) if head.length else b"", core)
+            self._begin_at_once(head, self.requests.content(head.said.length) if head.said.length else b"", core)
             return
         self._deadline.at = None
         self._in_head = False
@@ -310,7 +310,7 @@ class Protocol(asyncio.Protocol):
             "raw_path": head.path,
             "query_string": head.query,
             "root_path": "",
-            "headers": head.fields,
+            "headers": head.said.fields,
             "client": self._peer,
             "server": self._local,
         }
