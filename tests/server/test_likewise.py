@@ -129,6 +129,47 @@ def test_a_request_that_is_held_to_be_alike_and_is_not_is_found(instead: Callabl
             _asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {}, heads=_otherwise(Random(1)))
 
 
+@pytest.mark.parametrize("name", ["orders", "projects-that-members-look-into", "links-that-repeat-the-request"])
+def test_who_asks_for_something_else_by_its_path_alone_is_not_alike(name: str) -> None:
+    _asked_by_other_paths(next((each for each in COMPLETE if each.name == name), None))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("directory", COMPLETE, ids=lambda path: path.name)
+def test_no_path_is_taken_for_another(directory: Path) -> None:
+    _asked_by_other_paths(directory)
+
+
+def test_a_page_that_tells_where_it_is_tells_it_of_its_own_path(tmp_path: Path) -> None:
+    directory = next(each for each in COMPLETE if each.name == "tasks-of-projects-in-nested-paths")
+    text, contract = contract_of(directory).read_text(encoding="utf-8"), tmp_path / "contract.md"
+    listed = "{does: list task, sort: [id], responses: {200: page.items}}"
+    told = "{does: list task, sort: [id], pages: {by: cursor, default: 9, maximum: 9, size: limit, at: from}, "
+    contract.write_text(text.replace(listed, told + "responses: {200: \"page.at('')\"}}"), encoding="utf-8")
+    _asked_by_their_paths(contract, sorted((directory / "http").glob("*.http")), {})
+
+
+def _asked_by_other_paths(directory: Path | None) -> None:
+    files = [ORDERS.with_suffix(".http")] if directory is None else sorted((directory / "http").glob("*.http"))
+    contract, given = (ORDERS, {}) if directory is None else (contract_of(directory), operator_of(directory))
+    _asked_by_their_paths(contract, files, given)
+
+
+def _asked_by_their_paths(contract: Path, files: list[Path], given: Mapping[str, str]) -> None:
+    """Each request, with another last segment or another one of all paths instead of its own, and with its own."""
+    requests = _rehearsed(contract, tuple(files), tuple(given.items())).asked
+    paths = {each.told.path for each in requests} - {each.told.path for each in requests if not _ends(each)}
+    chance = Random(contract.name)
+
+    def heads(told: Told) -> list[Told]:
+        others = sorted(each for each in paths if each.count(b"/") == told.path.count(b"/"))
+        other = told.path.rpartition(b"/")[0] + b"/x"
+        asked = [told.path, other, *chance.sample(others, min(len(others), 3)), told.path, other]
+        return [dataclasses.replace(told, path=path) for path in asked]
+
+    _asked_both_ways(contract, files, given, heads=heads)
+
+
 def _otherwise(chance: Random) -> Heads:
     """Each request as it is, and with a field more, less or other, in any order."""
 
@@ -363,7 +404,7 @@ async def _asked_of(
                 if state is not None:
                     rehearsal.database.restore(state)
                 rehearsal.at(moment)
-                answered = await side.answer(each.told)
+                answered = await side.answer(told)
                 came.append((answered, side.line(), () if reads else rehearsal.stored()))
             assert all(one == came[0] for one in came), each.where
             good += told.method == "GET" and came[0][0].startswith(b"HTTP/1.1 200")
