@@ -58,6 +58,13 @@ def places_of(segments: Sequence[Segment]) -> tuple[int, ...]:
     return tuple(LITERAL if isinstance(each, str) else AFTER if each.after else PLAIN for each in segments)
 
 
+def pattern(segment: Segment) -> str:
+    """What a segment is in the canonical form of a path, with the slash before it, as a regular expression."""
+    if isinstance(segment, PathParameter):
+        return "/([^/]+)" + (":" + re.escape(segment.after) if segment.after else "")
+    return "/" + re.escape(encoded(segment)).replace(":", f"(?::|{COLON})")
+
+
 T = TypeVar("T")
 
 Placed: TypeAlias = tuple[T, tuple[str, ...], tuple[int, ...]]

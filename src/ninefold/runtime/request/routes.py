@@ -42,6 +42,7 @@ from ninefold.runtime.request.paths import (
     canonical,
     decoded,
     encoded,
+    pattern,
     places_of,
     plain,
 )
@@ -286,7 +287,7 @@ class Routes(Generic[E]):
         for method, segments, endpoint in routes:
             methods.add(method)
             self.endpoints.append(endpoint)
-            by_shape.setdefault("".join(map(_pattern, segments)) or "/", (segments, {}))[1][method] = endpoint
+            by_shape.setdefault("".join(map(pattern, segments)) or "/", (segments, {}))[1][method] = endpoint
         self._allow = _allow(methods)
         self._paths = paths = [(segments, _Path(served, _allow(served))) for segments, served in by_shape.values()]
         self._literal = {
@@ -296,7 +297,7 @@ class Routes(Generic[E]):
         }
         self._after = sorted(
             (
-                (places_of(segments), re.compile("".join(map(_pattern, segments))), path)
+                (places_of(segments), re.compile("".join(map(pattern, segments))), path)
                 for segments, path in paths
                 if any(isinstance(each, PathParameter) and each.after for each in segments)
             ),
@@ -332,8 +333,8 @@ class Routes(Generic[E]):
         """The same where a literal may stand behind a name: what has the method, from the left a literal segment before
         such a name, and this one before a plain name; a path without such a name has what is left."""
         candidates: list[_Found[E]] = [] if plain is None else [plain]
-        for places, pattern, path in self._after:
-            match = pattern.fullmatch(text)
+        for places, alike, path in self._after:
+            match = alike.fullmatch(text)
             if match is not None:
                 candidates.append((path, tuple(map(decoded, match.groups())), places))
         candidates.sort(key=lambda each: each[2])
@@ -395,9 +396,3 @@ def _allow(methods: Iterable[str]) -> bytes:
     if "GET" in names:
         names.add("HEAD")
     return ", ".join(sorted(names)).encode("ascii")
-
-
-def _pattern(segment: Segment) -> str:
-    if isinstance(segment, PathParameter):
-        return "/([^/]+)" + (":" + re.escape(segment.after) if segment.after else "")
-    return "/" + re.escape(encoded(segment)).replace(":", f"(?::|{COLON})")
