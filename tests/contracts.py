@@ -10,7 +10,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
+from ninefold.diagnostics.render import render
 from ninefold.pipeline import Loaded, compile_document
+from ninefold.plan.service import ServicePlan
 
 ROOT: Final = Path(__file__).parents[1]
 EXAMPLES: Final = sorted((ROOT / "examples").glob("*.md"))
@@ -38,6 +40,14 @@ def compiled(path: Path) -> Loaded:
 def compiled_once(name: str, data: bytes, accept_proposals: bool = False) -> Loaded:
     """The same of a document that a test has made, for those who ask of it again soon."""
     return compile_document(name, data, accept_proposals)
+
+
+def plan_of(text: str | bytes, name: str = "contract.md", database: str = "sqlite") -> ServicePlan:
+    """The plan of a contract that a test has written. What is wrong with it is told where there is none."""
+    loaded = compiled_once(name, text.encode() if isinstance(text, str) else text)
+    plan = loaded.plan_for(database)
+    assert plan is not None, render(loaded.diagnostics, loaded.source)
+    return plan
 
 
 def contract_of(directory: Path) -> Path:

@@ -12,22 +12,19 @@ Here each request has its response:
 
 from __future__ import annotations
 
-import asyncio
-import socket
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 from msgspec.structs import replace
+from tests.serving import in_a_thread
 
 from ninefold.ablate.requests import Exchange, Known, body_matches, filled, text_matches
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http.app import Application
-from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Sources
@@ -109,21 +106,12 @@ def serving_from(
 ) -> Iterator[httpx.Client]:
     """The same from a database that is open, which is closed at the end."""
     replica = database.replica
-    listening = socket.create_server(("127.0.0.1", 0))
-    host, port = listening.getsockname()
     tracer = Tracer(plan).traced if trace else None
     key, replicated = database.key("cursors"), replica is not None
     sources = Sources().following(database.clock)
     service = ready(plan, key, operator, sources, functions=functions or {}, replicated=replicated)
     beside = () if replica is None else (lambda bell: replica.follow(),)
     application = Application(service, database, trace=tracer, jobs=beside)
-    stop = Stop()
-    thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
-    thread.start()
-    try:
+    with closing(database), in_a_thread(application) as (host, port):
         with httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as client:
             yield client
-    finally:
-        stop.request()
-        thread.join()
-        database.close()

@@ -14,8 +14,9 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 from tests.cli.test_serving import Refused, refused, serving
+from tests.contracts import plan_of
 from tests.server.authority import Authority
-from tests.server.test_certificates import PRESSES, plan_of
+from tests.server.test_certificates import PRESSES
 
 from ninefold.cli.announcement import remarks
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import apsw
 import pytest
+from tests.contracts import plan_of
 
-from ninefold.pipeline import compile_document
 from ninefold.runtime.store.memory import Memory, State
 from ninefold.runtime.store.protocol import Conflicting, Session
 
@@ -41,8 +41,7 @@ def told(state: State) -> list[str]:
 
 @pytest.mark.parametrize("what", DONE)
 def test_where_nothing_says_that_it_changed_it_is_as_it_was(what: str) -> None:
-    plan = compile_document("cups.yaml", NUMBERED.encode()).plan
-    assert plan is not None
+    plan = plan_of(NUMBERED, "cups.yaml")
     memory = Memory(plan.schema)
 
     def do(text: str) -> None:

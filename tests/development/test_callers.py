@@ -9,15 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from tests.contracts import ROOT, compiled
+from tests.contracts import ROOT, compiled, plan_of
 from tests.server.conftest import running
 from tests.slices import some
 
 from ninefold.cli.try_it import Where, caller_lines, lines
 from ninefold.development.callers import Known, Unknown, callers
 from ninefold.development.identity import Identity
-from ninefold.diagnostics.render import render
-from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
@@ -57,9 +55,8 @@ versioning: none
 
 
 def plan() -> ServicePlan:
-    loaded = compile_document("notes.yaml", CONTRACT.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    return loaded.plan
+    plan = plan_of(CONTRACT, "notes.yaml")
+    return plan
 
 
 def found(path: Path) -> tuple[Known | Unknown, ...]:

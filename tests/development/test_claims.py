@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.contracts import plan_of
 
 from ninefold.development.claims import kinds
-from ninefold.diagnostics.render import render
-from ninefold.pipeline import compile_document
 
 CONTRACT = """
 purpose: Notes.
@@ -48,8 +47,7 @@ authentication:
     ],
 )
 def test_what_a_token_has_to_claim(condition: str, expected: list[dict[str, Any]]) -> None:
-    loaded = compile_document("notes.yaml", CONTRACT.replace("CONDITION", condition).encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    found = kinds(loaded.plan, loaded.plan.schemes[0])
+    plan = plan_of(CONTRACT.replace("CONDITION", condition), "notes.yaml")
+    found = kinds(plan, plan.schemes[0])
     assert [each.claims for each in found] == expected
     assert all(each.endpoints == (("POST /notes",) if each.claims else ()) for each in found)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import ip_network
@@ -16,16 +14,16 @@ from typing import Any
 
 import apsw
 import httpx
+from tests import contracts
 from tests.postgresql import server
+from tests.serving import in_a_thread
 from tests.waiting import until
 
 from ninefold.operator.rows import Caller, stated_rows
-from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.brokers import to_broker
 from ninefold.runtime.background.jobs import jobs
 from ninefold.runtime.http.app import Application
-from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.http.streams import Streams
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
@@ -40,10 +38,7 @@ KINDS = ("note.written", "note.changed", "note.finished", "note.deleted")
 
 @cache
 def plan_of(contract: str = CONTRACT, name: str = "contract.md", database: str = "sqlite") -> ServicePlan:
-    loaded = compile_document(name, contract.encode())
-    plan = loaded.plan_for(database)
-    assert plan is not None, loaded.diagnostics
-    return plan
+    return contracts.plan_of(contract, name, database)
 
 
 @dataclass
@@ -125,17 +120,9 @@ def running(
     listening = socket.create_server(("127.0.0.1", 0))
     if buffer is not None:
         bound(listening, buffer)
-    host, port = listening.getsockname()
     service = ready(plan, opened.database.key("cursors"), given, sources)
     networks = [ip_network(each) for each in allowed]
     application = Application(service, opened.database, jobs=jobs(plan, service, opened.database, networks, broker))
-    stop = Stop()
-    thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
-    thread.start()
-    try:
+    with closing(opened.database), in_a_thread(application, listening) as (host, port):
         with httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as http:
             yield Running(http, f"http://{host}:{port}", path, application._streams)
-    finally:
-        stop.request()
-        thread.join()
-        opened.database.close()

@@ -11,8 +11,8 @@ from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
+from tests.contracts import plan_of
 
-from ninefold.pipeline import compile_document
 from ninefold.runtime.http import streams as streams_of
 from ninefold.runtime.http.capacity import Capacity
 from ninefold.runtime.http.streams import Streams
@@ -77,8 +77,7 @@ class Wire:
 
 @contextmanager
 def opened(folder: Path) -> Iterator[Database]:
-    plan = compile_document("notes.yaml", CONTRACT.strip() + b"\n").plan
-    assert plan is not None
+    plan = plan_of(CONTRACT.strip() + b"\n", "notes.yaml")
     found = open_sqlite(str(folder / "notes.db"), plan.schema)
     assert isinstance(found, Opened)
     try:

@@ -7,9 +7,8 @@ from typing import Any, Final
 
 import pytest
 from tests.agreement.writing import NONE, written
+from tests.contracts import plan_of
 from tests.mutations.judged import planned
-
-from ninefold.pipeline import compile_document
 
 ENVELOPE: Final = {"envelope": {"format": "cloudevents 1.0", "source": "'/items'"}}
 READERS: Final[dict[str, dict[str, Any]]] = {
@@ -82,6 +81,5 @@ CASES: Final = [
 
 @pytest.mark.parametrize(("reader", "upon", "versions"), CASES)
 def test_what_reads_events_finds_their_tables(reader: str, upon: str | None, versions: str) -> None:
-    loaded = compile_document("contract.yaml", contract(reader, upon, versions).encode())
-    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
-    planned(loaded.plan)
+    plan = plan_of(contract(reader, upon, versions), "contract.yaml")
+    planned(plan)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
 
 from ninefold.cli import main
-from ninefold.pipeline import compile_document
 
 CONTRACT = """\
 ## 2. Resources and their fields
@@ -58,8 +58,7 @@ precedence: [check, conflict]
 def test_an_invariant_is_told_where_nothing_else_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "seats.md"
     path.write_text(CONTRACT, encoding="utf-8")
-    plan = compile_document("seats.md", CONTRACT.encode()).plan
-    assert plan is not None
+    plan = plan_of(CONTRACT)
     with serving(plan, tmp_path / "service.db", {}) as client:
         assert client.post("/seats", json={"name": "a", "row": 1}).status_code == 201
         # Nobody knows what the row would have become that cannot be there beside the other one (meaning "before and

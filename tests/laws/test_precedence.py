@@ -7,10 +7,10 @@ from itertools import combinations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.contracts import plan_of
 from tests.reference import failures as reference
 
 from ninefold.language.conditions import STATUSES
-from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.problems import Failure, Problems
 
@@ -50,9 +50,8 @@ told = st.sets(st.sampled_from((*(name for name in ORDER if name != "check"), *N
 def plan(stated: list[str], codes: set[str]) -> ServicePlan:
     lines = [f"    code{number}: {{status: 409, for: {name}}}" for number, name in enumerate(sorted(codes))]
     text = CONTRACT.replace("  codes:\nCODES", "  codes:\n" + "\n".join(lines) if lines else "  codes: {}")
-    found = compile_document("contract.yaml", text.replace("STATED", ", ".join(stated)).encode())
-    assert found.plan is not None, [each.message for each in found.diagnostics]
-    return found.plan
+    plan = plan_of(text.replace("STATED", ", ".join(stated)), "contract.yaml")
+    return plan
 
 
 def condition(name: str) -> str:

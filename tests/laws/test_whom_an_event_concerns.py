@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.contracts import plan_of
 
-from ninefold.pipeline import compile_document
 from ninefold.plan import environment
 from ninefold.plan.operations import Stream
 from ninefold.plan.routes import Served
@@ -151,9 +151,8 @@ NOW = "2026-06-01T00:00:00.000000Z"
 
 @cache
 def planned(rule: str) -> ServicePlan:
-    loaded = compile_document("notes.yaml", CONTRACT.replace("RULE", msgspec.json.encode(rule).decode()).encode())
-    assert loaded.plan is not None, loaded.diagnostics
-    return loaded.plan
+    plan = plan_of(CONTRACT.replace("RULE", msgspec.json.encode(rule).decode()), "notes.yaml")
+    return plan
 
 
 def stream(plan: ServicePlan) -> Stream:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import sys
-import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -18,9 +16,10 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Route
+from tests.serving import in_a_thread
 
 import ninefold
-from ninefold.runtime.http.run import Asgi, Stop, serve
+from ninefold.runtime.http.run import Asgi
 
 ROOT = Path(__file__).parents[2]
 ORDERS = ROOT / "examples" / "orders.md"
@@ -30,17 +29,8 @@ NOTES = ROOT / "tests" / "cases" / "notes-open-to-anyone" / "contract.md"
 @contextmanager
 def listening(app: Asgi) -> Iterator[httpx.Client]:
     """An application on a free port, until the block ends."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    host, port = listener.getsockname()
-    stop = Stop()
-    thread = threading.Thread(target=lambda: asyncio.run(serve(app, [listener], stop=stop)))
-    thread.start()
-    try:
-        with httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as client:
-            yield client
-    finally:
-        stop.request()
-        thread.join()
+    with in_a_thread(app) as (host, port), httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as client:
+        yield client
 
 
 async def home(request: Request) -> PlainTextResponse:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -23,6 +20,7 @@ from tests.owasp.items import ITEMS, Item
 from tests.owasp.world import NOBODY, World, made
 from tests.server.identity import Answer, Provider, providing
 from tests.server.identity import served as answering
+from tests.serving import in_a_thread
 from tests.slices import some
 from tests.waiting import until
 
@@ -32,7 +30,6 @@ from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.jobs import jobs
 from ninefold.runtime.http.app import Application
-from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.opening import open_database
@@ -95,24 +92,14 @@ def asked(
     the time stands still there."""
     opened = open_database(world.url or str(world.path), plan)
     assert isinstance(opened, Opened), opened
-    listening = socket.create_server(("127.0.0.1", 0))
-    host, port = listening.getsockname()
     time = Leaping(leap)
     sources = Sources(clock=lambda: at or datetime.now(UTC), elapsed=time.elapsed)
     service = ready(plan, opened.database.key("cursors"), world.given, sources)
     beside = jobs(plan, service, opened.database, []) if delivers else ()
     application = Application(service, opened.database, jobs=beside)
-    stop = Stop()
-    thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
-    thread.start()
-    try:
+    with closing(world), closing(opened.database), in_a_thread(application) as (host, port):
         with httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as http:
             yield Asking(world, http, plan, provider, partial(pass_by, time, world, bool(plan.limits.rates)))
-    finally:
-        stop.request()
-        thread.join()
-        opened.database.close()
-        world.close()
 
 
 Moved: TypeAlias = Callable[[World], World]

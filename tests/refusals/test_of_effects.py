@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
 
-from ninefold.pipeline import compile_document
 from ninefold.plan.routes import Served
 from ninefold.refusals.served import refusals
 
@@ -64,11 +64,10 @@ SEVERAL = [
 @pytest.mark.serves
 @pytest.mark.parametrize("effect", [*ONE, *SEVERAL])
 def test_what_an_effect_on_rows_that_are_gone_is_answered(effect: str, tmp_path: Path) -> None:
-    found = compile_document("contract.yaml", CONTRACT.replace("EFFECT", effect).encode())
-    assert found.plan is not None, [each.message for each in found.diagnostics]
-    (posting,) = (each for each in found.plan.routes if isinstance(each, Served) and each.key == "POST /rings")
-    told = {each.condition for each in refusals(posting, found.plan)}
-    with serving(found.plan, tmp_path / "service.db", {}) as client:
+    plan = plan_of(CONTRACT.replace("EFFECT", effect), "contract.yaml")
+    (posting,) = (each for each in plan.routes if isinstance(each, Served) and each.key == "POST /rings")
+    told = {each.condition for each in refusals(posting, plan)}
+    with serving(plan, tmp_path / "service.db", {}) as client:
         for name in ("one", "two"):
             client.post("/cards", json={"name": name})
         for path in ("/cards/1", "/house"):

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from tests.serving import in_a_thread
 from tests.waiting import until
 
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http.access_log import Record
 from ninefold.runtime.http.app import Application
-from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
@@ -57,20 +54,11 @@ def running(
     opened = open_sqlite(str(path), plan.schema)
     assert isinstance(opened, Opened), opened
     records: list[Record] = []
-    listening = socket.create_server(("127.0.0.1", 0))
-    address = listening.getsockname()
     service = ready(plan, opened.database.key("cursors"), operator, sources, functions=functions or {})
     application = Application(service, opened.database, records.append)
-    stop = Stop()
-    thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
-    thread.start()
-    try:
+    with closing(opened.database), in_a_thread(application) as address:
         with httpx.Client(base_url=f"http://{address[0]}:{address[1]}", timeout=60) as http:
             yield Running(http, address, opened.database, records)
-    finally:
-        stop.request()
-        thread.join()
-        opened.database.close()
 
 
 @pytest.fixture

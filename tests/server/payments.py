@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import count
 
-from ninefold.diagnostics.render import render
-from ninefold.pipeline import compile_document
+from tests.contracts import plan_of
+
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Sources
 
@@ -111,9 +111,8 @@ def payments(
     text = PAYMENTS
     for name, value in {"RATES": rates, "TIMEOUT": timeout, "HEADERS": headers, "PRECEDENCE": precedence}.items():
         text = text.replace(f": {name}\n", f": {value}\n")
-    loaded = compile_document("payments.yaml", text.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    return loaded.plan
+    plan = plan_of(text, "payments.yaml")
+    return plan
 
 
 class Clock:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
-
-from ninefold.diagnostics.render import render
-from ninefold.pipeline import compile_document
 
 pytestmark = pytest.mark.serves
 
@@ -34,9 +32,8 @@ versioning: none
 
 @pytest.mark.parametrize("status", [401, 403, 404, 405, 501])
 def test_what_a_path_allows_is_told_with_its_condition(status: int, tmp_path: Path) -> None:
-    loaded = compile_document("time.yaml", CONTRACT.replace("STATUS", str(status)).encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    with serving(loaded.plan, tmp_path / "time.db", {}) as client:
+    plan = plan_of(CONTRACT.replace("STATUS", str(status)), "time.yaml")
+    with serving(plan, tmp_path / "time.db", {}) as client:
         answer = client.put("/time")
         assert (answer.status_code, answer.json()) == (status, {"code": "no_method"})
         assert answer.headers["allow"] == "GET, HEAD, OPTIONS"

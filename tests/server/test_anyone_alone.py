@@ -8,10 +8,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
-
-from ninefold.diagnostics.render import render
-from ninefold.pipeline import compile_document
 
 pytestmark = pytest.mark.serves
 
@@ -114,9 +112,8 @@ Versions: none.
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    loaded = compile_document("notes.md", CONTRACT.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    with serving(loaded.plan, Path(tmp_path_factory.mktemp("notes")) / "service.db", {}) as client:
+    plan = plan_of(CONTRACT)
+    with serving(plan, Path(tmp_path_factory.mktemp("notes")) / "service.db", {}) as client:
         yield client
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
 from tests.parts import contract, told
 from tests.server.test_due import ROOMS, kept
 from tests.server.test_timers import Hands
-
-from ninefold.diagnostics.render import render
-from ninefold.pipeline import compile_document
 
 pytestmark = pytest.mark.serves
 
@@ -87,9 +85,8 @@ Versions: none.
 
 
 def test_what_was_is_the_same_to_its_caller_and_to_the_contract(tmp_path: Path) -> None:
-    loaded = compile_document("shelf.md", SHELF.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    with serving(loaded.plan, tmp_path / "service.db", {}) as client:
+    plan = plan_of(SHELF)
+    with serving(plan, tmp_path / "service.db", {}) as client:
         client.post("/shelves", json={"name": "top"})
         for hidden in (True, True, False):
             client.post("/books", json={"shelf": 1, "hidden": hidden})
@@ -139,10 +136,9 @@ KEYS = contract(
 
 
 def test_a_row_of_any_primary_key_was_there_or_not(tmp_path: Path) -> None:
-    loaded = compile_document("clubs.md", KEYS.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
+    plan = plan_of(KEYS)
     for start in (10, 20):  # The second one holds the rows that are there to the checks.
-        with serving(loaded.plan, tmp_path / "service.db", {}) as client:
+        with serving(plan, tmp_path / "service.db", {}) as client:
             for path in ("/clubs/ada/chess", "/setting"):
                 sizes = [client.put(path, json={"size": start + more}) for more in (1, 0, 2)]
                 made = 201 if start == 10 and path != "/setting" else 200

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 from jsonschema_rs import Draft202012Validator
+from tests.contracts import plan_of
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
 from tests.slices import LONG, TAKEN
@@ -336,9 +337,8 @@ TOLD: Final[list[tuple[str, Any, int, Any]]] = [
 
 @pytest.mark.serves
 def test_what_is_asked_of_the_whole_is_told_at_its_place(tmp_path: Path) -> None:
-    loaded = compile_document("contract.md", contract(STATED, MORE, **OTHERS).encode())
-    assert loaded.plan is not None, [(each.code.id, each.message) for each in loaded.diagnostics]
-    with serving(loaded.plan, tmp_path / "db", {}) as service:
+    plan = plan_of(contract(STATED, MORE, **OTHERS))
+    with serving(plan, tmp_path / "db", {}) as service:
         for asked, sent, status, told in TOLD:
             method, path = asked.split()
             form = "application/x-www-form-urlencoded" if isinstance(sent, str) else "application/json"

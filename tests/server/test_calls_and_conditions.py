@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
-
-from ninefold.pipeline import compile_document
 
 pytestmark = pytest.mark.serves
 
@@ -52,8 +51,7 @@ versioning: none
 def test_a_condition_that_does_not_hold_comes_first(
     condition: dict[str, str], status: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    loaded = compile_document("parcels.yaml", CONTRACT)
-    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    plan = plan_of(CONTRACT, "parcels.yaml")
     called: list[int] = []
 
     def weigh(n: int) -> int:
@@ -61,7 +59,7 @@ def test_a_condition_that_does_not_hold_comes_first(
         return n * 2
 
     directory = tmp_path_factory.mktemp("calls")
-    with serving(loaded.plan, directory / "parcels.db", {}, functions={"weigh": weigh}) as http:
+    with serving(plan, directory / "parcels.db", {}, functions={"weigh": weigh}) as http:
         assert http.post("/parcels", json={"weight": 1}).status_code == 201
         answer = http.patch("/parcels/1", json={"weight": 3}, headers=condition)
     assert isinstance(answer, httpx.Response)

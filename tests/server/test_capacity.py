@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from ipaddress import ip_network
 from pathlib import Path
 from time import monotonic, sleep
@@ -19,12 +17,12 @@ import apsw
 import httpx
 import pytest
 from tests.server.payments import new_key, payments
+from tests.serving import in_a_thread
 from tests.waiting import until
 
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.capacity import Capacity, client_address
-from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
 
@@ -35,20 +33,11 @@ pytestmark = pytest.mark.serves
 def serving(plan: ServicePlan, path: Path, capacity: Capacity) -> Iterator[tuple[httpx.Client, SQLite]]:
     opened = open_sqlite(str(path), plan.schema)
     assert isinstance(opened, Opened), opened
-    listening = socket.create_server(("127.0.0.1", 0), backlog=1_000)
-    host, port = listening.getsockname()
     service, address = ready(plan, opened.database.key("cursors")), client_address([ip_network("127.0.0.0/8")])
     application = Application(service, opened.database, capacity=capacity, address=address)
-    stop = Stop()
-    thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop)))
-    thread.start()
-    try:
+    with closing(opened.database), in_a_thread(application) as (host, port):
         with httpx.Client(base_url=f"http://{host}:{port}", timeout=60) as http:
             yield http, opened.database
-    finally:
-        stop.request()
-        thread.join()
-        opened.database.close()
 
 
 def begun(http: httpx.Client, length: int, sent: bytes, of: str = "192.0.2.1") -> socket.socket:

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import ssl
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
-from socket import create_server
 
 import apsw
 import httpx
 import pytest
 from cryptography import x509
+from tests.contracts import plan_of
 from tests.server.authority import Authority, Issued
 from tests.server.conftest import recorded, running
+from tests.serving import in_a_thread
 
 from ninefold.cli.sockets import tls_context
-from ninefold.diagnostics.render import render
-from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http.access_log import Record
 from ninefold.runtime.http.app import Application
-from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.request.proofs import read_certificate
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
@@ -135,12 +131,6 @@ No versions: none.
 """
 
 
-def plan_of(document: str) -> ServicePlan:
-    loaded = compile_document("presses.md", document.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    return loaded.plan
-
-
 @dataclass
 class Time:
     ahead: timedelta = field(default_factory=timedelta)
@@ -183,18 +173,10 @@ def working(folder: Path, plan: ServicePlan, client_ca: bool = True) -> Iterator
     opened = open_sqlite(str(folder / "a.db"), plan.schema)
     assert isinstance(opened, Opened), opened
     context = tls_context(own.certificate, own.key, authority.file if client_ca else None)
-    listening = create_server(("127.0.0.1", 0))
     service = ready(plan, opened.database.key("cursors"), {}, time.sources())
     application = Application(service, opened.database, records.append)
-    stop = Stop()
-    thread = threading.Thread(target=lambda: asyncio.run(serve(application, [listening], stop=stop, tls=context)))
-    thread.start()
-    try:
-        yield Works(f"https://localhost:{listening.getsockname()[1]}", authority, time, records)
-    finally:
-        stop.request()
-        thread.join()
-        opened.database.close()
+    with closing(opened.database), in_a_thread(application, tls=context) as (_, port):
+        yield Works(f"https://localhost:{port}", authority, time, records)
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
 
-from ninefold.pipeline import compile_document
 from ninefold.runtime.store.sqlite import SQLite
 
 pytestmark = pytest.mark.serves
@@ -129,8 +129,7 @@ Versions: none.
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    plan = compile_document("contract.md", CONTRACT.encode()).plan
-    assert plan is not None
+    plan = plan_of(CONTRACT)
     with serving(plan, tmp_path_factory.mktemp("chosen") / "service.db", {}) as client:
         for name in ("ada", "bob"):
             keys[name] = {"Key": client.post("/people", json={"name": name}).json()["key"]}

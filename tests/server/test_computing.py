@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from ipaddress import ip_network
 from pathlib import Path
 
 import httpx
 import pytest
 from tests.server.test_credentials import plan
+from tests.serving import in_a_thread
 
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.capacity import Capacity, client_address
-from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.http.work import MOST_COMPUTATIONS as THREADS
 from ninefold.runtime.http.work import Computations
 from ninefold.runtime.request.service import ready
@@ -84,11 +84,8 @@ def test_who_floods_is_told_so_and_others_sign_in(tmp_path: Path) -> None:
         address=client_address([ip_network("127.0.0.0/8")]),
         capacity=Capacity(most_computations_of_one=4),
     )
-    bound, stop = socket.create_server(("127.0.0.1", 0)), Stop()
-    thread = threading.Thread(target=lambda: asyncio.run(serve(application, [bound], stop=stop)))
-    thread.start()
-    url = "http://{}:{}".format(*bound.getsockname())
-    try:
+    with closing(opened.database), in_a_thread(application) as (host, port):
+        url = f"http://{host}:{port}"
         with httpx.Client(base_url=url, timeout=60) as http, ThreadPoolExecutor(8) as pool:
             http.post("/clubs", json={"name": "chess"})
             http.post("/clubs/chess/members", json={"name": "Ann", "password": "a secret"})
@@ -114,7 +111,3 @@ def test_who_floods_is_told_so_and_others_sign_in(tmp_path: Path) -> None:
             assert {(401, "refused"), (503, "busy")} <= set().union(*(each.result() for each in floods))
             # One name may be called so often; that is counted beside.
             assert others[0] == (201, None) and {*others} <= {(201, None), (429, "too_often")}
-    finally:
-        stop.request()
-        thread.join()
-        opened.database.close()

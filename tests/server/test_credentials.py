@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
-import threading
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -16,16 +13,15 @@ from time import sleep
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.events.stream import listening
 from tests.server.conftest import Running, running
+from tests.serving import in_a_thread
 from tests.waiting import PATIENCE, until
 
-from ninefold.diagnostics.render import render
-from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.capacity import Capacity
-from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Clock, Sources
 from ninefold.runtime.store.protocol import Row
@@ -127,9 +123,8 @@ versioning: none
 
 
 def plan() -> ServicePlan:
-    loaded = compile_document("members.yaml", MEMBERS.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    return loaded.plan
+    plan = plan_of(MEMBERS, "members.yaml")
+    return plan
 
 
 @contextmanager
@@ -349,11 +344,8 @@ def test_passwords_are_verified_beside_everything_else(tmp_path: Path) -> None:
     assert isinstance(opened, Opened)
     capacity = Capacity(most_computations=6)
     application = Application(ready(plan(), opened.database.key("cursors")), opened.database, capacity=capacity)
-    bound, stop = socket.create_server(("127.0.0.1", 0)), Stop()
-    thread = threading.Thread(target=lambda: asyncio.run(serve(application, [bound], stop=stop)))
-    thread.start()
-    url = "http://{}:{}".format(*bound.getsockname())
-    try:
+    with closing(opened.database), in_a_thread(application) as (host, port):
+        url = f"http://{host}:{port}"
         with httpx.Client(base_url=url, timeout=PATIENCE) as http, ThreadPoolExecutor(24) as pool:
             http.post("/clubs", json={"name": "chess"})
             made = http.post("/clubs/chess/members", json={"name": "Ann", "password": "a secret"})
@@ -372,10 +364,6 @@ def test_passwords_are_verified_beside_everything_else(tmp_path: Path) -> None:
             statuses = {each.result() for each in guesses}
             assert statuses == {401, 503} and answered > 3
             until(lambda: capacity.computations == 0)
-    finally:
-        stop.request()
-        thread.join()
-        opened.database.close()
 
 
 def test_basic_is_good_only_as_long_as_its_hash(tmp_path: Path) -> None:
@@ -385,9 +373,8 @@ def test_basic_is_good_only_as_long_as_its_hash(tmp_path: Path) -> None:
     )
     text = text.replace("all others: [badge, key]", "all others: [badge, key, desk]")
     text = text.replace("key: member == caller.member,", "key: member == caller.member, desk: member == caller.member,")
-    loaded = compile_document("members.yaml", text.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    with running(loaded.plan, tmp_path / "a.db") as service:
+    plan = plan_of(text, "members.yaml")
+    with running(plan, tmp_path / "a.db") as service:
         service.http.post("/clubs", json={"name": "chess"})
         ann = join(service)
         desk = {"Authorization": "Basic " + b64encode(b"Ann:Ann has a secret").decode()}

@@ -8,8 +8,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.contracts import plan_of
 from tests.server.conftest import Running, running
-from tests.server.test_timers import LOANS, START, Hands, plan_of
+from tests.server.test_timers import LOANS, START, Hands
 
 from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from benchmarks.families import contract
+from tests.contracts import plan_of
 from tests.http_cases import serving
-
-from ninefold.pipeline import compile_document
 
 CONTRACT = contract(
     [
@@ -42,9 +41,8 @@ CONTRACT = contract(
 
 @pytest.mark.serves
 def test_what_falls_behind_a_circle_is_missed_by_its_owner(tmp_path: Path) -> None:
-    loaded = compile_document("contract.yaml", CONTRACT.encode())
-    assert loaded.plan is not None, loaded.diagnostics
-    with serving(loaded.plan, tmp_path / "service.db", {}) as client:
+    plan = plan_of(CONTRACT, "contract.yaml")
+    with serving(plan, tmp_path / "service.db", {}) as client:
         for path, body in (
             ("/folders", {"id": 1}),
             ("/folders", {"id": 2, "up": 1}),

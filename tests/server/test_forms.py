@@ -11,11 +11,10 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.contracts import plan_of
 from tests.server.conftest import running
 from tests.slices import examples
 
-from ninefold.diagnostics.render import render
-from ninefold.pipeline import compile_document
 from ninefold.runtime.messages.forms import decoded, parse, typed
 from ninefold.runtime.messages.parameters import parse_query
 from ninefold.values import Array, Boolean, Integer, Number, Text, Type
@@ -91,10 +90,9 @@ versioning: none
 
 @pytest.fixture(scope="module")
 def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    loaded = compile_document("notes.yaml", NOTES)
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
+    plan = plan_of(NOTES, "notes.yaml")
     folder: Path = tmp_path_factory.mktemp("forms")
-    with running(loaded.plan, folder / "service.db") as service:
+    with running(plan, folder / "service.db") as service:
         yield service.http
 
 

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from authlib.integrations.base_client.errors import OAuthError  # type: ignore[import-untyped]
 from authlib.integrations.requests_client import OAuth2Session  # type: ignore[import-untyped]
+from tests.contracts import plan_of
 from tests.server.conftest import Running, running
 
 from ninefold.diagnostics.render import render
@@ -329,9 +330,8 @@ def test_an_older_version_grants_the_same(tmp_path: Path) -> None:
     text = ORDERS.replace("SECRET}", "token, on create: token()}").replace("BODY", "[name, scopes]")
     text = text.replace("MADE", "issued.secret").replace("client.NAME", "client.id")
     text = text.replace("    desk: {type: http, scheme: basic, realm: Desk, matches: client.name}\n", "")
-    loaded = compile_document("orders.yaml", text.replace("versioning: none\n", VERSIONED).encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    with running(loaded.plan, tmp_path / "service.db") as served:
+    plan = plan_of(text.replace("versioning: none\n", VERSIONED), "orders.yaml")
+    with running(plan, tmp_path / "service.db") as served:
         made = served.http.post("/v1/clients", json={"name": "old", "rights": ["orders.read"]})
         assert made.status_code == 201, made.text
         form = {"grant_type": "client_credentials", "client_id": made.json()["id"]}
@@ -382,9 +382,8 @@ def test_where_nothing_is_granted_a_token_has_no_scopes(tmp_path: Path) -> None:
     text = ORDERS.replace("SECRET}", "token, on create: token()}").replace("BODY", "[name, scopes]")
     text = text.replace("MADE", "issued.secret").replace("client.NAME", "client.id")
     text = text.replace("    desk: {type: http, scheme: basic, realm: Desk, matches: client.name}\n", "")
-    loaded = compile_document("orders.yaml", text.replace("granted: client.scopes", "granted: none").encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    with running(loaded.plan, tmp_path / "service.db") as served:
+    plan = plan_of(text.replace("granted: client.scopes", "granted: none"), "orders.yaml")
+    with running(plan, tmp_path / "service.db") as served:
         client = Client((served, "token"), "orders.read")
         assert client.made["scopes"] == []
         granted = client.ask().json()
@@ -400,9 +399,8 @@ def test_an_idempotency_key_is_one_clients(tmp_path: Path) -> None:
     text = text.replace("    desk: {type: http, scheme: basic, realm: Desk, matches: client.name}\n", "")
     text = text.replace("    does: sign in client\n", "    does: sign in client\n    idempotency key: optional\n")
     text = text.replace("body size: none}", "body size: none, idempotency keys kept: PT1H}")
-    loaded = compile_document("orders.yaml", text.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    with running(loaded.plan, tmp_path / "service.db") as served:
+    plan = plan_of(text, "orders.yaml")
+    with running(plan, tmp_path / "service.db") as served:
         one, other = (Client((served, "token"), "orders.read") for _ in range(2))
         key = {"Idempotency-Key": '"0ed5e2b1-4f5b-4f0c-8c0a-9c1d2f1b7a11"'}
         first = one.ask({**one.basic(), **key})

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
 
-from ninefold.pipeline import compile_document
 from ninefold.runtime.store import sqlite
 
 pytestmark = pytest.mark.serves
@@ -93,10 +93,9 @@ codes:
 @pytest.fixture
 def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
     """With a database that takes shorter values than others."""
-    loaded = compile_document("contract.md", CONTRACT.encode())
-    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    plan = plan_of(CONTRACT)
     monkeypatch.setattr(sqlite, "LONGEST_SUM", LONGEST)
-    with serving(loaded.plan, tmp_path / "db", {}) as client:
+    with serving(plan, tmp_path / "db", {}) as client:
         yield client
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
 
@@ -92,9 +93,8 @@ codes:
 
 def test_headers_show_what_bodies_show(tmp_path: Path) -> None:
 
-    loaded = compile_document("contract.md", _contract(OF_ROWS, OF_PAGES).encode())
-    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
-    with serving(loaded.plan, tmp_path / "db", {"base": "https://example.test"}) as service:
+    plan = plan_of(_contract(OF_ROWS, OF_PAGES))
+    with serving(plan, tmp_path / "db", {"base": "https://example.test"}) as service:
         service.post("/w", json={"n": "a", "other": 1})
         assert service.post("/w", json={"n": "a"}).status_code == 201
         assert service.post("/w", json={"n": "a", "other": 1}).status_code == 201

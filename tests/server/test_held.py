@@ -13,10 +13,9 @@ from typing import Any
 import httpx
 import jsonschema_rs
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
-
-from ninefold.pipeline import compile_document
 
 pytestmark = pytest.mark.serves
 
@@ -183,9 +182,8 @@ def _loose(schema: dict[str, Any]) -> dict[str, Any]:
 @contextmanager
 def _with_two_rows(contract: str, path: Path, body: object = None) -> Iterator[httpx.Client]:
     """A service of which each row `w` was made of a body."""
-    loaded = compile_document("contract.md", contract.encode())
-    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
-    with serving(loaded.plan, path, {}, functions={"same": lambda v: v}) as client:
+    plan = plan_of(contract)
+    with serving(plan, path, {}, functions={"same": lambda v: v}) as client:
         for _ in range(2):
             assert client.post("/w", json=body).status_code == 201
         yield client

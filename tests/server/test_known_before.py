@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 from tests import known_before
+from tests.contracts import plan_of
 from tests.http_cases import serving
 
-from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import parts
 from ninefold.plan.writes import Create
@@ -63,9 +63,8 @@ versioning: none
 
 
 def _plan() -> ServicePlan:
-    loaded = compile_document("contract.yaml", CONTRACT)
-    assert loaded.plan is not None, loaded.diagnostics
-    return loaded.plan
+    plan = plan_of(CONTRACT, "contract.yaml")
+    return plan
 
 
 def test_only_what_constraints_refuse_and_values_say_is_made_so() -> None:

@@ -9,11 +9,10 @@ from pathlib import Path
 import apsw
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.server.conftest import Running, running
 from tests.waiting import comes, until
 
-from ninefold.diagnostics.render import render
-from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import reads
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
@@ -64,9 +63,7 @@ versioning: none
 
 
 def plan(contract: str = CONTRACT) -> ServicePlan:
-    loaded = compile_document("things.yaml", contract.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    return loaded.plan
+    return plan_of(contract, "things.yaml")
 
 
 def fill(path: Path, count: int) -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
 from tests.server.conftest import running
 
 from ninefold.cli import main
 from ninefold.operator.rows import Caller, stated_rows
-from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Refused
@@ -112,9 +112,8 @@ codes:
 
 
 def test_what_is_taken_is_made_again_and_then_told(tmp_path: Path) -> None:
-    loaded = compile_document("contract.md", CONTRACT.encode())
-    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
-    with serving(loaded.plan, tmp_path / "db", {}) as service:
+    plan = plan_of(CONTRACT)
+    with serving(plan, tmp_path / "db", {}) as service:
         for path in ("/ones", "/keys"):
             assert _all_but_few(service, "POST", [path] * 120)
         assert _all_but_few(service, "PUT", [f"/named/{number}" for number in range(120)])
@@ -184,9 +183,7 @@ def alone(count: int = 0) -> str:
 
 
 def planned(contract: str) -> ServicePlan:
-    loaded = compile_document("ones.yaml", contract.encode())
-    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
-    return loaded.plan
+    return plan_of(contract, "ones.yaml")
 
 
 @pytest.mark.parametrize("count", [10, LETTERS + 1])

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from tests import made_ready
+from tests.contracts import plan_of
 from tests.http_cases import serving
 
-from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages import plain
 from ninefold.runtime.operations.values import Values
@@ -50,9 +50,8 @@ versioning: none
 
 
 def _plan() -> ServicePlan:
-    loaded = compile_document("contract.yaml", CONTRACT)
-    assert loaded.plan is not None, loaded.diagnostics
-    return loaded.plan
+    plan = plan_of(CONTRACT, "contract.yaml")
+    return plan
 
 
 def _asked(path: Path) -> list[made_ready.Pair]:

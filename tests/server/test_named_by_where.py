@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.contracts import plan_of
 from tests.events.service import Running, running
 from tests.parts import CALLERS_AND_EVENTS, LIMITS_AND_VERSIONS
 
@@ -239,5 +240,4 @@ def test_where_it_is_written_is_known_of_what_is_narrowed() -> None:
         "```yaml\nhit: none\nmark:\n  initial: a\n  states: [a, b]\n  transitions:\n    go: {from: a, to: b, "
         "after: PT1H, also: {does: update hit, where: hit.code == this.code, sets: {note: \"'gone'\"}}}\n```"
     )
-    loaded = compile_document("contract.md", text.replace("States: none.", states, 1).encode())
-    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    plan_of(text.replace("States: none.", states, 1))

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
-
-from ninefold.pipeline import compile_document
 
 pytestmark = pytest.mark.serves
 
@@ -72,8 +71,7 @@ versioning: none
 
 @pytest.fixture
 def http(tmp_path: Path) -> Iterator[httpx.Client]:
-    plan = compile_document("notes.yaml", CONTRACT.encode()).plan
-    assert plan is not None
+    plan = plan_of(CONTRACT, "notes.yaml")
     with serving(plan, tmp_path / "service.db", {}) as client:
         client.headers["content-type"] = "application/json"
         yield client

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.events.service import running
 from tests.http_cases import serving
 from tests.parts import contract
@@ -650,9 +651,8 @@ def test_a_parameter_may_be_of_a_shared_type(schema: str, in_path: bool, tmp_pat
         + f"\nDELETE /of/{{hue}}: {{does: delete all thing, path: {{hue: {schema}}}, responses: {{204: none}}}}"
         * in_path,
     )
-    loaded = compile_document("contract.md", text.encode())
-    assert loaded.plan is not None, loaded.diagnostics
-    with serving(loaded.plan, tmp_path / "a.db", {}) as client:
+    plan = plan_of(text)
+    with serving(plan, tmp_path / "a.db", {}) as client:
         for hue, found, there in (("red", 204, 204), ("grey", 422, 404)):
             assert client.delete("/things", params={"hue": hue}).status_code == found
             assert not in_path or client.delete(f"/of/{hue}").status_code == there

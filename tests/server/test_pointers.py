@@ -16,13 +16,12 @@ import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.contracts import SERVED, compiled, contract_of
+from tests.contracts import SERVED, compiled, contract_of, plan_of
 from tests.http_cases import _request, serving, tell
 from tests.slices import examples, some
 
 from ninefold.ablate.requests import Exchange as Asked
 from ninefold.ablate.requests import Known, Unreadable, read_exchanges
-from ninefold.pipeline import compile_document
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.messages.patches import CannotBeDone, edited, in_body, origin
 from ninefold.runtime.messages.problems import FieldFailure
@@ -200,8 +199,7 @@ def replaced(path: str, value: Any) -> dict[str, Any]:
 
 @pytest.mark.serves
 def test_the_one_that_is_told_of_is_the_first_that_came(tmp_path: Path) -> None:
-    plan = compile_document("seats.yaml", SEATS.encode()).plan
-    assert plan is not None
+    plan = plan_of(SEATS, "seats.yaml")
     with serving(plan, tmp_path / "service.db", {}) as client:
         for row, hall in ((1, "a"), (2, "a"), (1, "b")):
             client.post("/seats", json={"row": row, "hall": hall, "tags": ["x"]}).raise_for_status()

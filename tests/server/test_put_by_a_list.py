@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
 
 from ninefold.pipeline import compile_document
@@ -57,9 +58,8 @@ def contract(owner: str, gives: str, removes: str) -> bytes:
     ],
 )
 def test_the_path_names_one_of_two_fields(owner: str, gives: str, removes: str, of: str | None, tmp_path: Path) -> None:
-    found = compile_document("contract.yaml", contract(owner, gives, removes))
-    assert found.plan is not None, [each.message for each in found.diagnostics]
-    with serving(found.plan, tmp_path / "service.db", {}) as client:
+    plan = plan_of(contract(owner, gives, removes), "contract.yaml")
+    with serving(plan, tmp_path / "service.db", {}) as client:
         callers = {each: client.post("/shops", json={"id": each}).json()["key"] for each in ("a", "b")}
         for status in (201, 200):
             for number, (name, key) in enumerate(callers.items(), 1):

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
 from tests.parts import contract, told
-
-from ninefold.pipeline import compile_document
 
 pytestmark = pytest.mark.serves
 
@@ -65,9 +64,8 @@ PATHS = ["/replaced", "/unchanged", "/either"]
 
 @pytest.fixture(scope="module")
 def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    loaded = compile_document("things.yaml", CONTRACT)
-    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
-    with serving(loaded.plan, tmp_path_factory.mktemp("put") / "things.db", {}) as client:
+    plan = plan_of(CONTRACT, "things.yaml")
+    with serving(plan, tmp_path_factory.mktemp("put") / "things.db", {}) as client:
         key = {"Authorization": f"Bearer {client.post('/people').json()['key']}"}
         assert client.post("/things", json={"name": "cup", "size": 1}, headers=key).status_code == 201
         yield client
@@ -126,9 +124,8 @@ MADE = contract(
 def test_what_a_new_row_could_not_be_made_of_says_nothing_of_one_that_is_there(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    loaded = compile_document("contract.md", MADE.encode())
-    assert loaded.plan is not None
-    with serving(loaded.plan, tmp_path_factory.mktemp("made") / "things.db", {}) as client:
+    plan = plan_of(MADE)
+    with serving(plan, tmp_path_factory.mktemp("made") / "things.db", {}) as client:
         client.post("/things", json={"name": "a", "size": 2, "title": "Tea"})
 
         def told_of(path: str, size: int) -> object:

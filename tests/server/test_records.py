@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.contracts import plan_of
 
-from ninefold.diagnostics.render import render
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
 from ninefold.runtime.store.protocol import Refused
@@ -95,9 +96,8 @@ Versions: none.
 
 
 def opened(path: Path, text: str = SHOP) -> Opened | Refused:
-    loaded = compile_document("shop.md", text.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    opening = open_sqlite(str(path / "shop.db"), loaded.plan.schema, stated_rows(loaded.plan, Caller({})))
+    plan = plan_of(text)
+    opening = open_sqlite(str(path / "shop.db"), plan.schema, stated_rows(plan, Caller({})))
     if isinstance(opening, Opened):
         opening.database.close()
     return opening
@@ -110,7 +110,8 @@ def began(path: Path, text: str = SHOP) -> tuple[str, ...]:
 
 
 def rows(path: Path, select: str) -> list[tuple[Any, ...]]:
-    with sqlite3.connect(path / "shop.db") as connection:
+    # Closed at once: another library in this process, which closes it later, takes the log away with it.
+    with closing(sqlite3.connect(path / "shop.db")) as connection:
         return connection.execute(select).fetchall()
 
 

@@ -13,10 +13,9 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
-
-from ninefold.pipeline import compile_document
 
 pytestmark = pytest.mark.serves
 
@@ -370,10 +369,9 @@ def _contract() -> str:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    loaded = compile_document("contract.md", _contract().encode())
-    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    plan = plan_of(_contract())
     path: Path = tmp_path_factory.mktemp("members") / "db"
-    with serving(loaded.plan, path, {}, functions={"weigh": lambda kilos: kilos}) as client:
+    with serving(plan, path, {}, functions={"weigh": lambda kilos: kilos}) as client:
         for _ in range(3):
             assert client.post("/w").status_code == 201
         assert client.post("/u", json=USER).status_code == 201

@@ -11,9 +11,9 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.contracts import plan_of
 from tests.server.conftest import running
 
-from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
 from ninefold.runtime.messages.patches import merge
 
@@ -183,10 +183,9 @@ Versions: none.
 
 @pytest.fixture(scope="module")
 def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    loaded = compile_document("garden.md", GARDEN.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
+    plan = plan_of(GARDEN)
     path: Path = tmp_path_factory.mktemp("garden")
-    with running(loaded.plan, path / "garden.db") as service:
+    with running(plan, path / "garden.db") as service:
         yield service.http
 
 
@@ -455,9 +454,8 @@ Limits: none.
 
 Versions: none.
 """
-    loaded = compile_document("members.md", text.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    with running(loaded.plan, tmp_path / "members.db") as service:
+    plan = plan_of(text)
+    with running(plan, tmp_path / "members.db") as service:
         key = service.http.post("/members", json={"email": "ada@example.org"}).json()["key"]
         shown = service.http.get("/me", headers={"Authorization": f"Bearer {key}"})
         assert shown.json() == {"email": "ada@example.org"}
@@ -477,15 +475,13 @@ def with_filters(filters: str) -> str:
 
 
 def test_a_filter_of_several_values(tmp_path: Path) -> None:
-    loaded = compile_document(
-        "garden.md",
+    plan = plan_of(
         with_filters(
             "code: {where: box.code in value, explode: true}, "
             "id: {where: box.id in value, explode: false, default: [1, 2]}"
-        ).encode(),
+        )
     )
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    with running(loaded.plan, tmp_path / "garden.db") as service:
+    with running(plan, tmp_path / "garden.db") as service:
         for code in ("a", "b", "c,d"):
             assert service.http.post("/boxes", json={"code": code}).status_code == 201
 

@@ -13,11 +13,10 @@ from typing import Any
 import apsw
 import httpx
 import pytest
+from tests.contracts import plan_of
 
-from ninefold.diagnostics.render import render
 from ninefold.operator import audit
 from ninefold.operator.audit import Audit, Counted, counted
-from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import upgrade
 from ninefold.runtime.store.protocol import Refused
@@ -55,9 +54,7 @@ def source(text: str, required: str = "id") -> str:
 
 
 def plan(contract: str) -> ServicePlan:
-    loaded = compile_document("notes.yaml", contract.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    return loaded.plan
+    return plan_of(contract, "notes.yaml")
 
 
 def fill(path: Path, contract: str, *values: Any) -> None:

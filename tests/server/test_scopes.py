@@ -7,12 +7,11 @@ from contextlib import ExitStack
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.server.conftest import Running, running
 from tests.server.identity import Provider, providing
 
-from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
-from ninefold.plan.service import ServicePlan
 
 pytestmark = pytest.mark.serves
 
@@ -94,12 +93,6 @@ No versions: none.
 """
 
 LACKING = 'Bearer error="insufficient_scope", scope="{}"'
-
-
-def plan_of(document: str) -> ServicePlan:
-    loaded = compile_document("notes.md", document.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    return loaded.plan
 
 
 class Notes:

@@ -9,13 +9,13 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.events.service import running
 from tests.events.stream import listening
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
 
 from ninefold.cli import main
-from ninefold.pipeline import compile_document
 from ninefold.runtime.store.sqlite import SQLite
 
 pytestmark = pytest.mark.serves
@@ -113,9 +113,8 @@ Errors: none.
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    loaded = compile_document("contract.md", CONTRACT.encode())
-    assert loaded.plan is not None, loaded.diagnostics
-    with serving(loaded.plan, tmp_path_factory.mktemp("shown") / "service.db", {}) as client:
+    plan = plan_of(CONTRACT)
+    with serving(plan, tmp_path_factory.mktemp("shown") / "service.db", {}) as client:
         for name in ("ada", "bob"):
             keys[name] = {"Key": client.post("/people", json={"name": name}).json()["key"]}
         for who, body in DEALS:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.contracts import plan_of
 from tests.faults.contracts import CONTRACT
 
-from ninefold.pipeline import compile_document
 from ninefold.runtime.operations.flow import Next, Sweep, Wait
 from ninefold.runtime.operations.timers import Swept, Timer, Timers
 from ninefold.runtime.request.service import ready
@@ -19,8 +19,7 @@ def never() -> Next:
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_each_sweep_ends_for_itself(first: int) -> None:
-    plan = compile_document("contract.md", CONTRACT.encode()).plan
-    assert plan is not None
+    plan = plan_of(CONTRACT)
     service = ready(plan, bytes(32))
     timers = Timers(tuple(map(Timer, plan.timers)), service.env, service.sources)
     waits = [timers.settled(LAST, never) for _ in range(2)]

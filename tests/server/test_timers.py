@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from tests.contracts import plan_of
 from tests.server.conftest import Running, running
 from tests.slices import LONG
 from tests.waiting import until
 
-from ninefold.diagnostics.render import render
 from ninefold.pipeline import compile_document
-from ninefold.plan.service import ServicePlan
 from ninefold.runtime.operations.timers import BATCH
 from ninefold.runtime.sources import Sources
 
@@ -116,12 +115,6 @@ pages: none
 
 Versions: none.
 """
-
-
-def plan_of(text: str) -> ServicePlan:
-    loaded = compile_document("loans.md", text.encode())
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    return loaded.plan
 
 
 class Hands:

@@ -17,12 +17,11 @@ from typing import Any
 import httpx
 import pytest
 from joserfc.jwk import OctKey, RSAKey
+from tests.contracts import plan_of
 from tests.server.conftest import Running, recorded, running
 from tests.server.identity import WELL_KNOWN, Answer, Provider, ec, okp, part, providing, rsa, signed
 from tests.waiting import until
 
-from ninefold.diagnostics.render import render
-from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.sources import Sources
 
@@ -63,9 +62,7 @@ def orders() -> ServicePlan:
 
 
 def compiled(document: bytes) -> ServicePlan:
-    loaded = compile_document("orders.md", document)
-    assert loaded.plan is not None, render(loaded.diagnostics, loaded.source)
-    return loaded.plan
+    return plan_of(document)
 
 
 @dataclass

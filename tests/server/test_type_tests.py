@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
 
@@ -84,9 +85,8 @@ codes:
 
 
 def test_a_value_is_of_one_type(tmp_path: Path) -> None:
-    loaded = compile_document("contract.md", CONTRACT.encode())
-    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
-    with serving(loaded.plan, tmp_path / "db", {}) as service:
+    plan = plan_of(CONTRACT)
+    with serving(plan, tmp_path / "db", {}) as service:
         for name, value in VALUES.items():
             expected = {each: each == name for each in NAMES}
             assert service.post("/v", json={"v": value}).json() == expected, name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.contracts import ROOT
+from tests.contracts import ROOT, plan_of
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
 
@@ -88,8 +88,7 @@ codes:
 
 @pytest.mark.serves
 def test_what_refers_to_a_type_is_held_to_it(tmp_path: Path) -> None:
-    loaded = compile_document("contract.md", CONTRACT.encode())
-    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    plan = plan_of(CONTRACT)
     whole = {"title": "ab", "brief": "abc", "tags": ["a", "b"], "at": "2020-01-01T00:00:00.000000Z", "state": "new"}
     wrong = {
         "title": ("abcdef", "/title maxLength"),
@@ -98,7 +97,7 @@ def test_what_refers_to_a_type_is_held_to_it(tmp_path: Path) -> None:
         "at": ("yesterday", "/at format"),
         "state": ("other", "/state enum"),
     }
-    with serving(loaded.plan, tmp_path / "db", {}) as service:
+    with serving(plan, tmp_path / "db", {}) as service:
         assert service.post("/notes", json=whole).json() == {"id": 1, **whole}
         for name, (value, told) in wrong.items():
             assert service.post("/notes", json={**whole, name: value}).json()["at"] == [told]

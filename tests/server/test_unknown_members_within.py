@@ -9,9 +9,8 @@ from typing import Any, Final
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
-
-from ninefold.pipeline import compile_document
 
 pytestmark = pytest.mark.serves
 
@@ -108,12 +107,11 @@ def held(answer: httpx.Response, member: str, told: str, kept: Any, refused: boo
 
 @pytest.mark.parametrize(("of_all", "own"), SAID)
 def test_what_an_endpoint_says_is_said_at_every_depth(tmp_path: Path, of_all: str, own: str | None) -> None:
-    loaded = compile_document("things.yaml", contract(of_all, own))
-    assert loaded.plan is not None, [each.message for each in loaded.diagnostics]
+    plan = plan_of(contract(of_all, own), "things.yaml")
     refused = (own or of_all) == "refused"
     older = {"Api-Version": "1"}
     edits = {"Content-Type": "application/json-patch+json"}
-    with serving(loaded.plan, tmp_path / "things.db", {}) as http:
+    with serving(plan, tmp_path / "things.db", {}) as http:
         assert http.post("/things", json={}).json() == {"id": 1}
         given: Any
         for value, at, left in WITHIN.values():

@@ -15,8 +15,8 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 
-from ninefold.pipeline import compile_document
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.capacity import Capacity
 from ninefold.runtime.http.streams import Streams
@@ -152,8 +152,7 @@ def test_what_nobody_reads_takes_no_more_than_there_is_room_for(served: tuple[in
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_a_response_counts_until_it_is_sent_also_where_only_its_head_is(tmp_path: Path, method: str) -> None:
-    plan = compile_document("notes.yaml", CONTRACT.encode()).plan
-    assert plan is not None
+    plan = plan_of(CONTRACT, "notes.yaml")
     opened = open_sqlite(str(tmp_path / "a.db"), plan.schema)
     assert isinstance(opened, Opened)
     capacity = Capacity()

@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.http_cases import serving
 
-from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
 from ninefold.trace.attribution import attribution
 from ninefold.trace.causes import places
@@ -90,12 +90,11 @@ def told(plan: ServicePlan, answer: httpx.Response) -> list[tuple[str | None, st
 def test_a_trace_names_the_value_and_the_rule(
     version: str, path: str, body: dict[str, Any], at: str | None, rule: str, line: str, tmp_path: Path
 ) -> None:
-    found = compile_document("contract.yaml", CONTRACT.encode())
-    assert found.plan is not None, [each.message for each in found.diagnostics]
-    with serving(found.plan, tmp_path / "service.db", {}, trace=True) as client:
+    plan = plan_of(CONTRACT, "contract.yaml")
+    with serving(plan, tmp_path / "service.db", {}, trace=True) as client:
         answer = client.post(path, json=body, headers={"Api-Version": version})
     assert answer.status_code == 422, answer.text
-    [(pointer, keyword, lines)] = told(found.plan, answer)
+    [(pointer, keyword, lines)] = told(plan, answer)
     assert (pointer, keyword) == (at, rule)
     assert line in lines, lines
     assert version == "2" or "        enum: [low, middle, high]" not in lines

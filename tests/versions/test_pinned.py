@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.contracts import plan_of
 from tests.events.receiver import receiving
 from tests.events.service import CONTRACT as NOTES
 from tests.events.service import running
@@ -15,7 +16,6 @@ from tests.http_cases import serving
 from tests.parts import in_two_versions
 
 from ninefold.cli import main
-from ninefold.pipeline import compile_document
 
 pytestmark = pytest.mark.serves
 
@@ -29,9 +29,8 @@ NEW, OLD = "2026-06-01", "2025-01-01"
 @contextmanager
 def service(directory: Path, scheme: str, default: str = DEFAULT, contract: str = CONTRACT) -> Iterator[httpx.Client]:
     text = contract.replace(HEADER, scheme).replace(DEFAULT, default)
-    loaded = compile_document("contract.md", text.encode())
-    assert loaded.plan is not None, loaded.diagnostics
-    with serving(loaded.plan, directory / "service.db", {}) as client:
+    plan = plan_of(text)
+    with serving(plan, directory / "service.db", {}) as client:
         yield client
 
 
