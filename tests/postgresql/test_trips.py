@@ -30,13 +30,14 @@ TRIPS: Final = {
     "not there": 2,
     # Nobody was before, so each is asked for when it is wanted: what is due (see `asked`), and who calls.
     "who is nobody": 1,
-    # What is due and who calls; to begin, the lock that all write under, and to commit; the row, what its event tells,
-    # the event, those who are told, the row that is shown; that it may lapse; and of the hall whether it is full.
-    "create": 11,
-    "transition": 10,
+    # What is due and who calls; the lock that all write under, where the end of the last transaction began this one,
+    # and to commit; the row, what its event tells, the event, those who are told, the row that is shown; that it may
+    # lapse; and of the hall whether it is full.
+    "create": 10,
+    "transition": 9,
     # Also: the key is held, looked for, stored, and others that have expired go. What is due is asked by itself.
-    "create with a key": 15,
-    # What was done is undone.
+    "create with a key": 14,
+    # It begins, and what was done is undone.
     "refused create": 10,
 }
 

@@ -47,15 +47,17 @@ class Marks:
         self._transactions = 0
         self._mark = b""
 
-    async def leave(self, link: Link, works: series.Alike, places: Sequence[int]) -> None:
-        """Begin to write, alone. `works`: those that are done first. `places`: of who writes (`ninefold.sql.nodes`).
-        Raises Unavailable where there is no lease."""
+    def begin(self, link: Link, works: series.Alike, places: Sequence[int]) -> bool:
+        """Begin a transaction; whether its first call leaves its mark. `works`: those that are done first. `places`: of
+        who writes (`ninefold.sql.nodes`)."""
         self._transactions += 1
         self._mark = f"{self._transactions} {time()}".encode()
-        self.to_leave = series.NO_MARK
-        if not places and series.has_call(link, works):
-            self.to_leave = self._name, self._mark
-            return
+        by_call = not places and series.has_call(link, works)
+        self.to_leave = (self._name, self._mark) if by_call else series.NO_MARK
+        return by_call
+
+    async def leave(self, link: Link, places: Sequence[int]) -> None:
+        """Leave it, and write alone. Raises Unavailable where there is no lease."""
         may = _MAY.format(WRITE if self._lease is None else self._lease.may())
         text = may + _WROTE * bool(places) + _MARKED + ("1" if self._lease is None else TIMELINE)
         left = await link.records(text, self._name, self._mark, *([places] if places else []))

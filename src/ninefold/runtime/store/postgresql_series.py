@@ -58,7 +58,10 @@ def alike(batch: Sequence[Waiting], longest: int, link: Link) -> Alike:
     for number, waiting in enumerate(batch):
         if isinstance(waiting.work, Single) and waiting.again:
             text, binds = waiting.work.statement()
-            if not any(isinstance(each, str | bytes) and len(each) > longest for each in binds):
+            for each in binds:
+                if (type(each) is str or type(each) is bytes) and len(each) > longest:
+                    break
+            else:
                 found.setdefault(text, []).append((number, waiting.work, binds))
     return {text: works for text, works in found.items() if len(works) > 1 or link.series.get(text) is not None}
 
@@ -143,11 +146,11 @@ async def done(link: Link, works: Alike, mark: Mark) -> dict[int, Result] | None
             continue
         arrays: list[Any] = list(map(fitted_alike, zip(*(binds for _, _, binds in some), strict=True), series.forms))
         try:
-            rows, _ = await link.run(series.call, (*arrays, *mark))
+            rows = await link.records(series.call, *arrays, *mark)
         except PostgresError:
             return None
         mark = NO_MARK
-        for place, *row in rows:
-            number, work, _ = some[int(str(place)) - 1]
-            results[number] = work.of(tuple(row)), None
+        for row in rows:
+            number, work, _ = some[row[0] - 1]
+            results[number] = work.of(row[1:]), None
     return results

@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from threading import Thread
 from time import monotonic
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from ninefold.runtime.store import postgresql_series as series
 from ninefold.runtime.store import writer
@@ -26,6 +26,7 @@ from ninefold.runtime.store.postgresql_marks import WRITE, Marks
 from ninefold.runtime.store.postgresql_nodes import CHANNEL
 from ninefold.runtime.store.postgresql_servers import Servers
 from ninefold.runtime.store.postgresql_serving import may_serve, served
+from ninefold.runtime.store.postgresql_tried import by_itself, each_alone, tried
 from ninefold.runtime.store.protocol import Unavailable, Yielded
 from ninefold.runtime.store.writer import LEFT, Queue, Result, Waiting, answer
 from ninefold.sql import nodes
@@ -52,6 +53,9 @@ SETTLING_SECONDS: Final = 3.0
 """How long a process that begins waits for one that served another contract, and has just ended."""
 
 NOTHING: Final[series.Alike] = MappingProxyType({})
+
+Ended: TypeAlias = str | Lost
+"""What a COMMIT says of itself, or that nobody heard it."""
 
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
@@ -101,7 +105,7 @@ class Writer:
             try:
                 made = opening(self._first_connected(), self._loop)
             except BaseException as error:
-                self._end()
+                self._close()
                 found.put((None, error))
                 return
             self._opened = True
@@ -134,15 +138,21 @@ class Writer:
             if batch:
                 until = until if yielding else monotonic() + PATIENCE_SECONDS
                 yielding = self._answered(batch, monotonic() < until)
+            elif batch is None:
+                self._unchain()
             if not self.queue.ended:
                 self._look()
-        self._end()
+        self._close()
 
     def _answered(self, batch: list[Waiting], may_yield: bool) -> list[Waiting]:
         """Those that have yielded to another transaction, and are to be done once more; the rest is answered."""
+        results = self._committed(batch)
+        if Yielded not in {type(error) for _, error in results}:
+            answer(self.queue, batch, results)
+            return []
         settled: list[tuple[Waiting, Result]] = []
         yielding: list[Waiting] = []
-        for waiting, result in zip(batch, self._committed(batch), strict=True):
+        for waiting, result in zip(batch, results, strict=True):
             error = result[1]
             self.undone += isinstance(error, Yielded)
             if not waiting.again or not isinstance(error, Yielded):
@@ -154,7 +164,7 @@ class Writer:
         answer(self.queue, [waiting for waiting, _ in settled], [result for _, result in settled])
         return yielding
 
-    def _end(self) -> None:
+    def _close(self) -> None:
         if self._link is not None:
             self._loop.run_until_complete(self._link.close())
         self._loop.close()
@@ -232,7 +242,8 @@ class Writer:
                     self._await(link.run(WRITE, ()))
                     return link
                 places = sorted({place for each in marked for place in each.places}) if self.notes else []
-                self._await(self._marks.leave(link, works, places))
+                if not self._marks.begin(link, works, places):
+                    self._await(self._marks.leave(link, places))
                 return link
             except Exception as error:
                 link.drop()
@@ -242,21 +253,24 @@ class Writer:
 
     def _committed(self, batch: list[Waiting]) -> list[Result]:
         """The results, in the order of the works. If the commit fails, none of them was done."""
+        end = monotonic() + writer.COMMIT_SECONDS
         try:
-            works = self._alike(batch)
-            link = self.begun(batch, works)
+            link, done, ended = self._called(batch)
             try:
                 known: dict[int, Result] = {}
-                results = self._done(link, batch, works, known)
+                results = None if done is None else self._done(link, batch, done, known, end)
                 if results is None:
                     self._await(link.execute("ROLLBACK"))
                     link = self.begun(batch)
-                    results = self._each(link, batch, known, monotonic() + writer.COMMIT_SECONDS)
+                    end = monotonic() + writer.COMMIT_SECONDS
+                    results = each_alone(link, self._loop, self.longest, batch, known, end)
                 if all(error is not None for _, error in results):
                     self._await(link.execute("ROLLBACK"))
                 else:
-                    self._note_due(link, batch, results)
-                    self._end_of(link)
+                    if ended is None:
+                        self._note_due(link, batch, results)
+                        ended = self._await(self._end(link))
+                    self._ended(link, ended)
             except BaseException:
                 if not link.is_lost:
                     self._await(link.execute("ROLLBACK"))
@@ -278,26 +292,61 @@ class Writer:
         link = self._connected()
         works = series.alike(batch, self.longest, link)
         if lacking := series.to_make(link, works):
-            if self._chained is link:
-                self._chained = None
-                self._await(link.execute("ROLLBACK"))
+            self._unchain()
             self._await(series.made(link, lacking))
         return works
 
-    def _end_of(self, link: Link) -> None:
-        """Commit. Where the connection is lost meanwhile, what the transaction has left says whether it was. Where more
-        waits the next one begins with it; a pooler may give that another connection."""
-        chained = self.queue.waiting > 0 and not link.pooled
+    def _unchain(self) -> None:
+        """A transaction that has begun with the end of the last one, and in which nothing was done, is over."""
+        link, self._chained = self._chained, None
+        if link is not None and not link.is_lost:
+            try:
+                self._await(link.execute("COMMIT"))
+            except Exception:
+                link.drop()
+
+    def _called(self, batch: list[Waiting]) -> tuple[Link, dict[int, Result] | None, Ended | None]:
+        """A transaction that alone may write, in which those works are done that are calls, and what came of them; and
+        of its end, where that is all of it. One that began with the end of the last is asked nothing before: that a
+        connection was lost meanwhile the first call finds, and it is made again, once."""
+        for last in (False, True):
+            works, chained = self._alike(batch), self._chained
+            link = self.begun(batch, works)
+            try:
+                return link, *(self._await(self._calls(link, batch, works)) if works else ({}, None))
+            except Exception as error:
+                link.drop()
+                if last or chained is not link or not isinstance(error, Lost):
+                    raise
+        raise AssertionError("one of two attempts ends it")
+
+    async def _calls(
+        self, link: Link, batch: list[Waiting], works: series.Alike
+    ) -> tuple[dict[int, Result] | None, Ended | None]:
+        done = await series.done(link, works, self._marks.to_leave)
+        if done is None or len(done) < len(batch) or any(each.due for each in batch):
+            return done, None
+        return done, await self._end(link)
+
+    async def _end(self, link: Link) -> Ended:
+        """Commit. The next transaction begins with it, and holds nothing until something comes; a pooler may give that
+        another connection."""
         try:
-            ended = self._await(link.execute(self._commit + " AND CHAIN" * chained))
-        except Lost:
+            return await link.execute(self._commit + " AND CHAIN" * (not link.pooled))
+        except Lost as error:
+            return error
+
+    def _ended(self, link: Link, ended: Ended) -> None:
+        """What came of a COMMIT. Where the connection was lost meanwhile, what the transaction has left says whether it
+        was committed. Raises Lost."""
+        if isinstance(ended, Lost):
             if not self._was_committed():
-                raise
+                raise ended
+        elif ended != "COMMIT":
+            # That is all that PostgreSQL says where a statement of it had failed.
+            raise RuntimeError("a transaction that could not go on was to be committed")
         else:
-            if ended != "COMMIT":
-                # That is all that PostgreSQL says where a statement of it had failed.
-                raise RuntimeError("a transaction that could not go on was to be committed")
-            self._chained = link if chained else None
+            self._chained = None if link.pooled else link
 
     def _was_committed(self) -> bool:
         """Whether the last transaction was, as far as it can be found out."""
@@ -316,24 +365,22 @@ class Writer:
         return False
 
     def _done(
-        self, link: Link, batch: list[Waiting], works: series.Alike, known: dict[int, Result]
+        self, link: Link, batch: list[Waiting], done: dict[int, Result], known: dict[int, Result], end: float
     ) -> list[Result] | None:
-        """The results, in the order of the works, which nobody else has: those that are alike are done first, then what
-        else can be done once more, without savepoints. None: what they did has to be undone; of those that are not to
-        be done again for it, the results are `known` then, by their numbers."""
-        end = monotonic() + writer.COMMIT_SECONDS
-        done = self._await(series.done(link, works, self._marks.to_leave)) if works else {}
-        if done is None:
-            return None
+        """The results, in the order of the works, which nobody else has: what is not `done` and can be done once more
+        comes first, without savepoints. None: what they did has to be undone; of those that are not to be done again
+        for it, the results are `known` then, by their numbers. `end`: of the monotonic clock."""
+        if len(done) == len(batch):
+            return [done[number] for number in range(len(batch))]
         if len(batch) == 1 and batch[0].again and not done:
-            return self._by_itself(link, batch[0])
+            return by_itself(link, self._loop, self.longest, batch[0])
         left = [number for number, each in enumerate(batch) if each.again and number not in done]
         for number in left:
             if number != left[0] and monotonic() > end:
                 done[number] = LEFT
                 continue
             session = Transaction(link, self._loop, self.longest, guarded=False)
-            result = self._tried(link, batch[number], session)
+            result = tried(link, batch[number], session)
             if isinstance(result, Broken):
                 if result.unavailable is not None and not isinstance(result.unavailable, Yielded):
                     known[number] = None, result.unavailable
@@ -341,57 +388,10 @@ class Writer:
             if result[1] is not None and session.changed:
                 return None
             done[number] = result
-        return self._each(link, batch, done, end)
-
-    def _each(self, link: Link, batch: list[Waiting], done: dict[int, Result], end: float) -> list[Result]:
-        """The results: of those that are `done`, and of the others one by one. `end`: of the monotonic clock."""
-        first = next((number for number in range(len(batch)) if number not in done), None)
-        for number, each in enumerate(batch):
-            if number not in done:
-                done[number] = self._alone(link, each) if number == first or monotonic() < end else LEFT
-        return [done[number] for number in range(len(batch))]
+        return each_alone(link, self._loop, self.longest, batch, done, end)
 
     def _note_due(self, link: Link, batch: list[Waiting], results: list[Result]) -> None:
         """Other nodes read from when on something may be due of what was written."""
         due = [each.due for each, (_, error) in zip(batch, results, strict=True) if each.due and error is None]
         if due:
             self._await(link.run(nodes.WRITTEN, (min(due),)))
-
-    def _by_itself(self, link: Link, waiting: Waiting) -> list[Result] | None:
-        """The same of one that has the transaction alone: where it is refused, that is undone."""
-        result = self._tried(link, waiting, Transaction(link, self._loop, self.longest, guarded=False))
-        if isinstance(result, Broken):
-            return None if result.unavailable is None else [(None, result.unavailable)]
-        return [result]
-
-    def _tried(self, link: Link, waiting: Waiting, session: Transaction) -> Result | Broken:
-        """Broken: it left a transaction that cannot go on."""
-        try:
-            return waiting.work(session), None
-        except Broken as error:
-            return error
-        except BaseException as error:
-            if link.is_lost:
-                raise Lost("the connection was lost") from error
-            return None, error
-
-    def _alone(self, link: Link, waiting: Waiting) -> Result:
-        """One work in its savepoint; and where a statement of it fails, done once more with one for each of them."""
-        result: Result = None, None
-        self._await(link.execute("SAVEPOINT work"))
-        for guarded in (False, True) if waiting.again else (True,):
-            try:
-                result = waiting.work(Transaction(link, self._loop, self.longest, guarded)), None
-                break
-            except BaseException as error:
-                if link.is_lost:
-                    raise Lost("the connection was lost") from error
-                self._await(link.execute("ROLLBACK TO work"))
-                if not isinstance(error, Broken):
-                    result = None, error
-                    break
-                if error.unavailable is not None:
-                    result = None, error.unavailable
-                    break
-        self._await(link.execute("RELEASE work"))
-        return result

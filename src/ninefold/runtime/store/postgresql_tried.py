@@ -1,0 +1,66 @@
+"""One work of a batch, in the transaction of all (`postgresql_writer.py`)."""
+
+from __future__ import annotations
+
+from asyncio import AbstractEventLoop
+from collections.abc import Sequence
+from time import monotonic
+
+from ninefold.runtime.store.postgresql_link import Broken, Link, Lost, Transaction
+from ninefold.runtime.store.writer import LEFT, Result, Waiting
+
+
+def tried(link: Link, waiting: Waiting, session: Transaction) -> Result | Broken:
+    """Broken: it left a transaction that cannot go on. Raises Lost."""
+    try:
+        return waiting.work(session), None
+    except Broken as error:
+        return error
+    except BaseException as error:
+        if link.is_lost:
+            raise Lost("the connection was lost") from error
+        return None, error
+
+
+def by_itself(link: Link, loop: AbstractEventLoop, longest: int, waiting: Waiting) -> list[Result] | None:
+    """The result of one that has the transaction alone: where it is refused, that is undone. None: it is to be done
+    once more. `longest`: bytes of a value. Raises Lost."""
+    result = tried(link, waiting, Transaction(link, loop, longest, guarded=False))
+    if isinstance(result, Broken):
+        return None if result.unavailable is None else [(None, result.unavailable)]
+    return [result]
+
+
+def each_alone(
+    link: Link, loop: AbstractEventLoop, longest: int, batch: Sequence[Waiting], done: dict[int, Result], end: float
+) -> list[Result]:
+    """The results: of those that are `done`, and of the others one by one. `end`: of the monotonic clock. Raises
+    Lost."""
+    first = next((number for number in range(len(batch)) if number not in done), None)
+    for number, each in enumerate(batch):
+        if number not in done:
+            left = number != first and monotonic() >= end
+            done[number] = LEFT if left else _alone(link, loop, longest, each)
+    return [done[number] for number in range(len(batch))]
+
+
+def _alone(link: Link, loop: AbstractEventLoop, longest: int, waiting: Waiting) -> Result:
+    """One in its savepoint; and where a statement of it fails, done once more with one for each of them."""
+    result: Result = None, None
+    loop.run_until_complete(link.execute("SAVEPOINT work"))
+    for guarded in (False, True) if waiting.again else (True,):
+        try:
+            result = waiting.work(Transaction(link, loop, longest, guarded)), None
+            break
+        except BaseException as error:
+            if link.is_lost:
+                raise Lost("the connection was lost") from error
+            loop.run_until_complete(link.execute("ROLLBACK TO work"))
+            if not isinstance(error, Broken):
+                result = None, error
+                break
+            if error.unavailable is not None:
+                result = None, error.unavailable
+                break
+    loop.run_until_complete(link.execute("RELEASE work"))
+    return result
