@@ -17,7 +17,8 @@ from tests.postgresql.test_trips import asked
 
 from ninefold.runtime.store import writer
 from ninefold.runtime.store.opening import open_database
-from ninefold.runtime.store.protocol import Conflicting, Opened, Row, Session, Single, Store, Stored, settling
+from ninefold.runtime.store.protocol import Conflicting, Opened, Row, Session, Single, Store, Stored, TooLong, settling
+from ninefold.values import LONGEST_SUM
 
 NUMBERED: Final = (
     'INSERT INTO "u" ("n") SELECT "u"."n" FROM (SELECT CAST(? AS bigint) AS "n", CAST(NULL AS bigint) AS "id") AS "u"'
@@ -109,6 +110,31 @@ def test_works_that_are_alike_are_one_call(opened: tuple[str, Store, bool]) -> N
         (3,),
     ]
     assert server.run(url, "SELECT n FROM t WHERE id = 1") == [(5,)]
+
+
+def test_a_value_that_is_too_long_is_refused_by_itself(opened: tuple[str, Store, bool]) -> None:
+    _, database, _ = opened
+    text = "INSERT INTO t SELECT CAST(? AS bigint), NULL WHERE CAST(? AS text) <> '' RETURNING id"
+    values = ["a", None, "x" * (LONGEST_SUM + 1), "b"]
+    for first in (0, 10):  # the second time there is a function
+        made = together(database, *(single(text, first + number, value) for number, value in enumerate(values)))
+        assert made[0::3] == [(first,), (first + 3,)]
+        assert [type(each) for each in made[1:3]] == [Refused, TooLong]
+
+
+def test_a_connection_that_was_lost_after_a_batch_is_made_again(opened: tuple[str, Store, bool]) -> None:
+    """The next transaction has begun on it, and its call is the first that is asked of it."""
+    url, database, _ = opened
+    together(database, *(single(INSERT, number, None) for number in range(3)))
+    ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'NOTIFY%COMMIT AND CHAIN'"
+
+    async def written() -> Any:
+        future: Future[Any] = asyncio.get_running_loop().create_future()
+        database.write(single(INSERT, 5, None), settling(future), again=True)
+        return await future
+
+    server.run(url, ends)
+    assert asyncio.run(written()) == (5, "t")
 
 
 def test_what_takes_long_is_committed_by_and_by(

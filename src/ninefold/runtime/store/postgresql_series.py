@@ -51,18 +51,13 @@ _MARKS: Final = (
 )
 
 
-def alike(batch: Sequence[Waiting], longest: int, link: Link) -> Alike:
-    """Where there are several of one statement, of which no value is longer than so much; or one of a statement that
-    has its function."""
+def alike(batch: Sequence[Waiting], link: Link) -> Alike:
+    """Where there are several of one statement, or one of a statement that has its function."""
     found: dict[str, list[tuple[int, Single, Sequence[Stored]]]] = {}
     for number, waiting in enumerate(batch):
         if isinstance(waiting.work, Single) and waiting.again:
             text, binds = waiting.work.statement()
-            for each in binds:
-                if (type(each) is str or type(each) is bytes) and len(each) > longest:
-                    break
-            else:
-                found.setdefault(text, []).append((number, waiting.work, binds))
+            found.setdefault(text, []).append((number, waiting.work, binds))
     return {text: works for text, works in found.items() if len(works) > 1 or link.series.get(text) is not None}
 
 
@@ -136,15 +131,18 @@ async def _counting(link: Link, text: str) -> tuple[str, str, str]:
     return start + text[insert.end() :], take, give_back
 
 
-async def done(link: Link, works: Alike, mark: Mark) -> dict[int, Result] | None:
-    """What came of those that gave a row, by their numbers. None: what was done has to be undone. `mark`: is left by
-    the first call."""
+async def done(link: Link, works: Alike, mark: Mark, longest: int) -> dict[int, Result] | None:
+    """What came of those that gave a row, by their numbers. None: what was done has to be undone, and each to be done
+    by itself; also where a value is longer than so much. `mark`: is left by the first call."""
     results: dict[int, Result] = {}
     for text, some in works.items():
         series = link.series.get(text)
         if series is None:
             continue
-        arrays: list[Any] = list(map(fitted_alike, zip(*(binds for _, _, binds in some), strict=True), series.forms))
+        columns = list(zip(*[binds for _, _, binds in some], strict=True))
+        if any(_is_longer(longest, *each) for each in zip(columns, series.forms, strict=True)):
+            return None
+        arrays: list[Any] = list(map(fitted_alike, columns, series.forms))
         try:
             rows = await link.records(series.call, *arrays, *mark)
         except PostgresError:
@@ -154,3 +152,8 @@ async def done(link: Link, works: Alike, mark: Mark) -> dict[int, Result] | None
             number, work, _ = some[row[0] - 1]
             results[number] = work.of(row[1:]), None
     return results
+
+
+def _is_longer(longest: int, values: Iterable[Any], form: str) -> bool:
+    """Whether one of the values of a form is."""
+    return form in ("text", "bytea") and max(map(len, filter(None, values)), default=0) > longest

@@ -12,6 +12,7 @@ import asyncio
 import logging
 from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from operator import attrgetter
 from queue import SimpleQueue
 from threading import Thread
 from time import monotonic
@@ -53,6 +54,8 @@ SETTLING_SECONDS: Final = 3.0
 """How long a process that begins waits for one that served another contract, and has just ended."""
 
 NOTHING: Final[series.Alike] = MappingProxyType({})
+
+_due = attrgetter("due")
 
 Ended: TypeAlias = str | Lost
 """What a COMMIT says of itself, or that nobody heard it."""
@@ -290,7 +293,7 @@ class Writer:
     def _alike(self, batch: list[Waiting]) -> series.Alike:
         """The works that are done by calls."""
         link = self._connected()
-        works = series.alike(batch, self.longest, link)
+        works = series.alike(batch, link)
         if lacking := series.to_make(link, works):
             self._unchain()
             self._await(series.made(link, lacking))
@@ -323,8 +326,8 @@ class Writer:
     async def _calls(
         self, link: Link, batch: list[Waiting], works: series.Alike
     ) -> tuple[dict[int, Result] | None, Ended | None]:
-        done = await series.done(link, works, self._marks.to_leave)
-        if done is None or len(done) < len(batch) or any(each.due for each in batch):
+        done = await series.done(link, works, self._marks.to_leave, self.longest)
+        if done is None or len(done) < len(batch) or any(map(_due, batch)):
             return done, None
         return done, await self._end(link)
 

@@ -138,7 +138,11 @@ class Queue:
             return None
         while len(self._left) < BATCH and self._takes(0):
             pass
-        batch = [self._left.popleft() for _ in range(min(BATCH, len(self._left)))]
+        if len(self._left) <= BATCH:
+            batch = list(self._left)
+            self._left.clear()
+        else:
+            batch = [self._left.popleft() for _ in range(BATCH)]
         self._taken += len(batch)
         self.ended = self._last and not self._left
         return batch
